@@ -7,7 +7,7 @@
 #   kernel_fetch DIR  fills DIR with boot/vmlinuz-*, lib/modules/RELEASE and what its `build` link needs
 # and optionally kernel_root (a root file system other than this machine's).
 #
-# The cache entry kernels/NAME is a link to kernels/NAME-HASH, so that an update never pulls the
+# The cache entry kernels/NAME is a link to store/NAME-HASH, so that an update never pulls the
 # files from under a running guest.
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/mtag
@@ -99,18 +99,18 @@ kernel_ensure() {
 		die "unknown kernel '$name'; known: $(vm_known_kernels | tr '\n' ' ')"
 	# shellcheck disable=SC1090
 	. "$vm/kernels/$name"
-	mkdir -p "$cache/kernels"
+	mkdir -p "$cache/kernels" "$cache/store"
 	exec {lock}>"$cache/kernels/.lock-$name"
 	flock "$lock"
 	if ! kernel_fresh "$name"; then
 		key=$(kernel_key) || exit
-		final=$cache/kernels/$name-$(cat - "$vm/kernel.sh" "$busybox" <<<"$key" | sha256sum | cut -c1-12)
+		final=$cache/store/$name-$(cat - "$vm/kernel.sh" "$busybox" <<<"$key" | sha256sum | cut -c1-12)
 		if [ ! -f "$final/key" ]; then
 			say "preparing kernel $name in $final"
 			kernel_build "$final" "$key"
 		fi
 		touch "$final/key"
-		ln -sfn "${final##*/}" "$link"
+		ln -sfn "../store/${final##*/}" "$link"
 	fi
 	exec {lock}>&-
 	kernel_dir=$(realpath "$link")

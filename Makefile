@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+# mtag: page-exact RSS per process and tag.
+#   make                 user space into build/
+#   make module          the kernel module into build/<release>/mtag.ko (KERNEL=<release>, KDIR=<headers>)
+#   make demo | check    in a VM; install what they need
+#   make install | dkms  on this machine
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := all
+
+VERSION  := 0.1.0
+SOVERSION := 0
+B        := build
+
+CC       ?= cc
+CXX      ?= c++
+CFLAGS   ?= -O2 -g
+CXXFLAGS ?= $(CFLAGS)
+WARN     := -Wall -Wextra -Werror
+PKG      := pkg-config
+# What the project's own code needs, whatever CFLAGS says.
+OUR_CPPFLAGS := -Iinclude -D_GNU_SOURCE -DMTAG_VERSION='"$(VERSION)"' -MMD -MP
+OUR_CFLAGS    = -std=c11 $(WARN) -pthread $(OUR_CPPFLAGS) $(CPPFLAGS) $(CFLAGS)
+OUR_CXXFLAGS  = -std=c++17 $(WARN) -pthread $(OUR_CPPFLAGS) $(CPPFLAGS) $(CXXFLAGS)
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+PREFIX   ?= /usr/local
+BINDIR   ?= $(PREFIX)/sbin
+LIBDIR   ?= $(PREFIX)/lib
+INCDIR   ?= $(PREFIX)/include
+MANDIR   ?= $(PREFIX)/share/man
+COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
+# udev reads no other prefix.
+UDEVDIR  ?= $(if $(filter /usr,$(PREFIX)),/usr/lib,/etc)/udev/rules.d
+DESTDIR  ?=
+
+lib_src      := $(wildcard lib/*.c)
+ctl_src      := $(wildcard ctl/*.c ctl/*/*.c)
+example_src  := $(wildcard examples/*.c examples/*.cpp)
+bench_src    := $(wildcard bench/*.c)
+ktest_src    := $(wildcard tests/kernel/*.c)
+unit_src     := $(wildcard tests/unit/*.c tests/unit/*.cpp)
+
+lib_so   := $(B)/lib/libmtag.so.$(SOVERSION)
+lib_a    := $(B)/lib/libmtag.a
+ctl_bin  := $(if $(ctl_src),$(B)/bin/mtagctl)
+lib_bin  := $(if $(lib_src),$(lib_so) $(B)/lib/libmtag.so $(lib_a))
+examples := $(addprefix $(B)/,$(basename $(example_src)))
+benches  := $(addprefix $(B)/,$(basename $(bench_src)))
+ktests   := $(addprefix $(B)/,$(basename $(ktest_src)))
+units    := $(addprefix $(B)/,$(basename $(unit_src)))
+
+.PHONY: all tools programs units
+all: tools programs units
+tools: $(lib_bin) $(ctl_bin)
+programs: $(examples) $(benches) $(ktests)
+units: $(units)
+
+# ---- libmtag ----
+lib_shared := $(lib_src:%.c=$(B)/obj/shared/%.o)
+lib_static := $(lib_src:%.c=$(B)/obj/static/%.o)
+
+$(B)/obj/shared/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(B)/obj/static/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(lib_so): $(lib_shared) lib/libmtag.map
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -pthread -Wl,-soname,libmtag.so.$(SOVERSION) -Wl,--version-script=lib/libmtag.map \
+		-Wl,-z,defs $(LDFLAGS) -o $@ $(lib_shared)
+
+$(B)/lib/libmtag.so: $(lib_so)
+	ln -sf $(<F) $@
+
+$(lib_a): $(lib_static)
+	@mkdir -p $(@D)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+# ---- mtagctl ----
+ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
+ctl_pkgs   := libnl-genl-3.0 json-c
+$(ctl_obj): private ctl_cflags = $(shell $(PKG) --cflags $(ctl_pkgs))
+$(B)/obj/ctl/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -Ictl $(ctl_cflags) -c -o $@ $<
+
+$(B)/bin/mtagctl: $(ctl_obj) $(lib_a)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell $(PKG) --libs $(ctl_pkgs)) -lm
+
+# ---- one program a file: examples, benchmarks, tests ----
+# A line "link: -lfoo …" in a program's source adds to its link line.
+link_of = $(shell sed -n 's|^[ /]\*\{0,1\}/* *link: *||p' $(1) | tr '\n' ' ')
+
+$(B)/%: %.c $(lib_a)
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) $(call link_of,$<) -lm
+
+$(B)/%: %.cpp $(lib_a)
+	@mkdir -p $(@D)
+	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) $(call link_of,$<) -lm
+
+# Unit tests run on the host, checked by the compiler's sanitizers, library included. A unit test of
+# mtagctl's or the library's internals includes or names what it needs: "sources: ctl/model.c …".
+sources_of = $(shell sed -n 's|^[ /]\*\{0,1\}/* *sources: *||p' $(1) | sed 's|\*/||' | tr '\n' ' ')
+.SECONDEXPANSION:
+$(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src)
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
+		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
+
+$(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
+	@mkdir -p $(@D)
+	$(CXX) $(OUR_CXXFLAGS) -O1 $(SANITIZE) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) -lm
+
+# ---- the kernel module ----
+# kbuild before 6.13 writes its output beside the sources: it is given a tree of links.
+KERNEL ?= $(shell uname -r)
+CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mtag
+KDIR   ?= $(firstword $(wildcard $(CACHE)/kernels/*/lib/modules/$(KERNEL)/build) /lib/modules/$(KERNEL)/build)
+M      := $(B)/$(KERNEL)
+
+.PHONY: module
+module:
+	@test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR); say KERNEL=<release> or KDIR=<dir>" >&2; exit 1; }
+	@mkdir -p $(M) && find $(M) -xtype l -delete
+	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
+	+$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) $(if $(W),W=$(W)) modules
+
+# ---- installing ----
+man_pages := $(wildcard docs/man/*.[1-9])
+.PHONY: install uninstall dkms
+install: tools
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR) $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(COMPDIR)
+	install -m 755 $(ctl_bin) $(DESTDIR)$(BINDIR)/
+	install -m 644 $(lib_so) $(lib_a) $(DESTDIR)$(LIBDIR)/
+	ln -sf libmtag.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libmtag.so
+	install -m 644 include/mtag.h include/mtag.hpp $(DESTDIR)$(INCDIR)/
+	install -D -m 644 include/uapi/linux/mtag.h $(DESTDIR)$(INCDIR)/linux/mtag.h
+	printf 'Name: libmtag\nDescription: memory tags\nVersion: $(VERSION)\nLibs: -L$(LIBDIR) -lmtag\nLibs.private: -pthread\nCflags: -I$(INCDIR)\n' \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/libmtag.pc
+	printf 'KERNEL=="mtag", MODE="0666"\n' > $(DESTDIR)$(UDEVDIR)/60-mtag.rules
+	for f in $(man_pages); do \
+		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/} || exit; done
+	if [ -f ctl/completion/mtagctl ]; then \
+		install -m 644 ctl/completion/mtagctl $(DESTDIR)$(COMPDIR)/mtagctl; fi
+	if [ -z "$(DESTDIR)" ]; then ldconfig; fi
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(BINDIR)/mtagctl $(LIBDIR)/libmtag.so $(LIBDIR)/libmtag.so.$(SOVERSION) \
+		$(LIBDIR)/libmtag.a $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \
+		$(INCDIR)/linux/mtag.h $(UDEVDIR)/60-mtag.rules $(COMPDIR)/mtagctl)
+	rm -f $(foreach f,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f))
+
+dkms_src := /usr/src/mtag-$(VERSION)
+dkms:
+	install -d $(dkms_src)
+	cp -r Kbuild dkms.conf kmod include $(dkms_src)/
+	dkms add -m mtag -v $(VERSION)
+	dkms build -m mtag -v $(VERSION)
+	dkms install -m mtag -v $(VERSION)
+	modprobe mtag
+
+# ---- running ----
+.PHONY: demo check check-long deps clean
+demo:
+	@tests/lib/deps demo
+	@$(MAKE) -s tools programs
+	@tests/vm/run --kernel 6.1 --mem 2G -- examples/demo.sh
+
+check:
+	@tests/run-all
+
+check-long:
+	@tests/run-all --long
+
+deps:
+	@tests/lib/deps build vm demo check
+
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B)/obj $(B)/examples $(B)/bench $(B)/tests -name '*.d' 2>/dev/null)
