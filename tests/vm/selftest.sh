@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The harness itself: what tests/vm/run and tests/lib/tap.awk promise. Needs no module.
+cd "$(dirname "$(realpath "$0")")/../.." || exit
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+n=0
+
+# check NAME COMMAND…
+check() {
+	local name=$1
+	shift
+	n=$((n + 1))
+	if "$@"; then echo "ok $n - $name"; else echo "not ok $n - $name"; failed=1; fi
+}
+
+# vm NAME ARG…: tests/vm/run, its output and exit status left in $tmp/NAME.*
+vm() {
+	local name=$1
+	shift
+	tests/vm/run --no-module "$@" >"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null
+	echo $? >"$tmp/$name.status"
+}
+status_is() { [ "$(cat "$tmp/$1.status")" = "$2" ] || { sed 's/^/# /' "$tmp/$1.err"; false; }; }
+says() { grep -qe "$2" "$tmp/$1.err" || { sed 's/^/# /' "$tmp/$1.err"; false; }; }
+
+tests/vm/run --build-only --no-module
+args=('a  b' "it's" '"q" $HOME *' '' $'two\nlines' 'é')
+mkdir "$tmp/out"
+# Two at a time.
+(
+	vm args -- printf '<%s>\n' "${args[@]}"
+	vm hang --timeout 15 -- sleep 1000
+	# shellcheck disable=SC2016
+	MTAG_VM_OUT=$tmp/out vm status --cpus 1 --mem 512M -- sh -c 'pwd; nproc; id -u; echo error >&2
+		sleep 1000 & (sleep 0.1 & exit); touch new; echo carried >"$0"/file; exit 7' "$tmp/out"
+) &
+vm big -- head -c 100000000 /dev/zero
+vm panic -- sh -c 'echo c >/proc/sysrq-trigger'
+vm warning -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
+vm icount --icount -- sh -c 'cat /proc/loadavg >/dev/null; nproc'
+vm unknown --kernel no-such-kernel -- true
+wait
+
+check "arguments arrive as they were given" cmp -s "$tmp/args.out" <(printf '<%s>\n' "${args[@]}")
+check "success is status 0" status_is args 0
+check "the exit status is the command's" status_is status 7
+check "directory, processors, user, output" cmp -s "$tmp/status.out" <(printf '%s\n' "$PWD" 1 0 error)
+check "what the guest writes to the root is thrown away" test ! -e new
+check "what it writes to MTAG_VM_OUT stays" grep -q carried "$tmp/out/file"
+check "100 MB of output arrive" cmp -s "$tmp/big.out" <(head -c 100000000 /dev/zero)
+check "a hang ends with status 124" status_is hang 124
+check "a hang is explained" says hang "still running after 15 s"
+check "a panic ends with status 125" status_is panic 125
+check "a panic is shown" says panic "sysrq_handle_crash"
+check "a warning in the kernel's log ends with status 125" status_is warning 125
+check "a warning is shown" says warning "WARNING: CPU: 0 PID: 1 at selftest"
+check "with --icount a command runs" status_is icount 0
+check "an unknown kernel is refused" status_is unknown 125
+check "an unknown kernel's error names the known ones" says unknown "known:.* 6\.1 "
+
+# tap STATUS LINE…: the judge's first line.
+tap() { local s=$1; shift; printf '%s\n' "$@" | awk -v status="$s" -f tests/lib/tap.awk | head -n 1; }
+judged() { local want=$1; shift; [ "$(tap "$@")" = "$want" ] || { echo "# $(tap "$@")"; false; }; }
+check "TAP: all well" judged "2 0 0" 0 1..2 "ok 1" "ok 2 - two"
+check "TAP: a failure" judged "1 1 0" 1 "ok 1" "not ok 2 - two" 1..2
+check "TAP: a skipped test" judged "1 0 1" 0 1..2 "ok 1" "ok 2 - two # SKIP why"
+check "TAP: all skipped" judged "0 0 1" 0 "1..0 # SKIP why"
+check "TAP: a plan that was not kept" judged "1 1 0" 0 1..2 "ok 1"
+check "TAP: no plan" judged "1 1 0" 0 "ok 1"
+check "TAP: nothing" judged "0 1 0" 0 ""
+check "TAP: crashed after its plan was kept" judged "1 1 0" 139 1..1 "ok 1"
+check "TAP: time limit" judged "1 1 0" 124 1..1 "ok 1"
+echo "1..$n"
+exit "${failed:-0}"
