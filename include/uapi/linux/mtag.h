@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * mtag: the contract between the kernel module and user space.
+ *
+ * /dev/mtag      ioctls, all of which act on the calling process or thread
+ * netlink "mtag" reading and tracking other processes (docs/netlink/mtag.yaml)
+ *
+ * Sizes are bytes. Every ioctl argument starts with its own size and may only
+ * grow at its end: a field that is zero or missing means the old behaviour.
+ */
+#ifndef _UAPI_LINUX_MTAG_H
+#define _UAPI_LINUX_MTAG_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define MTAG_DEVICE		"/dev/mtag"
+#define MTAG_ABI_VERSION	1
+
+/* Reserved tags, the same in every tree. */
+#define MTAG_ID_UNTAGGED	0	/* path "", shown as [untagged] */
+#define MTAG_ID_KSM		1	/* path "[ksm]": merged with another tree's page */
+#define MTAG_ID_FIRST		2	/* the first that a program can create */
+#define MTAG_ID_MAX		0xfffe	/* the last */
+
+#define MTAG_NAME_MAX		63	/* bytes of one component, without the NUL */
+#define MTAG_DEPTH_MAX		32	/* components of a path */
+#define MTAG_PATH_MAX		2048	/* bytes of a path with its NUL */
+
+/**
+ * struct mtag_ioc_attach - MTAG_IOC_ATTACH: have the calling process tracked
+ * @size:	in: sizeof(struct mtag_ioc_attach)
+ * @flags:	in: MTAG_ATTACH_*
+ * @version:	out: MTAG_ABI_VERSION of the module
+ * @default_tag: out: the default tag of the process
+ *
+ * Idempotent. Pages that are there already become untagged if the process was
+ * not tracked before.
+ * Errors: EINVAL, E2BIG, EFAULT; ENOMEM; ENOSPC (limit on tracked processes).
+ */
+struct mtag_ioc_attach {
+	__u32 size;
+	__u32 flags;
+	__u32 version;
+	__u32 default_tag;
+};
+
+#define MTAG_ATTACH_BY_THREAD	0x1	/* name the tags of threads after the threads; kept over exec */
+
+/**
+ * struct mtag_ioc_thread - MTAG_IOC_THREAD: tell where the calling thread keeps its current tag
+ * @size:	in: sizeof(struct mtag_ioc_thread)
+ * @flags:	in: 0
+ * @word:	in: address of a __u32 in private anonymous writable memory, aligned to 4;
+ *		0 takes the registration back
+ * @tag:	out: the thread's current tag, already stored into *word
+ * @pad:	0
+ *
+ * The kernel reads the word whenever the thread touches a page for the first
+ * time; the thread changes it by a plain store. A word that holds no tag of
+ * this process counts as untagged (and is counted). The registration ends
+ * with the thread or at exec; a forked child has it too, for its own copy.
+ * Errors: EINVAL, E2BIG, EFAULT; ENOMEM; ESRCH (the process is not tracked).
+ */
+struct mtag_ioc_thread {
+	__u32 size;
+	__u32 flags;
+	__u64 word;
+	__u32 tag;
+	__u32 pad;
+};
+
+/**
+ * struct mtag_ioc_child - MTAG_IOC_CHILD: find or create a tag below another
+ * @size:	in: sizeof(struct mtag_ioc_child)
+ * @flags:	in: 0
+ * @parent:	in: tag
+ * @name_len:	in: bytes at @name, 1 to MTAG_NAME_MAX, without a NUL
+ * @name:	in: pointer to printable UTF-8 without '/'
+ * @id:		out: the tag
+ * @pad:	0
+ *
+ * Errors: EINVAL (the name), ENOENT (no such parent), E2BIG, EFAULT, ENOMEM;
+ * ENOSPC (too many tags), ENAMETOOLONG (too long a name, too deep a tree);
+ * ESRCH (the process is not tracked).
+ */
+struct mtag_ioc_child {
+	__u32 size;
+	__u32 flags;
+	__u32 parent;
+	__u32 name_len;
+	__u64 name;
+	__u32 id;
+	__u32 pad;
+};
+
+/**
+ * struct mtag_ioc_default - MTAG_IOC_DEFAULT: set the default tag of the process
+ * @size:	in: sizeof(struct mtag_ioc_default)
+ * @flags:	in: 0
+ * @tag:	in: the tag of threads that have none of their own
+ * @previous:	out: the one before
+ *
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ESRCH.
+ */
+struct mtag_ioc_default {
+	__u32 size;
+	__u32 flags;
+	__u32 tag;
+	__u32 previous;
+};
+
+/**
+ * struct mtag_ioc_range - MTAG_IOC_RANGE: give an address range to a tag
+ * @size:	in: sizeof(struct mtag_ioc_range)
+ * @flags:	in: MTAG_RANGE_*
+ * @addr:	in: page-aligned start
+ * @len:	in: bytes, rounded up to whole pages
+ * @tag:	in: tag
+ * @pad:	0
+ * @moved:	out: bytes of resident pages that changed their owner
+ * @kept:	out: bytes of resident anonymous pages that could not (shared with
+ *		a forked process or merged by KSM); only with MTAG_RANGE_PRESENT
+ *
+ * From now on first touches in the range are charged to the tag, whatever the
+ * thread's current tag; file and shared memory and the virtual size of the
+ * range move to it at once. The range ends when it is mapped anew.
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ENOMEM; ESRCH.
+ */
+struct mtag_ioc_range {
+	__u32 size;
+	__u32 flags;
+	__u64 addr;
+	__u64 len;
+	__u32 tag;
+	__u32 pad;
+	__u64 moved;
+	__u64 kept;
+};
+
+#define MTAG_RANGE_PRESENT	0x1	/* anonymous pages that are already there too */
+
+/**
+ * struct mtag_ioc_usage - MTAG_IOC_USAGE: the counters of one tag of the calling process
+ * @size:	in: sizeof(struct mtag_ioc_usage)
+ * @flags:	in: 0
+ * @tag:	in: tag
+ * @pad:	0
+ * @counters:	out: by MTAG_C_*, self values of this tag, bytes or calls
+ *
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ESRCH.
+ */
+enum {	/* indices, append only; the same order as netlink's "counters" */
+	MTAG_C_ANON,		/* bytes resident, anonymous */
+	MTAG_C_FILE,		/* bytes resident, files */
+	MTAG_C_SHMEM,		/* bytes resident, tmpfs, memfd, SysV and shared anonymous */
+	MTAG_C_SWAP,		/* bytes in swap */
+	MTAG_C_PEAK,		/* highest anon + file + shmem, at most 64 pages a CPU too low */
+	MTAG_C_VIRT,		/* bytes of virtual size */
+	MTAG_C_TOUCHED,		/* bytes ever first touched, cumulative */
+	MTAG_C_MMAPS,		/* calls, and below their bytes */
+	MTAG_C_MUNMAPS,
+	MTAG_C_MREMAPS,
+	MTAG_C_BRKS,
+	MTAG_C_SHMATS,
+	MTAG_C_SHMDTS,
+	MTAG_C_MMAP_BYTES,
+	MTAG_C_MUNMAP_BYTES,
+	MTAG_C_MREMAP_BYTES,
+	MTAG_C_BRK_BYTES,
+	MTAG_C_SHMAT_BYTES,
+	MTAG_C_SHMDT_BYTES,
+	MTAG_C_NR
+};
+
+struct mtag_ioc_usage {
+	__u32 size;
+	__u32 flags;
+	__u32 tag;
+	__u32 pad;
+	__u64 counters[19];	/* MTAG_C_NR of version 1 */
+};
+
+/**
+ * struct mtag_ioc_path - MTAG_IOC_PATH: the path of a tag
+ * @size:	in: sizeof(struct mtag_ioc_path)
+ * @flags:	in: 0
+ * @tag:	in: tag
+ * @buf_len:	in: bytes at @buf; out: bytes of the path with its NUL
+ * @buf:	in: pointer
+ *
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ERANGE (@buf_len too
+ * small: what is needed is stored there); ESRCH.
+ */
+struct mtag_ioc_path {
+	__u32 size;
+	__u32 flags;
+	__u32 tag;
+	__u32 buf_len;
+	__u64 buf;
+};
+
+/* No size in the numbers: the structs carry their own. */
+#define MTAG_IOC_MAGIC		0xb6
+#define MTAG_IOC_ATTACH		_IO(MTAG_IOC_MAGIC, 0x40)
+#define MTAG_IOC_THREAD		_IO(MTAG_IOC_MAGIC, 0x41)
+#define MTAG_IOC_CHILD		_IO(MTAG_IOC_MAGIC, 0x42)
+#define MTAG_IOC_DEFAULT	_IO(MTAG_IOC_MAGIC, 0x43)
+#define MTAG_IOC_RANGE		_IO(MTAG_IOC_MAGIC, 0x44)
+#define MTAG_IOC_USAGE		_IO(MTAG_IOC_MAGIC, 0x45)
+#define MTAG_IOC_PATH		_IO(MTAG_IOC_MAGIC, 0x46)
+
+/* Generic netlink; docs/netlink/mtag.yaml describes the family. */
+#define MTAG_GENL_NAME		"mtag"
+#define MTAG_GENL_VERSION	1
+#define MTAG_GENL_MCGRP_EVENTS	"events"
+
+enum {
+	MTAG_CMD_UNSPEC,
+	MTAG_CMD_INFO_GET,	/* do: what this module is and how it is doing */
+	MTAG_CMD_PROC_GET,	/* do with PROC_PID, dump: one message a process */
+	MTAG_CMD_TAG_GET,	/* dump, with or without PROC_PID: messages with PROC_PID and TAGs */
+	MTAG_CMD_TRACK,		/* do with PROC_PID */
+	MTAG_CMD_UNTRACK,	/* do with PROC_PID */
+	MTAG_CMD_AUDIT,		/* do with PROC_PID: walk its page tables and compare */
+	MTAG_CMD_RESET,		/* do with PROC_PID: peaks start again from now */
+	MTAG_CMD_EVENT,		/* multicast */
+	__MTAG_CMD_MAX
+};
+#define MTAG_CMD_MAX (__MTAG_CMD_MAX - 1)
+
+enum {
+	MTAG_A_UNSPEC,
+	MTAG_A_PAD,
+	MTAG_A_PROC_PID,	/* u32, in the reader's pid namespace */
+	MTAG_A_PROC_COMM,	/* string */
+	MTAG_A_PROC_TAGS,	/* u32, tags of the process's tree */
+	MTAG_A_PROC_ANON,	/* u64 bytes, sums over all tags from here … */
+	MTAG_A_PROC_FILE,
+	MTAG_A_PROC_SHMEM,
+	MTAG_A_PROC_SWAP,
+	MTAG_A_PROC_VIRT,	/* … to here */
+	MTAG_A_PROC_LOST,	/* u64, events that could not be recorded */
+	MTAG_A_PROC_OVERFLOW,	/* u64, tags refused for a limit, charged to their parent */
+	MTAG_A_PROC_REPAIRS,	/* u64, walks that mended the counters */
+	MTAG_A_TAG,		/* nest of TAG_*, many in one message */
+	MTAG_A_TAG_ID,		/* u16 */
+	MTAG_A_TAG_PARENT,	/* u16; absent: a root */
+	MTAG_A_TAG_NAME,	/* string, the last component; "" for untagged */
+	MTAG_A_TAG_COUNTERS,	/* binary, array of u64 by MTAG_C_*; longer in later versions */
+	MTAG_A_AUDIT_KERNEL_RSS, /* u64 bytes, the kernel's own counters */
+	MTAG_A_AUDIT_WALKED,	/* u64 bytes, present in the page tables */
+	MTAG_A_AUDIT_ACCOUNTED,	/* u64 bytes, sum over tags */
+	MTAG_A_AUDIT_DRIFT,	/* u64 pages, sum over tags and kinds of |counted - walked| */
+	MTAG_A_AUDIT_MIGRATING,	/* u64 pages under migration */
+	MTAG_A_INFO_VERSION,	/* string, of the module */
+	MTAG_A_INFO_MODE,	/* string, "ftrace" or "kprobes" */
+	MTAG_A_INFO_INSTALLED,	/* u32, 1 while the hooks are in */
+	MTAG_A_INFO_PROCS,	/* u32, processes tracked now */
+	MTAG_A_INFO_ENDED,	/* u64, spaces that died, all checked */
+	MTAG_A_INFO_DRIFT,	/* u64 pages, left over in spaces that died */
+	MTAG_A_INFO_LOST,	/* u64 */
+	MTAG_A_INFO_OVERFLOW,	/* u64 */
+	MTAG_A_INFO_REPAIRS,	/* u64 */
+	MTAG_A_INFO_MEMORY,	/* u64 bytes that the module holds */
+	MTAG_A_EVENT_KIND,	/* string: "track", "untrack", "exit", "overflow" */
+	__MTAG_A_MAX
+};
+#define MTAG_A_MAX (__MTAG_A_MAX - 1)
+
+#endif /* _UAPI_LINUX_MTAG_H */
