@@ -22,6 +22,22 @@ apt_opts=()
 apt_cache() { apt-cache "${apt_opts[@]}" "$@"; }
 apt_get() { apt-get "${apt_opts[@]}" -qq -o APT::Sandbox::User=root "$@"; }
 
+# apt_suite SUITE KEYRING: the packages of that suite, from this machine's own mirror, without
+# touching this machine's apt.
+apt_suite() {
+	local dir=$cache/apt/$1 site
+	site=$(apt-get indextargets --format '$(SITE)' | grep -m 1 '/debian/*$') ||
+		die "no Debian mirror among this machine's apt sources"
+	mkdir -p "$dir/lists/partial"
+	echo "deb [signed-by=$2] $site $1 main" >"$dir/sources.list"
+	apt_opts=(-o "Dir::Etc::SourceList=$dir/sources.list" -o Dir::Etc::SourceParts=/dev/null
+		-o Dir::Etc::PreferencesParts=/dev/null -o "Dir::State::Lists=$dir/lists"
+		-o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache=")
+	if [ -z "$(find "$dir/lists" -name '*_Packages*' -mmin -1440)" ]; then
+		apt_get update >&2 || die "cannot read the package lists of $1"
+	fi
+}
+
 # deb_packages IMAGE HEADERS: "NAME=VERSION" of each package to extract.
 deb_packages() {
 	local image headers pkg
@@ -76,6 +92,21 @@ kernel_initramfs() {
 	rm -rf "$tree"
 }
 
+# kernel_unpack IMAGE: the ELF file in a compressed kernel, which boots without unpacking itself. The
+# boot protocol's header says where it is: setup_sects, payload_offset and payload_length.
+kernel_unpack() {
+	local at length tool
+	at=$((($(od -An -tu1 -j 497 -N 1 "$1") + 1) * 512 + $(od -An -tu4 -j 584 -N 4 "$1")))
+	length=$(od -An -tu4 -j 588 -N 4 "$1")
+	case $(od -An -tx1 -j "$at" -N 4 "$1") in
+	' fd 37 7a 58') tool='xz -dc --single-stream' ;;
+	' 28 b5 2f fd') tool='zstd -dcq' ;;
+	*) die "$1: compressed in an unknown manner" ;;
+	esac
+	# The last 4 bytes are the unpacked size.
+	head -c $((at + length - 4)) "$1" | tail -c $((length - 4)) | $tool
+}
+
 # kernel_build FINAL KEY: fetch into a temporary directory, then move it into place.
 kernel_build() {
 	local final=$1 key=$2 dir=$1.new release
@@ -85,6 +116,7 @@ kernel_build() {
 	release=$(basename "$dir"/lib/modules/*)
 	depmod -b "$dir" "$release"
 	ln -s "boot/vmlinuz-$release" "$dir/vmlinuz"
+	kernel_unpack "$dir/vmlinuz" >"$dir/vmlinux"
 	kernel_initramfs "$dir" "$release"
 	echo "$release" >"$dir/release"
 	echo "$key" >"$dir/key"
@@ -111,6 +143,9 @@ kernel_ensure() {
 		fi
 		touch "$final/key"
 		ln -sfn "../store/${final##*/}" "$link"
+		# Predecessors, once no guest can be running from them.
+		find "$cache/store" -maxdepth 1 -name "$name-????????????" ! -name "${final##*/}" -mtime +0 \
+			-exec rm -rf {} +
 	fi
 	exec {lock}>&-
 	kernel_dir=$(realpath "$link")

@@ -30,15 +30,15 @@ mkdir "$tmp/out"
 # Two at a time.
 (
 	vm args -- printf '<%s>\n' "${args[@]}"
-	vm hang --timeout 15 -- sleep 1000
+	vm hang --fast --timeout 12 -- sleep 1000
 	# shellcheck disable=SC2016
 	MTAG_VM_OUT=$tmp/out vm status --cpus 1 --mem 512M -- sh -c 'pwd; nproc; id -u; echo error >&2
 		sleep 1000 & (sleep 0.1 & exit); touch new; echo carried >"$0"/file; exit 7' "$tmp/out"
 ) &
-vm big -- head -c 100000000 /dev/zero
-vm panic -- sh -c 'echo c >/proc/sysrq-trigger'
-vm warning -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
-vm icount --icount -- sh -c 'cat /proc/loadavg >/dev/null; nproc'
+vm big --fast -- head -c 100000000 /dev/zero
+vm panic --fast -- sh -c 'echo c >/proc/sysrq-trigger'
+vm warning --fast -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
+vm icount --fast --icount -- sh -c 'cat /proc/loadavg >/dev/null; nproc'
 vm unknown --kernel no-such-kernel -- true
 wait
 
@@ -50,7 +50,7 @@ check "what the guest writes to the root is thrown away" test ! -e new
 check "what it writes to MTAG_VM_OUT stays" grep -q carried "$tmp/out/file"
 check "100 MB of output arrive" cmp -s "$tmp/big.out" <(head -c 100000000 /dev/zero)
 check "a hang ends with status 124" status_is hang 124
-check "a hang is explained" says hang "still running after 15 s"
+check "a hang is explained" says hang "still running after 12 s"
 check "a panic ends with status 125" status_is panic 125
 check "a panic is shown" says panic "sysrq_handle_crash"
 check "a warning in the kernel's log ends with status 125" status_is warning 125
