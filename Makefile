@@ -120,7 +120,8 @@ $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	$(CXX) $(OUR_CXXFLAGS) -O1 $(SANITIZE) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) -lm
 
 # ---- the kernel module ----
-# kbuild before 6.13 writes its output beside the sources: it is given a tree of links.
+# kbuild before 6.13 writes its output beside the sources: it is given a tree of links. BTF needs
+# pahole, and nobody needs the module's BTF.
 KERNEL ?= $(shell uname -r)
 CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mtag
 KDIR   ?= $(firstword $(wildcard $(CACHE)/kernels/*/lib/modules/$(KERNEL)/build) /lib/modules/$(KERNEL)/build)
@@ -131,7 +132,7 @@ module:
 	@test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR); say KERNEL=<release> or KDIR=<dir>" >&2; exit 1; }
 	@mkdir -p $(M) && find $(M) -xtype l -delete
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
-	+$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) $(if $(W),W=$(W)) modules
+	+$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
 
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])
