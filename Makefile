@@ -26,7 +26,7 @@ OUR_CXXFLAGS  = -std=c++17 $(WARN) -pthread $(OUR_CPPFLAGS) $(CPPFLAGS) $(CXXFLA
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 PREFIX   ?= /usr/local
-BINDIR   ?= $(PREFIX)/sbin
+BINDIR   ?= $(PREFIX)/bin
 LIBDIR   ?= $(PREFIX)/lib
 INCDIR   ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
@@ -136,6 +136,7 @@ module:
 
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])
+completions := $(wildcard ctl/completion/*)
 .PHONY: install uninstall dkms
 install: tools
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR) $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(COMPDIR)
@@ -146,17 +147,17 @@ install: tools
 	install -D -m 644 include/uapi/linux/mtag.h $(DESTDIR)$(INCDIR)/linux/mtag.h
 	printf 'Name: libmtag\nDescription: memory tags\nVersion: $(VERSION)\nLibs: -L$(LIBDIR) -lmtag\nLibs.private: -pthread\nCflags: -I$(INCDIR)\n' \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/libmtag.pc
-	printf 'KERNEL=="mtag", MODE="0666"\n' > $(DESTDIR)$(UDEVDIR)/60-mtag.rules
+	install -m 644 ctl/60-mtag.rules $(DESTDIR)$(UDEVDIR)/
 	for f in $(man_pages); do \
 		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/} || exit; done
-	if [ -f ctl/completion/mtagctl ]; then \
-		install -m 644 ctl/completion/mtagctl $(DESTDIR)$(COMPDIR)/mtagctl; fi
+	$(if $(completions),install -m 644 $(completions) $(DESTDIR)$(COMPDIR)/)
 	if [ -z "$(DESTDIR)" ]; then ldconfig; fi
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/mtagctl $(LIBDIR)/libmtag.so $(LIBDIR)/libmtag.so.$(SOVERSION) \
 		$(LIBDIR)/libmtag.a $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \
-		$(INCDIR)/linux/mtag.h $(UDEVDIR)/60-mtag.rules $(COMPDIR)/mtagctl)
+		$(INCDIR)/linux/mtag.h $(UDEVDIR)/60-mtag.rules \
+		$(addprefix $(COMPDIR)/,$(notdir $(completions))))
 	rm -f $(foreach f,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f))
 
 dkms_src := /usr/src/mtag-$(VERSION)
