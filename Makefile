@@ -40,6 +40,7 @@ ctl_src      := $(wildcard ctl/*.c ctl/*/*.c)
 example_src  := $(wildcard examples/*.c examples/*.cpp)
 bench_src    := $(wildcard bench/*.c)
 ktest_src    := $(wildcard tests/kernel/*.c)
+abi_src      := $(wildcard tests/abi/*.c tests/abi/*.cpp)
 unit_src     := $(wildcard tests/unit/*.c tests/unit/*.cpp)
 
 lib_so   := $(B)/lib/libmtag.so.$(SOVERSION)
@@ -49,12 +50,13 @@ lib_bin  := $(if $(lib_src),$(lib_so) $(B)/lib/libmtag.so $(lib_a))
 examples := $(addprefix $(B)/,$(basename $(example_src)))
 benches  := $(addprefix $(B)/,$(basename $(bench_src)))
 ktests   := $(addprefix $(B)/,$(basename $(ktest_src)))
+abis     := $(addprefix $(B)/,$(basename $(abi_src)))
 units    := $(addprefix $(B)/,$(basename $(unit_src)))
 
 .PHONY: all tools programs units
 all: tools programs units
 tools: $(lib_bin) $(ctl_bin)
-programs: $(examples) $(benches) $(ktests)
+programs: $(examples) $(benches) $(ktests) $(abis)
 units: $(units)
 
 # ---- libmtag ----
