@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libmtag: which part of a program owns its resident pages.
+ *
+ * A program names its parts by tags, nodes of a tree written as paths such as
+ * "db/cache/block". Each thread has a current tag, and a page belongs to the
+ * current tag of the thread that touched it first. Without the kernel module
+ * every call is a cheap no-op and every tag is MTAG_UNTAGGED. See libmtag(3).
+ *
+ * mtag_enter(), mtag_leave(), mtag_current() and MTAG_SCOPE() may be used in
+ * signal handlers and leave errno alone; no call takes a lock or allocates.
+ */
+#ifndef MTAG_H
+#define MTAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/** mtag_t - a tag of this process and of the processes that it forks */
+typedef uint32_t mtag_t;
+
+#define MTAG_UNTAGGED 0 /* path "" */
+
+/**
+ * struct mtag_usage - the counters of one tag itself, without the tags below it
+ * @reserved: 0
+ *
+ * The comments say what is no byte count of now; mtag_usage(3) has the rest.
+ */
+struct mtag_usage {
+	uint64_t anon_bytes;
+	uint64_t file_bytes;
+	uint64_t shmem_bytes;
+	uint64_t rss_bytes; /* anon + file + shmem */
+	uint64_t swap_bytes;
+	uint64_t peak_rss_bytes; /* the highest rss_bytes so far */
+	uint64_t virt_bytes;
+	uint64_t touched_bytes; /* cumulative: ever touched first */
+	uint64_t mmaps;		/* cumulative: calls, and below their bytes */
+	uint64_t munmaps;
+	uint64_t mremaps;
+	uint64_t brks;
+	uint64_t shmats;
+	uint64_t shmdts;
+	uint64_t mmap_bytes;
+	uint64_t munmap_bytes;
+	uint64_t mremap_bytes;
+	uint64_t brk_bytes;
+	uint64_t shmat_bytes;
+	uint64_t shmdt_bytes;
+	uint64_t reserved[12];
+};
+
+/**
+ * mtag_init() - have the calling process tracked
+ *
+ * Optional: the first call of any other function but mtag_active() does it.
+ * That tries once; mtag_init() tries again each time until it succeeds.
+ *
+ * Return: 0, or a negative errno: -ENOENT when there is no module, -EACCES,
+ * -ENOMEM, -ENOSPC; -ESRCH when the process was tracked and no longer is.
+ */
+int mtag_init(void);
+
+/**
+ * mtag_active() - is the process tracked?
+ *
+ * Return: true after a successful mtag_init(), until a call finds that the
+ * module is gone or tracks this process no more.
+ */
+bool mtag_active(void);
+
+/**
+ * mtag_child() - find or create a tag
+ * @parent: the tag above it, MTAG_UNTAGGED for a root
+ * @name: 1 to 63 bytes of printable UTF-8 without '/'
+ *
+ * Return: the tag; @parent with errno set when it cannot be had.
+ */
+mtag_t mtag_child(mtag_t parent, const char *name);
+
+/** mtag_failures() - how often a tag was refused or a thread not registered while tracked */
+uint64_t mtag_failures(void);
+
+/**
+ * mtag_default() - set the default tag of the process
+ * @tag: the tag of threads that have none of their own
+ *
+ * Return: 0 or a negative errno.
+ */
+int mtag_default(mtag_t tag);
+
+/**
+ * mtag_range() - give an address range to a tag, whichever thread touches it
+ * @addr: page-aligned start
+ * @len: bytes, rounded up to whole pages
+ * @tag: the tag
+ * @flags: 0, or MTAG_RANGE_PRESENT to move anonymous pages that are there already
+ *
+ * Return: 0 or a negative errno.
+ */
+int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags);
+
+#define MTAG_RANGE_PRESENT 0x1
+
+/**
+ * mtag_usage() - read the counters of a tag of this process
+ * @tag: the tag
+ * @u: filled in; all 0 on failure
+ *
+ * Return: 0 or a negative errno.
+ */
+int mtag_usage(mtag_t tag, struct mtag_usage *u);
+
+/**
+ * mtag_path() - the path of a tag
+ * @tag: the tag; the path of MTAG_UNTAGGED is ""
+ * @buf: where to put it; MTAG_PATH_BYTES are always enough
+ * @len: bytes at @buf
+ *
+ * Return: @buf, or NULL with errno set (ERANGE: @len is too small).
+ */
+const char *mtag_path(mtag_t tag, char *buf, size_t len);
+
+#define MTAG_PATH_BYTES 2048
+
+/**
+ * mtag_enter() - set the calling thread's current tag
+ * @tag: a tag of this process
+ *
+ * Return: the tag before, to be handed to mtag_leave().
+ */
+mtag_t mtag_enter(mtag_t tag);
+
+/**
+ * mtag_leave() - go back to the tag before
+ * @previous: what mtag_enter() returned
+ */
+void mtag_leave(mtag_t previous);
+
+/**
+ * mtag_current() - the calling thread's current tag
+ *
+ * Return: the tag; for a thread that never entered one, its creator's.
+ */
+mtag_t mtag_current(void);
+
+/**
+ * MTAG_SCOPE() - be in a tag until the end of the block
+ * @name: the component below the current tag, always the same at one place
+ *
+ * What mtag_child() says is remembered at the place for one current tag. A
+ * name that is refused for good leaves the current tag as it is.
+ */
+#define MTAG_SCOPE(name) MTAG_SCOPE_AT_(name, __COUNTER__)
+
+/* ---- What the calls above are made of; no program should use it. ---- */
+
+/* The current tag, where the kernel reads it; NULL until the thread is registered. */
+extern __thread uint32_t *mtag_thread_word __attribute__((tls_model("initial-exec")));
+
+/* A place with a MTAG_SCOPE: the current tag (low half) and the tag below it (high half). */
+struct mtag_site {
+	uint64_t cell;
+};
+#define MTAG_SITE_EMPTY_ UINT64_C(0xffffffff)
+
+/* An open scope: where its thread's tag is, and what it was. */
+struct mtag_frame {
+	uint32_t *word;
+	mtag_t previous;
+};
+
+mtag_t mtag_enter_slow(mtag_t tag);
+void mtag_leave_slow(mtag_t previous);
+mtag_t mtag_current_slow(void);
+struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name);
+struct mtag_frame mtag_scope_tag(mtag_t tag);
+/* With site NULL: by name, without a place to remember it at. */
+struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name);
+struct mtag_frame mtag_scope_tag_slow(mtag_t tag);
+void mtag_scope_end(struct mtag_frame *frame);
+
+#define MTAG_JOIN_(a, b) a##b
+#define MTAG_SCOPE_AT_(name, n) MTAG_SCOPE_IN_(name, MTAG_JOIN_(mtag_site_, n), MTAG_JOIN_(mtag_frame_, n))
+#define MTAG_SCOPE_IN_(name, site, frame)                                                          \
+	static struct mtag_site site = {MTAG_SITE_EMPTY_};                                         \
+	struct mtag_frame frame __attribute__((__cleanup__(mtag_scope_end), __unused__)) =                 \
+		mtag_scope_begin(&site, name)
+
+/*
+ * Every function here is in the library too, for other languages and for
+ * builds that do not inline; MTAG_NO_INLINE leaves it at that.
+ */
+#ifndef MTAG_NO_INLINE
+#define MTAG_INLINE_ extern __inline __attribute__((__gnu_inline__))
+#define MTAG_LIKELY_(x) __builtin_expect(!!(x), 1)
+
+/*
+ * Any access may be a first touch, at which the kernel reads the word. What
+ * the program accesses in a scope must stay in it: the fences are for the
+ * compiler; the processor keeps its own order before a fault.
+ */
+MTAG_INLINE_ __attribute__((__always_inline__)) void mtag_word_set_(uint32_t *word, mtag_t tag)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(word, tag, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+MTAG_INLINE_ mtag_t mtag_enter(mtag_t tag)
+{
+	uint32_t *word = mtag_thread_word;
+	mtag_t previous;
+
+	if (!MTAG_LIKELY_(word))
+		return mtag_enter_slow(tag);
+	previous = __atomic_load_n(word, __ATOMIC_RELAXED);
+	mtag_word_set_(word, tag);
+	return previous;
+}
+
+MTAG_INLINE_ void mtag_leave(mtag_t previous)
+{
+	uint32_t *word = mtag_thread_word;
+
+	if (MTAG_LIKELY_(word))
+		mtag_word_set_(word, previous);
+	else
+		mtag_leave_slow(previous);
+}
+
+MTAG_INLINE_ mtag_t mtag_current(void)
+{
+	uint32_t *word = mtag_thread_word;
+
+	return MTAG_LIKELY_(word) ? __atomic_load_n(word, __ATOMIC_RELAXED) : mtag_current_slow();
+}
+
+MTAG_INLINE_ struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name)
+{
+	struct mtag_frame frame;
+	uint64_t cell;
+
+	frame.word = mtag_thread_word;
+	if (MTAG_LIKELY_(frame.word)) {
+		cell = __atomic_load_n(&site->cell, __ATOMIC_RELAXED);
+		frame.previous = __atomic_load_n(frame.word, __ATOMIC_RELAXED);
+		if (MTAG_LIKELY_((uint32_t)cell == frame.previous)) {
+			mtag_word_set_(frame.word, (mtag_t)(cell >> 32));
+			return frame;
+		}
+	}
+	return mtag_scope_slow(site, name);
+}
+
+MTAG_INLINE_ struct mtag_frame mtag_scope_tag(mtag_t tag)
+{
+	struct mtag_frame frame;
+
+	frame.word = mtag_thread_word;
+	if (!MTAG_LIKELY_(frame.word))
+		return mtag_scope_tag_slow(tag);
+	frame.previous = __atomic_load_n(frame.word, __ATOMIC_RELAXED);
+	mtag_word_set_(frame.word, tag);
+	return frame;
+}
+
+MTAG_INLINE_ void mtag_scope_end(struct mtag_frame *frame)
+{
+	mtag_word_set_(frame->word, frame->previous);
+}
+#endif /* MTAG_NO_INLINE */
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif /* MTAG_H */

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Tags by parent and name. What the kernel said is remembered in a table that
+ * only fills: tags are never removed, and a forked child shares the tree.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "uapi/linux/mtag.h"
+
+#define ENTRIES 2048 /* a power of two */
+#define PROBES	16
+
+/**
+ * struct entry - a known tag
+ * @state: FREE, then BUSY while its writer fills it, then READY for good
+ * @parent: the tag above it
+ * @id: the tag
+ * @len: bytes of @name
+ * @name: without a NUL
+ *
+ * A reader passes by a BUSY entry; its writer may be what it interrupts, or be
+ * in another process since a fork.
+ */
+struct entry {
+	_Atomic uint8_t state;
+	uint8_t len;
+	uint16_t pad;
+	mtag_t parent;
+	mtag_t id;
+	char name[MTAG_NAME_MAX + 1];
+};
+enum { FREE, BUSY, READY };
+
+static struct entry entries[ENTRIES];
+
+static struct entry *entry_at(uint32_t hash, unsigned probe)
+{
+	return &entries[(hash + probe) & (ENTRIES - 1)];
+}
+
+/* FNV-1a; also says how long the name is, or that it is too long. */
+static uint32_t hash_of(mtag_t parent, const char *name, size_t *len)
+{
+	uint32_t hash = 2166136261u ^ parent * 0x9e3779b1u;
+	size_t n;
+
+	for (n = 0; n <= MTAG_NAME_MAX && name[n]; n++)
+		hash = (hash ^ (uint8_t)name[n]) * 16777619u;
+	*len = n;
+	return hash ^ hash >> 15;
+}
+
+static bool find(uint32_t hash, mtag_t parent, const char *name, size_t len, mtag_t *id)
+{
+	struct entry *entry;
+	unsigned probe;
+	uint8_t state;
+
+	for (probe = 0; probe < PROBES; probe++) {
+		entry = entry_at(hash, probe);
+		state = atomic_load_explicit(&entry->state, memory_order_acquire);
+		if (state == FREE)
+			return false;
+		if (state == READY && entry->parent == parent && entry->len == len &&
+		    !memcmp(entry->name, name, len)) {
+			*id = entry->id;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Two threads may both remember the same: the first that is found serves. */
+static void remember(uint32_t hash, mtag_t parent, const char *name, size_t len, mtag_t id)
+{
+	struct entry *entry;
+	unsigned probe;
+	uint8_t free;
+
+	for (probe = 0; probe < PROBES; probe++) {
+		entry = entry_at(hash, probe);
+		free = FREE;
+		if (!atomic_compare_exchange_strong(&entry->state, &free, BUSY))
+			continue;
+		entry->parent = parent;
+		entry->id = id;
+		entry->len = (uint8_t)len;
+		memcpy(entry->name, name, len);
+		atomic_store_explicit(&entry->state, READY, memory_order_release);
+		return;
+	}
+}
+
+/* 0 or -errno, errno kept. */
+static int child(mtag_t parent, const char *name, mtag_t *id)
+{
+	struct mtag_ioc_child arg = {.size = sizeof(arg), .parent = parent, .name = (uintptr_t)name};
+	uint32_t hash;
+	size_t len;
+	int err = mtag__attached();
+
+	*id = parent;
+	if (err)
+		return err;
+	if (!name)
+		err = -EINVAL;
+	if (!err) {
+		hash = hash_of(parent, name, &len);
+		if (find(hash, parent, name, len, id))
+			return 0;
+		arg.name_len = (uint32_t)len;
+		err = mtag__ioctl(MTAG_IOC_CHILD, &arg);
+	}
+	if (err) {
+		mtag__failed();
+		return err;
+	}
+	*id = arg.id;
+	remember(hash, parent, name, len, arg.id);
+	return 0;
+}
+
+mtag_t mtag_child(mtag_t parent, const char *name)
+{
+	mtag_t id;
+	int err = child(parent, name, &id);
+
+	if (err)
+		errno = -err;
+	return id;
+}
+
+/* Will it be refused the next time too? Tags never go, so a full tree stays full. */
+static bool refused_for_good(int err)
+{
+	return err == -EINVAL || err == -ENAMETOOLONG || err == -ENOSPC;
+}
+
+struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name)
+{
+	mtag_t parent = mtag_current(), id = parent;
+	int err;
+
+	/* Not registered: its tag is not ours to know, nor to change. */
+	if (!mtag_thread_word)
+		return mtag_scope_tag_slow(parent);
+	err = child(parent, name, &id);
+	if (site && (!err || refused_for_good(err)))
+		__atomic_store_n(&site->cell, (uint64_t)id << 32 | parent, __ATOMIC_RELAXED);
+	return mtag_scope_tag_slow(id);
+}
