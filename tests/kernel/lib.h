@@ -164,11 +164,18 @@ UNUSED static int done(void)
 
 #define must(expression)                                                                           \
 	({                                                                                         \
-		typeof(expression) must_ = (expression);                                           \
+		__typeof__(expression) must_ = (expression);                                           \
 		if ((long)must_ == -1)                                                             \
 			bail("%s:%d: %s", __FILE__, __LINE__, #expression);                        \
 		must_;                                                                             \
 	})
+
+/* For calls that return 0 or an error. */
+#define must0(expression)                                                                          \
+	do {                                                                                       \
+		if (expression)                                                                    \
+			bail("%s:%d: %s", __FILE__, __LINE__, #expression);                        \
+	} while (0)
 
 /* ---- waiting ---- */
 UNUSED static double now(void)

@@ -170,7 +170,7 @@ static void ranges(void)
 	char *p = area(N * PG);
 	mtag_t r = tag("range"), t = tag("range-thread");
 
-	must(mtag_range(p, N * PG, r, 0) ? -1 : 0);
+	must0(mtag_range(p, N * PG, r, 0));
 	touch(t, p, N * PG);
 	owns(r, p, N * PG, "a range's tag comes before the thread's");
 	is(anon_of(r), N * PG, "all of the range is its tag's");
@@ -178,13 +178,13 @@ static void ranges(void)
 	must(madvise(p, N * PG, MADV_DONTNEED));
 	touch(t, p, N * PG);
 	is(anon_of(r), N * PG, "a range outlives its pages");
-	must((long)mmap(p, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	must(mmap(p, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	touch(t, p, N * PG);
 	is(anon_of(r), 0, "mapping anew ends the range");
 	is(anon_of(t), N * PG, "so that the thread's tag counts again");
-	must(mtag_range(p, N / 2 * PG, r, 0) ? -1 : 0);
+	must0(mtag_range(p, N / 2 * PG, r, 0));
 	is(anon_of(t), N * PG, "a range without MTAG_RANGE_PRESENT leaves anonymous pages alone");
-	must(mtag_range(p, N / 4 * PG, r, MTAG_RANGE_PRESENT) ? -1 : 0);
+	must0(mtag_range(p, N / 4 * PG, r, MTAG_RANGE_PRESENT));
 	is(anon_of(r), N / 4 * PG, "MTAG_RANGE_PRESENT moves those of its range");
 	is(anon_of(t), (N - N / 4) * PG, "and no others");
 	exact("ranges are exact");
@@ -256,7 +256,7 @@ static void from_outside(void)
 	touch(0, q, N * PG);
 	pid = child();
 	if (!pid) {
-		must(mtag_default(d) ? -1 : 0);
+		must0(mtag_default(d));
 		mtag_enter(t);
 		open_gate(g, 1);
 		pass_gate(g, 2);
@@ -284,11 +284,11 @@ static void default_tag(void)
 	struct mtag_ioc_thread none = {.size = sizeof(none)};
 
 	in_child {
-		must(mtag_default(d) ? -1 : 0);
+		must0(mtag_default(d));
 		is(mtag_ioctl(MTAG_IOC_THREAD, &none), 0, "a thread may take its word back");
 		for (size_t i = 0; i < N; i++)
 			((volatile char *)p)[i * PG] = 1;
-		must(munmap(p, PG) ? -1 : 0);
+		must0(munmap(p, PG));
 		ok(anon_of(d) >= (N - 1) * PG, "a thread with no tag of its own uses the default tag");
 		is(none.tag, d, "which the kernel tells it");
 		exact("the default tag is exact");
