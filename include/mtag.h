@@ -188,10 +188,11 @@ struct mtag_frame mtag_scope_tag_slow(mtag_t tag);
 void mtag_scope_end(struct mtag_frame *frame);
 
 #define MTAG_JOIN_(a, b) a##b
-#define MTAG_SCOPE_AT_(name, n) MTAG_SCOPE_IN_(name, MTAG_JOIN_(mtag_site_, n), MTAG_JOIN_(mtag_frame_, n))
+#define MTAG_SCOPE_AT_(name, n)                                                                    \
+	MTAG_SCOPE_IN_(name, MTAG_JOIN_(mtag_site_, n), MTAG_JOIN_(mtag_frame_, n))
 #define MTAG_SCOPE_IN_(name, site, frame)                                                          \
 	static struct mtag_site site = {MTAG_SITE_EMPTY_};                                         \
-	struct mtag_frame frame __attribute__((__cleanup__(mtag_scope_end), __unused__)) =                 \
+	struct mtag_frame frame __attribute__((__cleanup__(mtag_scope_end), __unused__)) =         \
 		mtag_scope_begin(&site, name)
 
 /*
@@ -199,7 +200,7 @@ void mtag_scope_end(struct mtag_frame *frame);
  * builds that do not inline; MTAG_NO_INLINE leaves it at that.
  */
 #ifndef MTAG_NO_INLINE
-#define MTAG_INLINE_ extern __inline __attribute__((__gnu_inline__))
+#define MTAG_INLINE_	extern __inline __attribute__((__gnu_inline__))
 #define MTAG_LIKELY_(x) __builtin_expect(!!(x), 1)
 
 /*

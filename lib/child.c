@@ -98,7 +98,8 @@ static void remember(uint32_t hash, mtag_t parent, const char *name, size_t len,
 /* 0 or -errno, errno kept. */
 static int child(mtag_t parent, const char *name, mtag_t *id)
 {
-	struct mtag_ioc_child arg = {.size = sizeof(arg), .parent = parent, .name = (uintptr_t)name};
+	struct mtag_ioc_child arg = {
+		.size = sizeof(arg), .parent = parent, .name = (uintptr_t)name};
 	uint32_t hash;
 	size_t len;
 	int err = mtag__attached();
