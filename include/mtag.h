@@ -21,6 +21,10 @@
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* struct mtag_usage and mtag_usage(), as with stat(2) */
+
+#define MTAG_NOTHROW_ __attribute__((__nothrow__))
 
 /** mtag_t - a tag of this process and of the processes that it forks */
 typedef uint32_t mtag_t;
@@ -66,7 +70,7 @@ struct mtag_usage {
  * Return: 0, or a negative errno: -ENOENT when there is no module, -EACCES,
  * -ENOMEM, -ENOSPC; -ESRCH when the process was tracked and no longer is.
  */
-int mtag_init(void);
+int mtag_init(void) MTAG_NOTHROW_;
 
 /**
  * mtag_active() - is the process tracked?
@@ -74,7 +78,7 @@ int mtag_init(void);
  * Return: true after a successful mtag_init(), until a call finds that the
  * module is gone or tracks this process no more.
  */
-bool mtag_active(void);
+bool mtag_active(void) MTAG_NOTHROW_;
 
 /**
  * mtag_child() - find or create a tag
@@ -83,10 +87,10 @@ bool mtag_active(void);
  *
  * Return: the tag; @parent with errno set when it cannot be had.
  */
-mtag_t mtag_child(mtag_t parent, const char *name);
+mtag_t mtag_child(mtag_t parent, const char *name) MTAG_NOTHROW_;
 
 /** mtag_failures() - how often a tag was refused or a thread not registered while tracked */
-uint64_t mtag_failures(void);
+uint64_t mtag_failures(void) MTAG_NOTHROW_;
 
 /**
  * mtag_default() - set the default tag of the process
@@ -94,7 +98,7 @@ uint64_t mtag_failures(void);
  *
  * Return: 0 or a negative errno.
  */
-int mtag_default(mtag_t tag);
+int mtag_default(mtag_t tag) MTAG_NOTHROW_;
 
 /**
  * mtag_range() - give an address range to a tag, whichever thread touches it
@@ -105,7 +109,7 @@ int mtag_default(mtag_t tag);
  *
  * Return: 0 or a negative errno.
  */
-int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags);
+int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags) MTAG_NOTHROW_;
 
 #define MTAG_RANGE_PRESENT 0x1
 
@@ -116,7 +120,7 @@ int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags);
  *
  * Return: 0 or a negative errno.
  */
-int mtag_usage(mtag_t tag, struct mtag_usage *u);
+int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOTHROW_;
 
 /**
  * mtag_path() - the path of a tag
@@ -126,7 +130,7 @@ int mtag_usage(mtag_t tag, struct mtag_usage *u);
  *
  * Return: @buf, or NULL with errno set (ERANGE: @len is too small).
  */
-const char *mtag_path(mtag_t tag, char *buf, size_t len);
+const char *mtag_path(mtag_t tag, char *buf, size_t len) MTAG_NOTHROW_;
 
 #define MTAG_PATH_BYTES 2048
 
@@ -136,20 +140,20 @@ const char *mtag_path(mtag_t tag, char *buf, size_t len);
  *
  * Return: the tag before, to be handed to mtag_leave().
  */
-mtag_t mtag_enter(mtag_t tag);
+mtag_t mtag_enter(mtag_t tag) MTAG_NOTHROW_;
 
 /**
  * mtag_leave() - go back to the tag before
  * @previous: what mtag_enter() returned
  */
-void mtag_leave(mtag_t previous);
+void mtag_leave(mtag_t previous) MTAG_NOTHROW_;
 
 /**
  * mtag_current() - the calling thread's current tag
  *
  * Return: the tag; for a thread that never entered one, its creator's.
  */
-mtag_t mtag_current(void);
+mtag_t mtag_current(void) MTAG_NOTHROW_;
 
 /**
  * MTAG_SCOPE() - be in a tag until the end of the block
@@ -177,15 +181,15 @@ struct mtag_frame {
 	mtag_t previous;
 };
 
-mtag_t mtag_enter_slow(mtag_t tag);
-void mtag_leave_slow(mtag_t previous);
-mtag_t mtag_current_slow(void);
-struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name);
-struct mtag_frame mtag_scope_tag(mtag_t tag);
+mtag_t mtag_enter_slow(mtag_t tag) MTAG_NOTHROW_;
+void mtag_leave_slow(mtag_t previous) MTAG_NOTHROW_;
+mtag_t mtag_current_slow(void) MTAG_NOTHROW_;
+struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name) MTAG_NOTHROW_;
+struct mtag_frame mtag_scope_tag(mtag_t tag) MTAG_NOTHROW_;
 /* With site NULL: by name, without a place to remember it at. */
-struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name);
-struct mtag_frame mtag_scope_tag_slow(mtag_t tag);
-void mtag_scope_end(struct mtag_frame *frame);
+struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name) MTAG_NOTHROW_;
+struct mtag_frame mtag_scope_tag_slow(mtag_t tag) MTAG_NOTHROW_;
+void mtag_scope_end(struct mtag_frame *frame) MTAG_NOTHROW_;
 
 #define MTAG_JOIN_(a, b) a##b
 #define MTAG_SCOPE_AT_(name, n)                                                                    \
@@ -279,6 +283,7 @@ MTAG_INLINE_ void mtag_scope_end(struct mtag_frame *frame)
 }
 #endif /* MTAG_NO_INLINE */
 
+#pragma GCC diagnostic pop
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -558,10 +558,11 @@ static void test_raw_fork(void)
 	CHECK(*mine == 5);
 }
 
-static volatile sig_atomic_t handled, wrong;
+static atomic_int handled, wrong;
 
 static void on_signal(int sig)
 {
+	int saved = errno;
 	mtag_t before = mtag_current(), previous = mtag_enter(77);
 
 	(void)sig;
@@ -572,6 +573,7 @@ static void on_signal(int sig)
 	}
 	mtag_leave(previous);
 	wrong += mtag_current() != before;
+	wrong += errno != saved;
 	handled++;
 }
 

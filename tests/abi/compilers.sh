@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The headers in other dialects, compilers and word sizes, and what the library exports.
+set -u
+cd "$(dirname "$0")/../.." || exit
+n=0
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# check NAME CMD…
+check() {
+	local name=$1
+	n=$((n + 1))
+	shift
+	if "$@" >"$tmp/out" 2>&1; then
+		echo "ok $n - $name"
+	else
+		sed 's/^/# /' "$tmp/out"
+		echo "not ok $n - $name"
+	fi
+}
+skip() {
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# Needs no 32-bit libc: only what the compiler and the kernel's headers have.
+asm=/usr/include/$(gcc -print-multiarch 2>/dev/null)
+if echo 'int x;' | gcc -m32 -x c -c -o "$tmp/x.o" - 2>/dev/null; then
+	check 'the layout is the same for 32-bit programs' \
+		gcc -m32 -std=c11 -ffreestanding -Iinclude -isystem "$asm" -fsyntax-only tests/abi/layout.h
+else
+	skip 'the layout is the same for 32-bit programs' 'this compiler has no -m32'
+fi
+
+cat >"$tmp/use.c" <<'END'
+#include <mtag.h>
+mtag_t (*by_address)(mtag_t) = mtag_enter;
+int main(void)
+{
+	MTAG_SCOPE("a");
+	mtag_leave(mtag_enter(mtag_current()));
+	return !by_address;
+}
+END
+strict='-Wall -Wextra -Wpedantic -Wshadow -Wno-variadic-macros -Wno-long-long -Werror -Iinclude'
+for cc in gcc clang; do
+	if ! command -v $cc >/dev/null; then
+		skip "$cc takes the headers" "no $cc"
+		continue
+	fi
+	for std in c11 gnu17 c++17; do
+		for opt in -O0 -O2; do
+			language=c
+			[ $std != c++17 ] || language=c++
+			# shellcheck disable=SC2086
+			check "$cc -std=$std $opt takes mtag.h, and links" \
+				$cc -x $language -std=$std $opt $strict "$tmp/use.c" -x none build/lib/libmtag.so -o "$tmp/use"
+		done
+	done
+	# shellcheck disable=SC2086
+	check "$cc takes linux/mtag.h" $cc -std=c11 $strict -fsyntax-only -x c include/uapi/linux/mtag.h
+done
+
+exported() {
+	nm -D --defined-only build/lib/libmtag.so | awk '$2 != "A" {print $3}' | sort >"$tmp/exported"
+	diff - "$tmp/exported" <<'END'
+mtag_active@@MTAG_0
+mtag_child@@MTAG_0
+mtag_current@@MTAG_0
+mtag_current_slow@@MTAG_0
+mtag_default@@MTAG_0
+mtag_enter@@MTAG_0
+mtag_enter_slow@@MTAG_0
+mtag_failures@@MTAG_0
+mtag_init@@MTAG_0
+mtag_leave@@MTAG_0
+mtag_leave_slow@@MTAG_0
+mtag_path@@MTAG_0
+mtag_range@@MTAG_0
+mtag_scope_begin@@MTAG_0
+mtag_scope_end@@MTAG_0
+mtag_scope_slow@@MTAG_0
+mtag_scope_tag@@MTAG_0
+mtag_scope_tag_slow@@MTAG_0
+mtag_thread_word@@MTAG_0
+mtag_usage@@MTAG_0
+END
+}
+check 'the library exports what it always did, and no more' exported
+
+# budget FUNCTION MAX: instructions from its start to the first return, without saving registers.
+budget() {
+	local count
+	count=$(objdump -d --no-show-raw-insn "$tmp/cost.so" |
+		awk -v f="<$1>:" '$2 == f {on = 1; next}
+			on && /\tret/ {exit}
+			on && !/push|pop|%rsp|\tnop|endbr/ {n++}
+			END {print n + 0}')
+	echo "$1: $count instructions"
+	[ "$count" -gt 0 ] && [ "$count" -le "$2" ]
+}
+cat >"$tmp/cost.c" <<'END'
+#include <mtag.h>
+void pair(mtag_t tag);
+void scope(void);
+void pair(mtag_t tag)
+{
+	mtag_t previous = mtag_enter(tag);
+	__asm__ volatile("nop");
+	mtag_leave(previous);
+}
+void scope(void)
+{
+	MTAG_SCOPE("a");
+	__asm__ volatile("nop");
+}
+END
+if [ "$(uname -m)" = x86_64 ]; then
+	check 'a shared library that enters and leaves builds' \
+		gcc -O2 -fPIC -shared -Iinclude "$tmp/cost.c" -o "$tmp/cost.so" build/lib/libmtag.so
+	check 'enter and leave are 12 instructions at most, in a shared library too' budget pair 12
+	check 'a scope whose tag is known is, too' budget scope 12
+else
+	skip 'instructions are counted' 'not x86-64'
+fi
+echo "1..$n"

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The layout of <linux/mtag.h> that no version may change, for every compiler
+ * and word size. Needs no libc.
+ */
+#include <stddef.h>
+
+#include "uapi/linux/mtag.h"
+
+#ifdef __cplusplus
+#define ASSERT(what) static_assert(what, #what)
+#else
+#define ASSERT(what) _Static_assert(what, #what)
+#endif
+#define FIELD(type, field, offset, size)                                                           \
+	ASSERT(offsetof(struct type, field) == (offset));                                          \
+	ASSERT(sizeof(((struct type *)0)->field) == (size))
+
+ASSERT(sizeof(struct mtag_ioc_attach) == 16);
+FIELD(mtag_ioc_attach, size, 0, 4);
+FIELD(mtag_ioc_attach, flags, 4, 4);
+FIELD(mtag_ioc_attach, version, 8, 4);
+FIELD(mtag_ioc_attach, default_tag, 12, 4);
+
+ASSERT(sizeof(struct mtag_ioc_thread) == 24);
+FIELD(mtag_ioc_thread, size, 0, 4);
+FIELD(mtag_ioc_thread, flags, 4, 4);
+FIELD(mtag_ioc_thread, word, 8, 8);
+FIELD(mtag_ioc_thread, tag, 16, 4);
+FIELD(mtag_ioc_thread, pad, 20, 4);
+
+ASSERT(sizeof(struct mtag_ioc_child) == 32);
+FIELD(mtag_ioc_child, size, 0, 4);
+FIELD(mtag_ioc_child, flags, 4, 4);
+FIELD(mtag_ioc_child, parent, 8, 4);
+FIELD(mtag_ioc_child, name_len, 12, 4);
+FIELD(mtag_ioc_child, name, 16, 8);
+FIELD(mtag_ioc_child, id, 24, 4);
+FIELD(mtag_ioc_child, pad, 28, 4);
+
+ASSERT(sizeof(struct mtag_ioc_default) == 16);
+FIELD(mtag_ioc_default, size, 0, 4);
+FIELD(mtag_ioc_default, flags, 4, 4);
+FIELD(mtag_ioc_default, tag, 8, 4);
+FIELD(mtag_ioc_default, previous, 12, 4);
+
+ASSERT(sizeof(struct mtag_ioc_range) == 48);
+FIELD(mtag_ioc_range, size, 0, 4);
+FIELD(mtag_ioc_range, flags, 4, 4);
+FIELD(mtag_ioc_range, addr, 8, 8);
+FIELD(mtag_ioc_range, len, 16, 8);
+FIELD(mtag_ioc_range, tag, 24, 4);
+FIELD(mtag_ioc_range, pad, 28, 4);
+FIELD(mtag_ioc_range, moved, 32, 8);
+FIELD(mtag_ioc_range, kept, 40, 8);
+
+ASSERT(sizeof(struct mtag_ioc_usage) == 16 + 19 * 8);
+FIELD(mtag_ioc_usage, size, 0, 4);
+FIELD(mtag_ioc_usage, flags, 4, 4);
+FIELD(mtag_ioc_usage, tag, 8, 4);
+FIELD(mtag_ioc_usage, pad, 12, 4);
+FIELD(mtag_ioc_usage, counters, 16, 19 * 8);
+
+ASSERT(sizeof(struct mtag_ioc_path) == 24);
+FIELD(mtag_ioc_path, size, 0, 4);
+FIELD(mtag_ioc_path, flags, 4, 4);
+FIELD(mtag_ioc_path, tag, 8, 4);
+FIELD(mtag_ioc_path, buf_len, 12, 4);
+FIELD(mtag_ioc_path, buf, 16, 8);
+
+ASSERT(MTAG_IOC_ATTACH == 0xb640);
+ASSERT(MTAG_IOC_THREAD == 0xb641);
+ASSERT(MTAG_IOC_CHILD == 0xb642);
+ASSERT(MTAG_IOC_DEFAULT == 0xb643);
+ASSERT(MTAG_IOC_RANGE == 0xb644);
+ASSERT(MTAG_IOC_USAGE == 0xb645);
+ASSERT(MTAG_IOC_PATH == 0xb646);
+
+/* Numbers that travel: append only. */
+ASSERT(MTAG_ATTACH_BY_THREAD == 1);
+ASSERT(MTAG_RANGE_PRESENT == 1);
+ASSERT(MTAG_ID_UNTAGGED == 0 && MTAG_ID_KSM == 1 && MTAG_ID_FIRST == 2 && MTAG_ID_MAX == 65534);
+ASSERT(MTAG_C_ANON == 0 && MTAG_C_FILE == 1 && MTAG_C_SHMEM == 2 && MTAG_C_SWAP == 3);
+ASSERT(MTAG_C_PEAK == 4 && MTAG_C_VIRT == 5 && MTAG_C_TOUCHED == 6 && MTAG_C_MMAPS == 7);
+ASSERT(MTAG_C_SHMDTS == 12 && MTAG_C_MMAP_BYTES == 13 && MTAG_C_SHMDT_BYTES == 18);
+ASSERT(MTAG_C_NR >= 19);
+ASSERT(MTAG_CMD_INFO_GET == 1 && MTAG_CMD_TRACK == 4 && MTAG_CMD_EVENT == 8);
+ASSERT(MTAG_A_PROC_PID == 2 && MTAG_A_TAG == 13 && MTAG_A_TAG_COUNTERS == 17);
+ASSERT(MTAG_A_AUDIT_KERNEL_RSS == 18 && MTAG_A_INFO_VERSION == 23 && MTAG_A_EVENT_KIND == 33);
