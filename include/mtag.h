@@ -24,7 +24,11 @@ extern "C" {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* struct mtag_usage and mtag_usage(), as with stat(2) */
 
-#define MTAG_NOTHROW_ __attribute__((__nothrow__))
+#ifdef __cplusplus
+#define MTAG_NOEXCEPT_ noexcept
+#else
+#define MTAG_NOEXCEPT_
+#endif
 
 /** mtag_t - a tag of this process and of the processes that it forks */
 typedef uint32_t mtag_t;
@@ -70,7 +74,7 @@ struct mtag_usage {
  * Return: 0, or a negative errno: -ENOENT when there is no module, -EACCES,
  * -ENOMEM, -ENOSPC; -ESRCH when the process was tracked and no longer is.
  */
-int mtag_init(void) MTAG_NOTHROW_;
+int mtag_init(void) MTAG_NOEXCEPT_;
 
 /**
  * mtag_active() - is the process tracked?
@@ -78,7 +82,7 @@ int mtag_init(void) MTAG_NOTHROW_;
  * Return: true after a successful mtag_init(), until a call finds that the
  * module is gone or tracks this process no more.
  */
-bool mtag_active(void) MTAG_NOTHROW_;
+bool mtag_active(void) MTAG_NOEXCEPT_;
 
 /**
  * mtag_child() - find or create a tag
@@ -87,10 +91,10 @@ bool mtag_active(void) MTAG_NOTHROW_;
  *
  * Return: the tag; @parent with errno set when it cannot be had.
  */
-mtag_t mtag_child(mtag_t parent, const char *name) MTAG_NOTHROW_;
+mtag_t mtag_child(mtag_t parent, const char *name) MTAG_NOEXCEPT_;
 
 /** mtag_failures() - how often a tag was refused or a thread not registered while tracked */
-uint64_t mtag_failures(void) MTAG_NOTHROW_;
+uint64_t mtag_failures(void) MTAG_NOEXCEPT_;
 
 /**
  * mtag_default() - set the default tag of the process
@@ -98,7 +102,7 @@ uint64_t mtag_failures(void) MTAG_NOTHROW_;
  *
  * Return: 0 or a negative errno.
  */
-int mtag_default(mtag_t tag) MTAG_NOTHROW_;
+int mtag_default(mtag_t tag) MTAG_NOEXCEPT_;
 
 /**
  * mtag_range() - give an address range to a tag, whichever thread touches it
@@ -109,7 +113,7 @@ int mtag_default(mtag_t tag) MTAG_NOTHROW_;
  *
  * Return: 0 or a negative errno.
  */
-int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags) MTAG_NOTHROW_;
+int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags) MTAG_NOEXCEPT_;
 
 #define MTAG_RANGE_PRESENT 0x1
 
@@ -120,7 +124,7 @@ int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags) MTAG_NOTHROW_
  *
  * Return: 0 or a negative errno.
  */
-int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOTHROW_;
+int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOEXCEPT_;
 
 /**
  * mtag_path() - the path of a tag
@@ -130,7 +134,7 @@ int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOTHROW_;
  *
  * Return: @buf, or NULL with errno set (ERANGE: @len is too small).
  */
-const char *mtag_path(mtag_t tag, char *buf, size_t len) MTAG_NOTHROW_;
+const char *mtag_path(mtag_t tag, char *buf, size_t len) MTAG_NOEXCEPT_;
 
 #define MTAG_PATH_BYTES 2048
 
@@ -140,20 +144,20 @@ const char *mtag_path(mtag_t tag, char *buf, size_t len) MTAG_NOTHROW_;
  *
  * Return: the tag before, to be handed to mtag_leave().
  */
-mtag_t mtag_enter(mtag_t tag) MTAG_NOTHROW_;
+mtag_t mtag_enter(mtag_t tag) MTAG_NOEXCEPT_;
 
 /**
  * mtag_leave() - go back to the tag before
  * @previous: what mtag_enter() returned
  */
-void mtag_leave(mtag_t previous) MTAG_NOTHROW_;
+void mtag_leave(mtag_t previous) MTAG_NOEXCEPT_;
 
 /**
  * mtag_current() - the calling thread's current tag
  *
  * Return: the tag; for a thread that never entered one, its creator's.
  */
-mtag_t mtag_current(void) MTAG_NOTHROW_;
+mtag_t mtag_current(void) MTAG_NOEXCEPT_;
 
 /**
  * MTAG_SCOPE() - be in a tag until the end of the block
@@ -181,15 +185,15 @@ struct mtag_frame {
 	mtag_t previous;
 };
 
-mtag_t mtag_enter_slow(mtag_t tag) MTAG_NOTHROW_;
-void mtag_leave_slow(mtag_t previous) MTAG_NOTHROW_;
-mtag_t mtag_current_slow(void) MTAG_NOTHROW_;
-struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name) MTAG_NOTHROW_;
-struct mtag_frame mtag_scope_tag(mtag_t tag) MTAG_NOTHROW_;
+mtag_t mtag_enter_slow(mtag_t tag) MTAG_NOEXCEPT_;
+void mtag_leave_slow(mtag_t previous) MTAG_NOEXCEPT_;
+mtag_t mtag_current_slow(void) MTAG_NOEXCEPT_;
+struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name) MTAG_NOEXCEPT_;
+struct mtag_frame mtag_scope_tag(mtag_t tag) MTAG_NOEXCEPT_;
 /* With site NULL: by name, without a place to remember it at. */
-struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name) MTAG_NOTHROW_;
-struct mtag_frame mtag_scope_tag_slow(mtag_t tag) MTAG_NOTHROW_;
-void mtag_scope_end(struct mtag_frame *frame) MTAG_NOTHROW_;
+struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name) MTAG_NOEXCEPT_;
+struct mtag_frame mtag_scope_tag_slow(mtag_t tag) MTAG_NOEXCEPT_;
+void mtag_scope_end(struct mtag_frame *frame) MTAG_NOEXCEPT_;
 
 #define MTAG_JOIN_(a, b) a##b
 #define MTAG_SCOPE_AT_(name, n)                                                                    \
@@ -219,7 +223,7 @@ MTAG_INLINE_ __attribute__((__always_inline__)) void mtag_word_set_(uint32_t *wo
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-MTAG_INLINE_ mtag_t mtag_enter(mtag_t tag)
+MTAG_INLINE_ mtag_t mtag_enter(mtag_t tag) MTAG_NOEXCEPT_
 {
 	uint32_t *word = mtag_thread_word;
 	mtag_t previous;
@@ -231,7 +235,7 @@ MTAG_INLINE_ mtag_t mtag_enter(mtag_t tag)
 	return previous;
 }
 
-MTAG_INLINE_ void mtag_leave(mtag_t previous)
+MTAG_INLINE_ void mtag_leave(mtag_t previous) MTAG_NOEXCEPT_
 {
 	uint32_t *word = mtag_thread_word;
 
@@ -241,14 +245,15 @@ MTAG_INLINE_ void mtag_leave(mtag_t previous)
 		mtag_leave_slow(previous);
 }
 
-MTAG_INLINE_ mtag_t mtag_current(void)
+MTAG_INLINE_ mtag_t mtag_current(void) MTAG_NOEXCEPT_
 {
 	uint32_t *word = mtag_thread_word;
 
 	return MTAG_LIKELY_(word) ? __atomic_load_n(word, __ATOMIC_RELAXED) : mtag_current_slow();
 }
 
-MTAG_INLINE_ struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name)
+MTAG_INLINE_ struct mtag_frame mtag_scope_begin(struct mtag_site *site,
+						const char *name) MTAG_NOEXCEPT_
 {
 	struct mtag_frame frame;
 	uint64_t cell;
@@ -265,7 +270,7 @@ MTAG_INLINE_ struct mtag_frame mtag_scope_begin(struct mtag_site *site, const ch
 	return mtag_scope_slow(site, name);
 }
 
-MTAG_INLINE_ struct mtag_frame mtag_scope_tag(mtag_t tag)
+MTAG_INLINE_ struct mtag_frame mtag_scope_tag(mtag_t tag) MTAG_NOEXCEPT_
 {
 	struct mtag_frame frame;
 
@@ -277,7 +282,7 @@ MTAG_INLINE_ struct mtag_frame mtag_scope_tag(mtag_t tag)
 	return frame;
 }
 
-MTAG_INLINE_ void mtag_scope_end(struct mtag_frame *frame)
+MTAG_INLINE_ void mtag_scope_end(struct mtag_frame *frame) MTAG_NOEXCEPT_
 {
 	mtag_word_set_(frame->word, frame->previous);
 }
