@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+
+#include "ctl.h"
+#include "fail.h"
+#include "format/format.h"
+#include "nl.h"
+
+/* The pids of all tracked processes; one that this pid namespace does not see has none. */
+static int list(struct kern *nl, pid_t **pids, size_t *n)
+{
+	_cleanup_(snap_clear) struct snap snap = {0};
+	int err = kern_procs(nl, &snap);
+
+	if (err)
+		return fail_all(nl, "list the tracked processes", err);
+	*pids = calloc(snap.n_procs + 1, sizeof(**pids));
+	if (!*pids)
+		return fail_memory();
+	*n = 0;
+	for (size_t i = 0; i < snap.n_procs; i++)
+		if (snap.procs[i].pid > 0)
+			(*pids)[(*n)++] = snap.procs[i].pid;
+	return CTL_OK;
+}
+
+/* The audits of @pids into @audits, of which *@done succeed. */
+static int walk(struct kern *nl, const pid_t *pids, size_t n, bool named, struct audit *audits,
+		size_t *done)
+{
+	int status = CTL_OK;
+	bool drift = false;
+
+	for (size_t i = 0; i < n; i++) {
+		int err = kern_audit(nl, pids[i], &audits[*done]);
+
+		if (!err)
+			drift |= audits[(*done)++].drift != 0;
+		else if (named || err != -ESRCH)
+			status = fail_pid(nl, "audit", pids[i], err);
+	}
+	return drift ? CTL_DRIFT : status;
+}
+
+int cmd_audit(struct ctl *ctl, int argc, char **argv)
+{
+	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(freep) struct audit *audits = NULL;
+	_cleanup_(freep) pid_t *named = NULL, *listed = NULL;
+	struct fmt fmt;
+	size_t n, done = 0;
+	int err, status, opt = ctl_no_options(ctl, argc, argv);
+
+	if (opt != CTL_OPT_DONE)
+		return ctl_opt_status(opt);
+	n = (size_t)(argc - optind);
+	status = ctl_pids((int)n, argv + optind, &named);
+	if (status)
+		return status;
+	err = kern_open(&nl);
+	if (err)
+		return fail_open(err);
+	if (argc == optind)
+		status = list(nl, &listed, &n);
+	if (status)
+		return status;
+	audits = calloc(n + 1, sizeof(*audits));
+	if (!audits)
+		return fail_memory();
+	status = walk(nl, listed ? listed : named, n, !listed, audits, &done);
+	fmt_init(&fmt, ctl);
+	if (!ctl->json)
+		audit_text(&fmt, audits, done);
+	else if (audit_json(&fmt, audits, done))
+		return fail_memory();
+	return status;
+}

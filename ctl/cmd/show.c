@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl.h"
+#include "fail.h"
+#include "format/format.h"
+#include "nl.h"
+
+/* Lost events and such are not among the tags' messages. Failing, they stay zero: it is a remark. */
+static void add_health(struct kern *nl, pid_t pid, struct snap *snap)
+{
+	_cleanup_(snap_clear) struct snap health = {0};
+
+	if (pid ? kern_proc(nl, pid, &health) : kern_procs(nl, &health))
+		return;
+	for (size_t i = 0, j = 0; i < snap->n_procs && j < health.n_procs;) {
+		struct proc *proc = &snap->procs[i];
+		const struct proc *from = &health.procs[j];
+
+		if (proc->pid == from->pid) {
+			proc->lost = from->lost;
+			proc->overflow = from->overflow;
+			proc->repairs = from->repairs;
+		}
+		i += proc->pid <= from->pid;
+		j += from->pid <= proc->pid;
+	}
+}
+
+static int fetch_all(struct ctl *ctl, struct kern *nl, struct snap *snap)
+{
+	int err = kern_tags(nl, 0, snap);
+
+	if (err)
+		return fail_all(nl, "read the tags", err);
+	if (!ctl->json)
+		add_health(nl, 0, snap);
+	if (!ctl->json && !snap->n_procs)
+		ctl_error("no tracked process that you may see");
+	return CTL_OK;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Moves the one process of @from to the end of @snap. */
+static int move_proc(struct snap *snap, struct snap *from)
+{
+	struct proc *procs = reallocarray(snap->procs, snap->n_procs + 1, sizeof(*procs));
+
+	if (!procs)
+		return fail_memory();
+	snap->procs = procs;
+	procs[snap->n_procs++] = from->procs[0];
+	from->n_procs = 0;
+	return CTL_OK;
+}
+
+/* What cannot be read is reported and left out. */
+static int fetch_some(struct ctl *ctl, struct kern *nl, pid_t *pids, size_t n, struct snap *snap)
+{
+	int status = CTL_OK;
+
+	qsort(pids, n, sizeof(*pids), by_pid);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(snap_clear) struct snap one = {0};
+		int err;
+
+		if (i && pids[i] == pids[i - 1])
+			continue;
+		err = kern_tags(nl, pids[i], &one);
+		if (err) {
+			status = fail_pid(nl, "read", pids[i], err);
+			continue;
+		}
+		if (!ctl->json)
+			add_health(nl, pids[i], &one);
+		err = move_proc(snap, &one);
+		if (err)
+			return err;
+	}
+	return status;
+}
+
+int cmd_show(struct ctl *ctl, int argc, char **argv)
+{
+	_cleanup_(snap_clear) struct snap snap = {0};
+	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(freep) pid_t *pids = NULL;
+	struct fmt fmt;
+	int err, status, opt = ctl_no_options(ctl, argc, argv);
+
+	if (opt != CTL_OPT_DONE)
+		return ctl_opt_status(opt);
+	argc -= optind;
+	status = ctl_pids(argc, argv + optind, &pids);
+	if (status)
+		return status;
+	err = kern_open(&nl);
+	if (err)
+		return fail_open(err);
+	status = argc ? fetch_some(ctl, nl, pids, (size_t)argc, &snap) : fetch_all(ctl, nl, &snap);
+	fmt_init(&fmt, ctl);
+	if (!ctl->json)
+		show_text(&fmt, &snap);
+	else if (show_json(&fmt, &snap))
+		return fail_memory();
+	return status;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl.h"
+#include "fail.h"
+#include "nl.h"
+
+static int track(struct ctl *ctl, int argc, char **argv, bool on)
+{
+	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(freep) pid_t *pids = NULL;
+	int err, status = CTL_OK, opt = ctl_no_options(ctl, argc, argv);
+
+	if (opt != CTL_OPT_DONE)
+		return ctl_opt_status(opt);
+	if (argc == optind) {
+		ctl_error("%s takes one process id or more", argv[0]);
+		return CTL_USAGE;
+	}
+	argc -= optind;
+	err = ctl_pids(argc, argv + optind, &pids);
+	if (err)
+		return err;
+	err = kern_open(&nl);
+	if (err)
+		return fail_open(err);
+	for (int i = 0; i < argc; i++) {
+		err = kern_track(nl, pids[i], on);
+		if (err)
+			status = fail_pid(nl, on ? "track" : "untrack", pids[i], err);
+	}
+	return status;
+}
+
+int cmd_track(struct ctl *ctl, int argc, char **argv)
+{
+	return track(ctl, argc, argv, true);
+}
+
+int cmd_untrack(struct ctl *ctl, int argc, char **argv)
+{
+	return track(ctl, argc, argv, false);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "fail.h"
+
+int fail_open(int err)
+{
+	if (err == -ENOPROTOOPT) {
+		ctl_error("the mtag module is not loaded (modprobe mtag); "
+			  "`mtagctl doctor` says more");
+		return CTL_ABSENT;
+	}
+	ctl_error("cannot open netlink: %s", strerror(-err));
+	return CTL_REFUSED;
+}
+
+/* " (the kernel says: …)", or nothing. */
+static const char *reason(const struct kern *nl, char *buf, size_t size)
+{
+	snprintf(buf, size, *kern_why(nl) ? " (the kernel says: %s)" : "", kern_why(nl));
+	return buf;
+}
+
+static bool exists(pid_t pid)
+{
+	return !kill(pid, 0) || errno == EPERM;
+}
+
+int fail_pid(const struct kern *nl, const char *verb, pid_t pid, int err)
+{
+	char buf[300];
+	const char *why = reason(nl, buf, sizeof(buf));
+	bool tracks = !strcmp(verb, "track") || !strcmp(verb, "untrack");
+
+	switch (-err) {
+	case ESRCH:
+	case ENOENT:
+		if (!exists(pid))
+			ctl_error("no process %d%s", (int)pid, why);
+		else if (!strcmp(verb, "track"))
+			ctl_error("cannot track process %d: it has no memory of its own%s",
+				  (int)pid, why);
+		else
+			ctl_error("process %d is not tracked%s", (int)pid, why);
+		break;
+	case EPERM:
+	case EACCES:
+		ctl_error("cannot %s process %d: permission denied, needs %s%s", verb, (int)pid,
+			  tracks ? "CAP_SYS_PTRACE over it" : "the right to read its smaps", why);
+		break;
+	default:
+		ctl_error("cannot %s process %d: %s%s", verb, (int)pid, strerror(-err), why);
+	}
+	return CTL_REFUSED;
+}
+
+int fail_all(const struct kern *nl, const char *what, int err)
+{
+	char buf[300];
+
+	ctl_error("cannot %s: %s%s", what,
+		  err == -EINTR ? "the processes change too fast, try again" : strerror(-err),
+		  reason(nl, buf, sizeof(buf)));
+	return CTL_REFUSED;
+}
+
+int fail_memory(void)
+{
+	ctl_error("out of memory");
+	return CTL_REFUSED;
+}

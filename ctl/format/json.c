@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+
+#include "ctl.h"
+#include "format/json.h"
+
+static bool out_of_memory;
+
+static void add(struct json_object *object, const char *key, struct json_object *value)
+{
+	if (!value || !object || json_object_object_add(object, key, value)) {
+		json_object_put(value);
+		out_of_memory = true;
+	}
+}
+
+void json_add_u64(struct json_object *object, const char *key, uint64_t value)
+{
+	add(object, key, json_object_new_uint64(value));
+}
+
+void json_add_i64(struct json_object *object, const char *key, int64_t value)
+{
+	add(object, key, json_object_new_int64(value));
+}
+
+void json_add_string(struct json_object *object, const char *key, const char *value)
+{
+	_cleanup_(freep) char *valid = text_utf8(value);
+
+	add(object, key, valid ? json_object_new_string(valid) : NULL);
+}
+
+struct json_object *json_add_object(struct json_object *array)
+{
+	struct json_object *object = json_object_new_object();
+
+	if (!object || json_object_array_add(array, object)) {
+		json_object_put(object);
+		out_of_memory = true;
+		return NULL;
+	}
+	return object;
+}
+
+int json_print(const struct fmt *fmt, struct json_object *array)
+{
+	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
+	const char *text;
+
+	flags |= fmt->pretty ? JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED : 0;
+	text = array && !out_of_memory ? json_object_to_json_string_ext(array, flags) : NULL;
+	if (!text)
+		return -ENOMEM;
+	fprintf(fmt->out, "%s\n", text);
+	fflush(fmt->out);
+	return 0;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <inttypes.h>
+
+#include "ctl.h"
+#include "format/format.h"
+
+#define LABEL_MIN 12
+
+enum { RSS = -1 };
+enum group { MEMORY, SIZES, CALLS, CALL_BYTES, GROUPS };
+
+/* One description for JSON and text. The keys, and their order, are part of the contract. */
+static const struct field {
+	const char *key;
+	const char *head;
+	int counter;
+	enum group group;
+} fields[] = {
+	{"rss_bytes", "RSS", RSS, MEMORY},
+	{"anon_bytes", "ANON", MTAG_C_ANON, MEMORY},
+	{"file_bytes", "FILE", MTAG_C_FILE, MEMORY},
+	{"shmem_bytes", "SHMEM", MTAG_C_SHMEM, MEMORY},
+	{"swap_bytes", "SWAP", MTAG_C_SWAP, MEMORY},
+	{"peak_rss_bytes", "PEAK", MTAG_C_PEAK, MEMORY},
+	{"virt_bytes", "VIRT", MTAG_C_VIRT, SIZES},
+	{"touched_bytes", "TOUCHED", MTAG_C_TOUCHED, SIZES},
+	{"mmaps", "MMAP", MTAG_C_MMAPS, CALLS},
+	{"munmaps", "MUNMAP", MTAG_C_MUNMAPS, CALLS},
+	{"mremaps", "MREMAP", MTAG_C_MREMAPS, CALLS},
+	{"brks", "BRK", MTAG_C_BRKS, CALLS},
+	{"shmats", "SHMAT", MTAG_C_SHMATS, CALLS},
+	{"shmdts", "SHMDT", MTAG_C_SHMDTS, CALLS},
+	{"mmap_bytes", "MMAP", MTAG_C_MMAP_BYTES, CALL_BYTES},
+	{"munmap_bytes", "MUNMAP", MTAG_C_MUNMAP_BYTES, CALL_BYTES},
+	{"mremap_bytes", "MREMAP", MTAG_C_MREMAP_BYTES, CALL_BYTES},
+	{"brk_bytes", "BRK", MTAG_C_BRK_BYTES, CALL_BYTES},
+	{"shmat_bytes", "SHMAT", MTAG_C_SHMAT_BYTES, CALL_BYTES},
+	{"shmdt_bytes", "SHMDT", MTAG_C_SHMDT_BYTES, CALL_BYTES},
+};
+
+static const char *const group_heads[GROUPS] = {"TAG", "TAG: SIZE", "TAG: CALLS", "TAG: BYTES"};
+
+static uint64_t value_of(const struct field *field, const uint64_t *c)
+{
+	if (field->counter == RSS)
+		return c[MTAG_C_ANON] + c[MTAG_C_FILE] + c[MTAG_C_SHMEM];
+	return c[field->counter];
+}
+
+const char *tag_label(const struct tag *tag)
+{
+	return tag->id == MTAG_ID_UNTAGGED ? "[untagged]" : tag->path;
+}
+
+void proc_header(const struct fmt *fmt, const struct proc *proc, const char *eol)
+{
+	_cleanup_(freep) char *comm = text_clean(proc->comm, fmt->utf8);
+
+	fprintf(fmt->out, "process %d (%s)%s", (int)proc->pid, comm ? comm : "?", eol);
+}
+
+unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigned int others)
+{
+	unsigned int width = LABEL_MIN, most = fmt->width - others;
+
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		_cleanup_(freep) char *clean = text_clean(tag_label(&proc->tags[i]), fmt->utf8);
+		unsigned int w = clean ? text_width(clean) : 0;
+
+		if (w > width && tag_is_shown(&proc->tags[i]))
+			width = w;
+	}
+	return most < LABEL_MIN ? LABEL_MIN : width < most ? width : most;
+}
+
+static void print_values(const struct fmt *fmt, enum group group, const uint64_t *c, bool total)
+{
+	char buf[24];
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		const struct field *field = &fields[i];
+
+		if (field->group != group)
+			continue;
+		if (total && field->counter == MTAG_C_PEAK)
+			text_right(fmt, COL_SIZE, "-"); /* tags peak at different times */
+		else if (group == CALLS)
+			text_right(fmt, COL_SIZE, text_count(buf, value_of(field, c)));
+		else
+			text_right(fmt, COL_SIZE, text_size(buf, value_of(field, c)));
+	}
+	fputc('\n', fmt->out);
+}
+
+static void print_group(const struct fmt *fmt, const struct proc *proc, enum group group,
+			unsigned int width)
+{
+	uint64_t sum[MTAG_C_NR];
+
+	text_cell(fmt, group_heads[group], width, CUT_END);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (fields[i].group == group)
+			text_right(fmt, COL_SIZE, fields[i].head);
+	fputc('\n', fmt->out);
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		const struct tag *tag = &proc->tags[proc->order[i]];
+
+		if (!tag_is_shown(tag))
+			continue;
+		text_cell(fmt, tag_label(tag), width, CUT_BEGINNING);
+		print_values(fmt, group, tag->c, false);
+	}
+	proc_sum(proc, sum);
+	text_cell(fmt, "total", width, CUT_END);
+	print_values(fmt, group, sum, true);
+}
+
+static void print_health(const struct fmt *fmt, const struct proc *proc)
+{
+	if (!fmt->stats && !proc->lost && !proc->overflow)
+		return;
+	fprintf(fmt->out,
+		"lost events %" PRIu64 ", tags refused %" PRIu64 ", repairs %" PRIu64 "\n",
+		proc->lost, proc->overflow, proc->repairs);
+}
+
+void show_text(const struct fmt *fmt, const struct snap *snap)
+{
+	enum group last = fmt->stats ? CALL_BYTES : MEMORY;
+
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		const struct proc *proc = &snap->procs[i];
+		unsigned int width = label_width(fmt, proc, 6 * COL_SIZE);
+
+		if (i)
+			fputc('\n', fmt->out);
+		proc_header(fmt, proc, "\n");
+		for (enum group group = MEMORY; group <= last; group++) {
+			if (group != MEMORY)
+				fputc('\n', fmt->out);
+			print_group(fmt, proc, group, width);
+		}
+		print_health(fmt, proc);
+	}
+}
+
+void json_add_tag(struct json_object *object, const struct proc *proc, const struct tag *tag)
+{
+	json_add_u64(object, "pid", (uint64_t)proc->pid);
+	json_add_string(object, "comm", proc->comm);
+	json_add_u64(object, "id", tag->id);
+	json_add_string(object, "tag", tag->path);
+}
+
+void json_add_counters(struct json_object *object, const struct tag *tag, bool stats)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (stats || fields[i].group != CALL_BYTES)
+			json_add_u64(object, fields[i].key, value_of(&fields[i], tag->c));
+}
+
+int show_json(const struct fmt *fmt, const struct snap *snap)
+{
+	_cleanup_(json_putp) struct json_object *array = json_object_new_array();
+
+	if (!array)
+		return -ENOMEM;
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		const struct proc *proc = &snap->procs[i];
+
+		for (size_t j = 0; j < proc->n_tags; j++) {
+			const struct tag *tag = &proc->tags[proc->order[j]];
+			struct json_object *object;
+
+			if (!tag_is_shown(tag))
+				continue;
+			object = json_add_object(array);
+			json_add_tag(object, proc, tag);
+			json_add_counters(object, tag, fmt->stats);
+		}
+	}
+	return json_print(fmt, array);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "format/format.h"
+
+#define PERCENT_WIDTH 7
+#define NUMBERS_WIDTH (2 * (COL_SIZE + PERCENT_WIDTH))
+#define STEP_WIDTH    3
+
+struct lines {
+	const char *tee, *corner, *bar, *blank;
+};
+
+static const struct lines drawn = {"├─ ", "└─ ", "│  ", "   "};
+static const struct lines ascii = {"|- ", "`- ", "|  ", "   "};
+
+/*
+ * The shown tags in the order of printing, and for each whether a sibling follows. Without its
+ * [ksm] a tree may end earlier than its tags do, hence the second pass from the end.
+ */
+struct plan {
+	size_t *order;
+	bool *more;
+	size_t n;
+};
+
+static void plan_clear(struct plan *plan)
+{
+	free(plan->order);
+	free(plan->more);
+}
+
+static int make_plan(const struct proc *proc, struct plan *plan)
+{
+	bool seen[MTAG_DEPTH_MAX + 2] = {false};
+	size_t n = proc->n_tags;
+
+	plan->order = calloc(n + 1, sizeof(*plan->order));
+	plan->more = calloc(n + 1, sizeof(*plan->more));
+	if (!plan->order || !plan->more || proc_order_by_size(proc, plan->order))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (tag_is_shown(&proc->tags[plan->order[i]]))
+			plan->order[plan->n++] = plan->order[i];
+	for (size_t i = plan->n; i-- > 0;) {
+		const struct tag *tag = &proc->tags[plan->order[i]];
+		/* The untagged has no name, yet stands beside the top-level tags. */
+		unsigned int depth = tag->depth ? tag->depth : 1;
+
+		plan->more[i] = seen[depth];
+		seen[depth] = true;
+		memset(&seen[depth + 1], 0, sizeof(seen) - (depth + 1) * sizeof(*seen));
+	}
+	return 0;
+}
+
+static void print_numbers(const struct fmt *fmt, uint64_t self, uint64_t total, uint64_t all)
+{
+	char buf[16];
+
+	text_right(fmt, COL_SIZE, text_size(buf, self));
+	text_right(fmt, PERCENT_WIDTH, text_percent(buf, self, all));
+	text_right(fmt, COL_SIZE, text_size(buf, total));
+	text_right(fmt, PERCENT_WIDTH, text_percent(buf, total, all));
+	fputc('\n', fmt->out);
+}
+
+/* The lines before a tag; deep down, where they would leave no room, only the last of them. */
+static unsigned int print_branch(const struct fmt *fmt, const struct tag *tag, const bool *open,
+				 unsigned int width)
+{
+	const struct lines *lines = fmt->utf8 ? &drawn : &ascii;
+	unsigned int depth = tag->depth ? tag->depth : 1, from = 1;
+
+	while ((depth - from + 1) * STEP_WIDTH + STEP_WIDTH > width / 2 && from < depth)
+		from++;
+	for (unsigned int d = from; d < depth; d++)
+		fputs(open[d] ? lines->bar : lines->blank, fmt->out);
+	fputs(open[depth] ? lines->tee : lines->corner, fmt->out);
+	return (depth - from + 1) * STEP_WIDTH;
+}
+
+static unsigned int names_width(const struct fmt *fmt, const struct proc *proc)
+{
+	unsigned int most = fmt->width - NUMBERS_WIDTH, width = 16;
+
+	if (fmt->width < NUMBERS_WIDTH + width)
+		return width;
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		const struct tag *tag = &proc->tags[i];
+		_cleanup_(freep) char *name = text_clean(tag->name, fmt->utf8);
+		unsigned int depth = tag->depth ? tag->depth : 1;
+		unsigned int w = depth * STEP_WIDTH + (name ? text_width(name) : 0);
+
+		if (w > width && tag_is_shown(tag))
+			width = w;
+	}
+	return width < most ? width : most;
+}
+
+int tree_text(const struct fmt *fmt, const struct proc *proc)
+{
+	_cleanup_(plan_clear) struct plan plan = {0};
+	bool open[MTAG_DEPTH_MAX + 2] = {false};
+	unsigned int width = names_width(fmt, proc);
+
+	if (make_plan(proc, &plan))
+		return -ENOMEM;
+	proc_header(fmt, proc, "\n");
+	text_cell(fmt, "TAG", width, CUT_END);
+	text_right(fmt, COL_SIZE, "SELF");
+	text_right(fmt, PERCENT_WIDTH, "%");
+	text_right(fmt, COL_SIZE, "TOTAL");
+	text_right(fmt, PERCENT_WIDTH, "%");
+	fputc('\n', fmt->out);
+	for (size_t i = 0; i < plan.n; i++) {
+		const struct tag *tag = &proc->tags[plan.order[i]];
+		unsigned int used;
+
+		open[tag->depth ? tag->depth : 1] = plan.more[i];
+		used = print_branch(fmt, tag, open, width);
+		text_cell(fmt, tag->depth ? tag->name : tag_label(tag), width - used, CUT_END);
+		print_numbers(fmt, tag_rss(tag), tag->total_rss, proc->rss);
+	}
+	text_cell(fmt, "total", width, CUT_END);
+	print_numbers(fmt, proc->rss, proc->rss, proc->rss);
+	return 0;
+}
+
+int tree_json(const struct fmt *fmt, const struct proc *proc)
+{
+	_cleanup_(json_putp) struct json_object *array = json_object_new_array();
+	_cleanup_(plan_clear) struct plan plan = {0};
+
+	if (!array || make_plan(proc, &plan))
+		return -ENOMEM;
+	for (size_t i = 0; i < plan.n; i++) {
+		const struct tag *tag = &proc->tags[plan.order[i]];
+		struct json_object *object = json_add_object(array);
+
+		json_add_tag(object, proc, tag);
+		json_add_u64(object, "depth", tag->depth);
+		json_add_u64(object, "rss_bytes", tag_rss(tag));
+		json_add_u64(object, "total_rss_bytes", tag->total_rss);
+	}
+	return json_print(fmt, array);
+}

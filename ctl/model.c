@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Processes and tags: built piece by piece by whoever reads them, finished once, then read only. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "model.h"
+
+static void *grow(void *array, size_t n, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 16;
+	void *p;
+
+	if (n < *room)
+		return array;
+	p = reallocarray(array, more, size);
+	if (p)
+		*room = more;
+	return p;
+}
+
+struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
+{
+	struct proc *proc;
+
+	/* From the end: the messages of a process follow each other. */
+	for (size_t i = snap->n_procs; i-- > 0;)
+		if (snap->procs[i].pid == pid)
+			return &snap->procs[i];
+	proc = grow(snap->procs, snap->n_procs, &snap->room, sizeof(*proc));
+	if (!proc)
+		return NULL;
+	snap->procs = proc;
+	proc += snap->n_procs;
+	*proc = (struct proc){.pid = pid, .comm = strdup(comm)};
+	if (!proc->comm)
+		return NULL;
+	snap->n_procs++;
+	return proc;
+}
+
+struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)
+{
+	struct tag *tag = grow(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
+
+	if (!tag)
+		return NULL;
+	proc->tags = tag;
+	tag += proc->n_tags;
+	*tag = (struct tag){.id = id, .parent_id = parent, .parent = -1, .name = strdup(name)};
+	if (!tag->name)
+		return NULL;
+	proc->n_tags++;
+	return tag;
+}
+
+static void tag_clear(struct tag *tag)
+{
+	free(tag->name);
+	free(tag->path);
+}
+
+void snap_clear(struct snap *snap)
+{
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		struct proc *proc = &snap->procs[i];
+
+		for (size_t j = 0; j < proc->n_tags; j++)
+			tag_clear(&proc->tags[j]);
+		free(proc->tags);
+		free(proc->order);
+		free(proc->comm);
+	}
+	free(snap->procs);
+	*snap = (struct snap){0};
+}
+
+uint64_t tag_rss(const struct tag *tag)
+{
+	return tag->c[MTAG_C_ANON] + tag->c[MTAG_C_FILE] + tag->c[MTAG_C_SHMEM];
+}
+
+bool tag_is_shown(const struct tag *tag)
+{
+	if (tag->id != MTAG_ID_KSM)
+		return true;
+	for (size_t i = 0; i < MTAG_C_NR; i++)
+		if (tag->c[i])
+			return true;
+	return false;
+}
+
+void proc_sum(const struct proc *proc, uint64_t sum[MTAG_C_NR])
+{
+	memset(sum, 0, MTAG_C_NR * sizeof(*sum));
+	for (size_t i = 0; i < proc->n_tags; i++)
+		for (size_t c = 0; c < MTAG_C_NR; c++)
+			sum[c] += proc->tags[i].c[c];
+}
+
+static int by_tag_id(const void *a, const void *b)
+{
+	const struct tag *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+const struct tag *proc_find_tag(const struct proc *proc, uint16_t id)
+{
+	struct tag key = {.id = id};
+
+	if (!proc->n_tags)
+		return NULL;
+	return bsearch(&key, proc->tags, proc->n_tags, sizeof(key), by_tag_id);
+}
+
+/* Sorts by id; of tags with the same id, which a sane kernel does not send, one stays. */
+static void sort_tags(struct proc *proc)
+{
+	size_t n = 0;
+
+	if (proc->n_tags)
+		qsort(proc->tags, proc->n_tags, sizeof(*proc->tags), by_tag_id);
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		if (n && proc->tags[n - 1].id == proc->tags[i].id)
+			tag_clear(&proc->tags[i]);
+		else
+			proc->tags[n++] = proc->tags[i];
+	}
+	proc->n_tags = n;
+}
+
+/*
+ * A parent has the smaller id, so it is complete when its children come. What breaks that rule or
+ * the limit on depth, or has lost its parent, becomes a top-level tag.
+ */
+static int link_tag(struct proc *proc, struct tag *tag)
+{
+	const struct tag *parent = NULL;
+
+	if (tag->parent_id != MTAG_ID_UNTAGGED && tag->parent_id < tag->id)
+		parent = proc_find_tag(proc, tag->parent_id);
+	if (parent && parent->depth < MTAG_DEPTH_MAX) {
+		tag->parent = (int)(parent - proc->tags);
+		tag->depth = parent->depth + 1;
+		if (asprintf(&tag->path, "%s/%s", parent->path, tag->name) < 0)
+			tag->path = NULL;
+	} else {
+		tag->parent = -1;
+		tag->depth = tag->id != MTAG_ID_UNTAGGED;
+		tag->path = strdup(tag->id == MTAG_ID_UNTAGGED ? "" : tag->name);
+	}
+	tag->total_rss = tag_rss(tag);
+	return tag->path ? 0 : -ENOMEM;
+}
+
+struct order {
+	const struct tag *tags;
+	bool by_size;
+};
+
+static int by_parent(const void *a, const void *b, void *arg)
+{
+	const struct order *order = arg;
+	const struct tag *x = &order->tags[*(const size_t *)a];
+	const struct tag *y = &order->tags[*(const size_t *)b];
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (order->by_size && x->total_rss != y->total_rss)
+		return x->total_rss > y->total_rss ? -1 : 1;
+	return by_tag_id(x, y);
+}
+
+/* The children of @parent begin at kids[first[parent + 1]]. MTAG_DEPTH_MAX bounds the recursion. */
+static size_t put_below(const struct proc *proc, const size_t *kids, const size_t *first,
+			int parent, size_t *out)
+{
+	size_t n = 0;
+
+	for (size_t k = first[parent + 1]; k < proc->n_tags; k++) {
+		if (proc->tags[kids[k]].parent != parent)
+			break;
+		out[n++] = kids[k];
+		n += put_below(proc, kids, first, (int)kids[k], out + n);
+	}
+	return n;
+}
+
+static int put_order(const struct proc *proc, bool by_size, size_t *out)
+{
+	struct order order = {proc->tags, by_size};
+	size_t n = proc->n_tags;
+	_cleanup_(freep) size_t *kids = calloc(n + 1, sizeof(*kids));
+	_cleanup_(freep) size_t *first = calloc(n + 1, sizeof(*first));
+
+	if (!kids || !first)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		kids[i] = i;
+	qsort_r(kids, n, sizeof(*kids), by_parent, &order);
+	for (size_t i = 0; i <= n; i++)
+		first[i] = n;
+	for (size_t k = n; k-- > 0;)
+		first[proc->tags[kids[k]].parent + 1] = k;
+	put_below(proc, kids, first, -1, out);
+	return 0;
+}
+
+int proc_order_by_size(const struct proc *proc, size_t *out)
+{
+	return put_order(proc, true, out);
+}
+
+static int proc_finish(struct proc *proc)
+{
+	sort_tags(proc);
+	for (size_t i = 0; i < proc->n_tags; i++)
+		if (link_tag(proc, &proc->tags[i]))
+			return -ENOMEM;
+	for (size_t i = proc->n_tags; i-- > 0;) {
+		const struct tag *tag = &proc->tags[i];
+
+		if (tag->parent >= 0)
+			proc->tags[tag->parent].total_rss += tag->total_rss;
+		proc->rss += tag_rss(tag);
+	}
+	proc->order = calloc(proc->n_tags + 1, sizeof(*proc->order));
+	if (!proc->order)
+		return -ENOMEM;
+	return put_order(proc, false, proc->order);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct proc *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int snap_finish(struct snap *snap)
+{
+	if (snap->n_procs)
+		qsort(snap->procs, snap->n_procs, sizeof(*snap->procs), by_pid);
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		int err = proc_finish(&snap->procs[i]);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What mtagctl knows of processes and tags, wherever it comes from. */
+#ifndef MTAGCTL_MODEL_H
+#define MTAGCTL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "uapi/linux/mtag.h"
+
+/**
+ * struct tag - a tag of a process
+ * @id:		of the kernel
+ * @parent_id:	as received, MTAG_ID_UNTAGGED for a top-level tag
+ * @parent:	index in the process's tags, -1 for a top-level tag; by snap_finish()
+ * @depth:	components of the path; by snap_finish()
+ * @name:	last component
+ * @path:	by snap_finish()
+ * @c:		self values by MTAG_C_*; 0 for what the kernel does not know
+ * @total_rss:	RSS of the tag and of all below it; by snap_finish()
+ */
+struct tag {
+	uint16_t id;
+	uint16_t parent_id;
+	int parent;
+	unsigned int depth;
+	char *name;
+	char *path;
+	uint64_t c[MTAG_C_NR];
+	uint64_t total_rss;
+};
+
+/**
+ * struct proc - a process
+ * @comm:	any bytes but NUL
+ * @tags:	ascending by id after snap_finish()
+ * @order:	indices of @tags, depth first, siblings by id; by snap_finish()
+ */
+struct proc {
+	pid_t pid;
+	char *comm;
+	struct tag *tags;
+	size_t n_tags;
+	size_t room;
+	size_t *order;
+	uint64_t rss;
+	uint64_t lost;
+	uint64_t overflow;
+	uint64_t repairs;
+};
+
+struct snap {
+	struct proc *procs; /* ascending by pid after snap_finish() */
+	size_t n_procs;
+	size_t room;
+};
+
+struct audit {
+	pid_t pid;
+	char comm[64];
+	uint64_t kernel_rss, walked, accounted; /* bytes */
+	uint64_t drift, migrating;		/* pages */
+	uint64_t lost, overflow;
+};
+
+struct info {
+	char version[64];
+	char mode[32];
+	uint32_t installed, procs;
+	uint64_t ended, drift, lost, overflow, repairs, memory;
+};
+
+/* All return NULL or a negative errno without memory, and leave the snapshot valid. */
+struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm);
+struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name);
+/* Sorts, drops doubles, builds paths, totals and orders. */
+int snap_finish(struct snap *snap);
+void snap_clear(struct snap *snap);
+/* Depth first, the siblings with the largest total first, into @out[n_tags]. */
+int proc_order_by_size(const struct proc *proc, size_t *out);
+
+const struct tag *proc_find_tag(const struct proc *proc, uint16_t id);
+uint64_t tag_rss(const struct tag *tag);
+/* False for the reserved [ksm] with nothing in it. */
+bool tag_is_shown(const struct tag *tag);
+void proc_sum(const struct proc *proc, uint64_t sum[MTAG_C_NR]);
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <netlink/netlink.h>
+#include <netlink/genl/genl.h>
+#include <netlink/genl/ctrl.h>
+#include <linux/netlink.h>
+
+#include "ctl.h"
+#include "decode.h"
+#include "format/text.h"
+#include "nl.h"
+
+#define RECEIVE_BUFFER (1 << 20)
+#define MESSAGE_BUFFER (1 << 16)
+#define DUMP_TRIES     5
+
+struct kern {
+	struct nl_sock *sock;
+	int family;
+	char why[256];
+};
+
+/* One request: what to do with its messages and how it ended. */
+struct request {
+	struct kern *nl;
+	int (*decode)(struct nlattr *attrs, int len, void *into);
+	void *into;
+	int err;
+	bool done;
+	bool replied;
+};
+
+/* libnl's own errors, for which it has an enumeration of its own. */
+static int from_nle(int nle)
+{
+	switch (-nle) {
+	case NLE_NOMEM:
+		return -ENOMEM;
+	case NLE_PERM:
+	case NLE_NOACCESS:
+		return -EPERM;
+	case NLE_DUMP_INTR:
+		return -EINTR;
+	case NLE_OBJ_NOTFOUND:
+		return -ENOENT;
+	default:
+		return -EIO;
+	}
+}
+
+/* The text that the kernel appends to an error or to the end of a dump. */
+static void keep_extack(struct kern *nl, const struct nlmsghdr *hdr, size_t offset)
+{
+	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1], *msg;
+	_cleanup_(freep) char *raw = NULL, *text = NULL;
+
+	offset = NLMSG_ALIGN(offset);
+	if (!(hdr->nlmsg_flags & NLM_F_ACK_TLVS) || offset >= hdr->nlmsg_len)
+		return;
+	if (nla_parse(tb, NLMSGERR_ATTR_MAX, (struct nlattr *)((char *)hdr + offset),
+		      (int)(hdr->nlmsg_len - offset), NULL) < 0)
+		return;
+	msg = tb[NLMSGERR_ATTR_MSG];
+	if (!msg)
+		return;
+	raw = strndup(nla_data(msg), (size_t)nla_len(msg));
+	text = raw ? text_clean(raw, false) : NULL;
+	snprintf(nl->why, sizeof(nl->why), "%s", text ? text : "");
+}
+
+static int on_valid(struct nl_msg *msg, void *arg)
+{
+	struct request *request = arg;
+	struct nlmsghdr *hdr = nlmsg_hdr(msg);
+	struct genlmsghdr *genl;
+
+	if (hdr->nlmsg_type != request->nl->family || !request->decode || request->err)
+		return NL_OK;
+	if (!genlmsg_valid_hdr(hdr, 0)) {
+		request->err = -EBADMSG;
+		return NL_OK;
+	}
+	genl = genlmsg_hdr(hdr);
+	request->err =
+		request->decode(genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), request->into);
+	request->replied = true;
+	return NL_OK;
+}
+
+static int on_finish(struct nl_msg *msg, void *arg)
+{
+	struct request *request = arg;
+	struct nlmsghdr *hdr = nlmsg_hdr(msg);
+
+	request->done = true;
+	if (nlmsg_datalen(hdr) >= (int)sizeof(int)) {
+		int err = *(int *)nlmsg_data(hdr);
+
+		if (err < 0) {
+			request->err = err;
+			keep_extack(request->nl, hdr, NLMSG_HDRLEN + sizeof(int));
+		}
+	}
+	return NL_OK;
+}
+
+static int on_ack(struct nl_msg *msg, void *arg)
+{
+	struct request *request = arg;
+
+	(void)msg;
+	request->done = true;
+	return NL_OK;
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
+{
+	struct request *request = arg;
+	const struct nlmsghdr *hdr = (struct nlmsghdr *)((char *)error - NLMSG_HDRLEN);
+	size_t offset = NLMSG_HDRLEN + sizeof(*error);
+
+	(void)from;
+	request->done = true;
+	request->err = error->error < 0 ? error->error : -EIO;
+	if (!(hdr->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len > NLMSG_HDRLEN)
+		offset += error->msg.nlmsg_len - NLMSG_HDRLEN;
+	keep_extack(request->nl, hdr, offset);
+	return NL_STOP;
+}
+
+static struct nl_cb *callbacks(struct request *request)
+{
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+
+	if (cb) {
+		nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, request);
+		nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, request);
+		nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_ack, request);
+		nl_cb_err(cb, NL_CB_CUSTOM, on_error, request);
+	}
+	return cb;
+}
+
+static int send_request(struct kern *nl, uint8_t command, int flags, pid_t pid)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+	int err = -ENOMEM;
+
+	if (msg &&
+	    genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0, flags, command,
+			MTAG_GENL_VERSION) &&
+	    (!pid || !nla_put_u32(msg, MTAG_A_PROC_PID, (uint32_t)pid))) {
+		err = nl_send_auto(nl->sock, msg);
+		err = err < 0 ? from_nle(err) : 0;
+	}
+	nlmsg_free(msg);
+	return err;
+}
+
+/* Sends and receives all that comes; -EINTR: a dump that changed under way, to be repeated. */
+static int transact(struct request *request, uint8_t command, int flags, pid_t pid)
+{
+	struct kern *nl = request->nl;
+	struct nl_cb *cb = callbacks(request);
+	bool interrupted = false;
+	int err;
+
+	if (!cb)
+		return -ENOMEM;
+	nl->why[0] = '\0';
+	err = send_request(nl, command, flags, pid);
+	while (!err && !request->done) {
+		int n = nl_recvmsgs(nl->sock, cb);
+
+		if (n == -NLE_DUMP_INTR)
+			interrupted = true;
+		else if (n < 0 && !request->done)
+			err = from_nle(n);
+	}
+	nl_cb_put(cb);
+	if (err || request->err)
+		return err ? err : request->err;
+	return interrupted ? -EINTR : 0;
+}
+
+static int into_tags(struct nlattr *attrs, int len, void *snap)
+{
+	return decode_tags(attrs, len, snap);
+}
+
+static int into_procs(struct nlattr *attrs, int len, void *snap)
+{
+	return decode_proc(attrs, len, snap);
+}
+
+static int into_audit(struct nlattr *attrs, int len, void *audit)
+{
+	return decode_audit(attrs, len, audit);
+}
+
+static int into_info(struct nlattr *attrs, int len, void *info)
+{
+	return decode_info(attrs, len, info);
+}
+
+static int dump(struct kern *nl, uint8_t command, pid_t pid,
+		int (*decode)(struct nlattr *, int, void *), struct snap *snap)
+{
+	int err = -EINTR;
+
+	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
+		struct request request = {.nl = nl, .decode = decode, .into = snap};
+
+		snap_clear(snap);
+		err = transact(&request, command, NLM_F_DUMP, pid);
+	}
+	return err ? err : snap_finish(snap);
+}
+
+static int doit(struct kern *nl, uint8_t command, pid_t pid,
+		int (*decode)(struct nlattr *, int, void *), void *into)
+{
+	struct request request = {.nl = nl, .decode = decode, .into = into};
+	int err = transact(&request, command, NLM_F_ACK, pid);
+
+	return !err && decode && !request.replied ? -EBADMSG : err;
+}
+
+int kern_tags(struct kern *nl, pid_t pid, struct snap *snap)
+{
+	int err = dump(nl, MTAG_CMD_TAG_GET, pid, into_tags, snap);
+
+	return !err && pid && !snap->n_procs ? -ESRCH : err;
+}
+
+int kern_procs(struct kern *nl, struct snap *snap)
+{
+	return dump(nl, MTAG_CMD_PROC_GET, 0, into_procs, snap);
+}
+
+int kern_proc(struct kern *nl, pid_t pid, struct snap *snap)
+{
+	int err;
+
+	snap_clear(snap);
+	err = doit(nl, MTAG_CMD_PROC_GET, pid, into_procs, snap);
+	return err ? err : snap_finish(snap);
+}
+
+int kern_audit(struct kern *nl, pid_t pid, struct audit *audit)
+{
+	*audit = (struct audit){0};
+	return doit(nl, MTAG_CMD_AUDIT, pid, into_audit, audit);
+}
+
+int kern_track(struct kern *nl, pid_t pid, bool track)
+{
+	return doit(nl, track ? MTAG_CMD_TRACK : MTAG_CMD_UNTRACK, pid, NULL, NULL);
+}
+
+int kern_info(struct kern *nl, struct info *info)
+{
+	*info = (struct info){0};
+	return doit(nl, MTAG_CMD_INFO_GET, 0, into_info, info);
+}
+
+const char *kern_why(const struct kern *nl)
+{
+	return nl ? nl->why : "";
+}
+
+int kern_open(struct kern **out)
+{
+	struct kern *nl = calloc(1, sizeof(*nl));
+	const int on = 1;
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (nl)
+		nl->sock = nl_socket_alloc();
+	if (!nl || !nl->sock)
+		goto fail;
+	err = genl_connect(nl->sock);
+	if (err < 0) {
+		err = from_nle(err);
+		goto fail;
+	}
+	/* Failing, these only make it slower or quieter. */
+	nl_socket_set_buffer_size(nl->sock, RECEIVE_BUFFER, 0);
+	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	nl_socket_set_msg_buf_size(nl->sock, MESSAGE_BUFFER);
+	nl->family = genl_ctrl_resolve(nl->sock, MTAG_GENL_NAME);
+	if (nl->family < 0) {
+		err = nl->family == -NLE_OBJ_NOTFOUND ? -ENOPROTOOPT : from_nle(nl->family);
+		goto fail;
+	}
+	*out = nl;
+	return 0;
+fail:
+	kern_close(nl);
+	return err;
+}
+
+void kern_close(struct kern *nl)
+{
+	if (!nl)
+		return;
+	nl_socket_free(nl->sock);
+	free(nl);
+}

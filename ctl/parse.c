@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Text of the command line into values. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "format/text.h"
+#include "uapi/linux/mtag.h"
+
+static int parse_number(const char *text, unsigned long max, unsigned long *value)
+{
+	char *end;
+
+	/* strtoul() takes blanks and signs. */
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	*value = strtoul(text, &end, 10);
+	if (*end)
+		return -EINVAL;
+	return errno || *value > max ? -ERANGE : 0;
+}
+
+int parse_pid(const char *text, pid_t *pid)
+{
+	unsigned long value;
+	int err = parse_number(text, INT_MAX, &value);
+
+	if (err)
+		return err;
+	if (!value)
+		return -EINVAL;
+	*pid = (pid_t)value;
+	return 0;
+}
+
+int parse_count(const char *text, unsigned long *count)
+{
+	int err = parse_number(text, ULONG_MAX, count);
+
+	return err ? err : *count ? 0 : -EINVAL;
+}
+
+int parse_seconds(const char *text, uint64_t *nanoseconds)
+{
+	char *end;
+	double value;
+
+	if ((*text < '0' || *text > '9') && *text != '.')
+		return -EINVAL;
+	value = strtod(text, &end);
+	if (*end || end == text || !isfinite(value))
+		return -EINVAL;
+	if (value < 0.01 || value > 86400.0 * 365)
+		return -ERANGE;
+	*nanoseconds = (uint64_t)(value * 1e9);
+	return 0;
+}
+
+int parse_component(const char **path, const char **name)
+{
+	size_t len = strcspn(*path, "/");
+
+	if (!**path)
+		return 0;
+	*name = *path;
+	*path += len;
+	if (**path == '/') {
+		(*path)++;
+		if (!**path) /* "a/" */
+			return -EINVAL;
+	}
+	if (!len)
+		return -EINVAL;
+	if (len > MTAG_NAME_MAX)
+		return -ENAMETOOLONG;
+	return text_is_printable(*name, len) ? (int)len : -EINVAL;
+}
+
+int parse_path(const char *path)
+{
+	const char *name;
+	int len, n = 0;
+
+	if (strlen(path) >= MTAG_PATH_MAX)
+		return -ENAMETOOLONG;
+	while ((len = parse_component(&path, &name)) > 0)
+		n++;
+	if (len < 0)
+		return len;
+	return n > MTAG_DEPTH_MAX ? -ENAMETOOLONG : n ? n : -EINVAL;
+}
+
+int ctl_pids(int argc, char **argv, pid_t **pids)
+{
+	*pids = calloc((size_t)argc + 1, sizeof(**pids));
+	if (!*pids) {
+		ctl_error("out of memory");
+		return CTL_REFUSED;
+	}
+	for (int i = 0; i < argc; i++) {
+		int err = parse_pid(argv[i], &(*pids)[i]);
+		_cleanup_(freep) char *text = text_clean(argv[i], false);
+
+		if (err) {
+			ctl_error("'%s' is %s", text ? text : "?",
+				  err == -ERANGE ? "too large a process id" : "not a process id");
+			return CTL_USAGE;
+		}
+	}
+	return 0;
+}
