@@ -281,6 +281,25 @@ static void check_headers(const struct host *host, struct check *check)
 		    host->loaded ? "; not needed to run" : "");
 }
 
+/* How many functions the module's table has, and the calls that their hooks missed. */
+static bool read_hooks(unsigned int *functions, unsigned long *missed)
+{
+	_cleanup_(freep) char *table = probe_read(HOOKS_FILE);
+	char *save = NULL;
+
+	*functions = 0;
+	*missed = 0;
+	if (!table || !strtok_r(table, "\n", &save)) /* the headings */
+		return false;
+	for (char *line; (line = strtok_r(NULL, "\n", &save)); ++*functions) {
+		unsigned long n;
+
+		if (sscanf(line, "%*s %*s %*s %*s %lu", &n) == 1)
+			*missed += n;
+	}
+	return *functions != 0;
+}
+
 static void name_missing(const char *const *names, size_t n, uint64_t found, char *buf, size_t size)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -295,9 +314,15 @@ static void name_missing(const char *const *names, size_t n, uint64_t found, cha
 static void check_symbols(const struct host *host, struct check *check)
 {
 	uint64_t found, more;
+	unsigned int functions;
+	unsigned long missed;
 	char missing[200] = "";
 
-	(void)host;
+	if (host->loaded && read_hooks(&functions, &missed)) {
+		set(check, CHECK_OK, NULL, "the module has found the %u functions to hook",
+		    functions);
+		return;
+	}
 	if (probe_symbols("/proc/kallsyms", 2, needed, ARRAY_SIZE(needed), &found) ||
 	    probe_symbols("/proc/kallsyms", 2, wanted, ARRAY_SIZE(wanted), &more)) {
 		set(check, CHECK_WARN, "Run this as root.", "/proc/kallsyms is not readable");
@@ -321,6 +346,15 @@ static void check_symbols(const struct host *host, struct check *check)
 static void check_hooks(const struct host *host, struct check *check)
 {
 	const struct info *info = &host->info;
+	unsigned int functions;
+	unsigned long missed;
+
+	if (read_hooks(&functions, &missed) && missed) {
+		set(check, CHECK_WARN,
+		    "Something holds up kprobes, such as another tracer. See " HOOKS_FILE ".",
+		    "the hooks missed %lu calls", missed);
+		return;
+	}
 
 	if (!*info->mode)
 		set(check, CHECK_WARN, "The module decides when it is loaded.", "not installed");
