@@ -25,7 +25,9 @@ say() {
 # demo TEXT: shows a command as one would type it, and does it.
 demo() {
 	printf '$ %s\n' "${1//$'\n'/$'\n  '}"
-	eval "$1" || { status=1; echo "(exit status $?)"; }
+	eval "$1" && return
+	status=$?
+	echo "(exit status $status)"
 }
 
 # until_true SECONDS CMD…: waits for something to be so.
