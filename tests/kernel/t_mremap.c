@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 4: mremap in all its forms keeps owners, and ranges their tag. */
 /* vm: group=mremap mem=1G */
+// link: -Wl,-z,now
 #include "lib.h"
 
 #define N 96
@@ -72,7 +73,7 @@ static void relocated(void)
 	have(2 * N, 2 * N, 4 * N, "two mappings");
 	/* An odd number of pages, to an odd place: into the middle of another one with owners. */
 	remap(p + PG, (N - 3) * PG, (N - 3) * PG, MREMAP_MAYMOVE | MREMAP_FIXED, q + (N + 1) * PG);
-	have(2 * N - (N - 3) / 2 - (N - 3) % 2, 2 * N - (N - 3) / 2, 3 * N + 3,
+	have(2 * N - (N - 3) / 2, 2 * N - (N - 2) / 2, 3 * N + 3,
 	     "moved over others' pages, which end");
 	must(munmap(q, 3 * N * PG));
 	must(munmap(p, PG));

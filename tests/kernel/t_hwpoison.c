@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory failure: a poisoned page leaves the process, and its owner's account. */
+/* vm: group=hwpoison mem=1G */
+// link: -Wl,-z,now
+#include "lib.h"
+
+#ifndef MADV_HWPOISON
+#define MADV_HWPOISON 100
+#endif
+#define N 32
+
+static mtag_t a, w;
+
+/* What is wrong with a page after it was poisoned is up to the kernel; that smaps agrees is up to us. */
+static void agrees(char *p, size_t len, const char *what)
+{
+	owns(a, p, len, "%s: as smaps says", what);
+	exact("%s: exact", what);
+}
+
+static void anonymous(void)
+{
+	char *p = area(N * PG);
+
+	touch(a, p, N * PG);
+	for (size_t i = 0; i < 4; i++)
+		must(madvise(p + 3 * i * PG, PG, MADV_HWPOISON));
+	agrees(p, N * PG, "anonymous pages");
+	is(anon_of(a), (N - 4) * PG, "four poisoned pages are gone");
+	must(madvise(p, N / 2 * PG, MADV_DONTNEED));
+	agrees(p, N * PG, "poisoned pages discarded");
+	touch(w, p, PG);
+	is(anon_of(w), PG, "their place may be touched anew");
+	must(munmap(p, N * PG));
+	is(anon_of(a) + anon_of(w), 0, "nothing is left");
+}
+
+static void shared_by_fork(void)
+{
+	char *p = area(N * PG);
+	struct gate *g = gate();
+	pid_t pid;
+
+	touch(a, p, N * PG);
+	pid = child();
+	if (!pid) {
+		open_gate(g, 1);
+		pass_gate(g, 2);
+		is(anon_of(a), (N - 1) * PG, "a page poisoned in the parent is gone in the child");
+		exact("the child is exact");
+		must(madvise(p + PG, PG, MADV_HWPOISON));
+		is(anon_of(a), (N - 2) * PG, "and so is one that it poisons itself");
+		exact("the child is exact then");
+		_exit(0);
+	}
+	pass_gate(g, 1);
+	must(madvise(p, PG, MADV_HWPOISON));
+	is(anon_of(a), (N - 1) * PG, "the parent has it no more");
+	open_gate(g, 2);
+	reap(pid);
+	agrees(p, N * PG, "pages poisoned after a fork");
+	is(anon_of(a), (N - 2) * PG, "the parent lost both");
+	must(munmap(p, N * PG));
+}
+
+static void huge(void)
+{
+	char *p = huge_area(HPAGE);
+
+	touch(a, p, HPAGE);
+	must(madvise(p + 5 * PG, PG, MADV_HWPOISON));
+	agrees(p, HPAGE, "a page of a huge page");
+	must(munmap(p, HPAGE));
+	is(anon_of(a), 0, "nothing is left of it");
+}
+
+static void file(void)
+{
+	int fd;
+	char *p;
+	mtag_t before;
+
+	if (!real_fs()) {
+		skip("a poisoned file page is gone (no file system)");
+		return;
+	}
+	fd = must(open(FS "/poison", O_RDWR | O_CREAT | O_TRUNC, 0600));
+	must(ftruncate(fd, N * PG));
+	before = mtag_enter(a);
+	p = must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+	mtag_leave(before);
+	read_all(w, p, N * PG);
+	is(file_of(a), N * PG, "file pages are their mapper's");
+	if (madvise(p, PG, MADV_HWPOISON))
+		diag("a clean file page cannot be poisoned: %s", strerror(errno));
+	is(file_of(a), smaps(p, N * PG).rss, "a poisoned file page: as smaps says");
+	exact("a poisoned file page: exact");
+	must(munmap(p, N * PG));
+	is(file_of(a), 0, "nothing is left");
+	close(fd);
+}
+
+int main(void)
+{
+	uint64_t drift;
+	char *probe;
+
+	need_root();
+	begin();
+	probe = area(PG);
+	touch(0, probe, PG);
+	if (madvise(probe, PG, MADV_HWPOISON))
+		skip_all("this kernel has no memory failure handling");
+	drift = health("drift");
+	a = tag("a");
+	w = tag("worker");
+	exact("exact after the first poisoned page");
+	anonymous();
+	shared_by_fork();
+	huge();
+	file();
+	clean(getpid(), "audit agrees");
+	no_drift(drift);
+	return done();
+}

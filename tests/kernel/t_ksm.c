@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KSM: merged pages keep adding up, within a process, between tags and between trees. */
+/* vm: group=ksm mem=1G timeout=400 */
+// link: -Wl,-z,now
+#include "lib.h"
+
+#define KSM "/sys/kernel/mm/ksm/"
+#define N 64
+
+static mtag_t a, b, w;
+
+static void fill(mtag_t as, char *p, size_t pages, uint64_t what)
+{
+	mtag_t before = mtag_enter(as);
+
+	for (size_t i = 0; i < pages; i++)
+		for (size_t j = 0; j < PG; j += 8)
+			*(volatile uint64_t *)(p + i * PG + j) = what;
+	mtag_leave(before);
+}
+
+/* How many different frames a range has. */
+static size_t frames(const char *p, size_t pages)
+{
+	static uint64_t word[8 * N];
+	size_t n = 0, j;
+
+	pagemap(p, pages, word);
+	for (size_t i = 0; i < pages; i++) {
+		for (j = 0; j < i && word[i] != word[j]; j++)
+			;
+		n += j == i;
+	}
+	return n;
+}
+
+static bool merged(const char *p, size_t pages, size_t into)
+{
+	return until(frames(p, pages) == into, 60);
+}
+
+static uint64_t all_three(mtag_t first, mtag_t second)
+{
+	return anon_of(first) + anon_of(second) + anon_of(MTAG_ID_KSM);
+}
+
+static void one_tag(void)
+{
+	char *p = area(N * PG);
+
+	fill(a, p, N, 0x1111);
+	must(madvise(p, N * PG, MADV_MERGEABLE));
+	ok(merged(p, N, 1), "equal pages of one tag are merged");
+	is(anon_of(a), N * PG, "and all stay its own");
+	owns(a, p, N * PG, "as smaps counts them");
+	exact("merged pages are exact");
+	touch(w, p, N / 2 * PG);
+	is(anon_of(a), N * PG, "a merged page of the own tag, copied on write, stays the tag's");
+	exact("exact after unmerging by writes");
+	in_child {
+		is(anon_of(a), N * PG, "a child has merged pages as its parent");
+		touch(w, p, N * PG);
+		is(anon_of(a), N * PG, "and keeps them when it writes");
+		exact("a child with merged pages is exact");
+	}
+	must(munmap(p, N * PG));
+	is(anon_of(a) + anon_of(w) + anon_of(MTAG_ID_KSM), 0, "munmap leaves nothing");
+	exact("exact afterwards");
+}
+
+static void two_tags(void)
+{
+	char *p = area(N * PG), *q = area(N * PG);
+
+	fill(a, p, N, 0x2222);
+	fill(b, q, N, 0x2222);
+	must(madvise(p, N * PG, MADV_MERGEABLE));
+	must(madvise(q, N * PG, MADV_MERGEABLE));
+	ok(merged(p, N, 1) && merged(q, N, 1) && until(pfn_of(p) == pfn_of(q), 60), "pages of two tags are merged");
+	is(all_three(a, b), 2 * N * PG, "their sum is the same");
+	exact("merged across tags, exact");
+	must(madvise(p, N / 2 * PG, MADV_UNMERGEABLE));
+	exact("exact after MADV_UNMERGEABLE");
+	touch(w, q, N / 2 * PG);
+	exact("exact after writes");
+	is(all_three(a, b) + anon_of(w), 2 * N * PG, "nothing was lost on the way");
+	must(munmap(p, N * PG));
+	must(munmap(q, N * PG));
+	is(all_three(a, b) + anon_of(w), 0, "munmap leaves nothing");
+	exact("exact afterwards");
+}
+
+static void through_swap(void)
+{
+	char *p = area(N * PG);
+
+	if (!swap_zram()) {
+		skip("merged pages go through swap exactly (no zram)");
+		return;
+	}
+	/* Pairs: each merged page has two mappings. */
+	for (size_t i = 0; i < N; i++)
+		fill(a, p + i * PG, 1, 0x3333 + i / 2);
+	must(madvise(p, N * PG, MADV_MERGEABLE));
+	ok(merged(p, N, N / 2), "pairs of pages are merged");
+	exact("exact with pairs");
+	/* MADV_PAGEOUT leaves pages with several mappings alone; the control group's reclaim does not. */
+	spew("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	sh("g=$(sed -n 's/^0:://p' /proc/%d/cgroup); for i in 1 2 3; do echo 64M >/sys/fs/cgroup$g/memory.reclaim; done "
+	   "2>/dev/null", getpid());
+	diag("%" PRIu64 " bytes of %lu in swap", smaps(p, N * PG).swap, N * PG);
+	is(anon_of(a) + anon_of(MTAG_ID_KSM), smaps(p, N * PG).anon, "what is left is as smaps says");
+	is(swap_of(a) + swap_of(MTAG_ID_KSM), smaps(p, N * PG).swap, "what is in swap is as smaps says");
+	exact("exact with merged pages in swap");
+	touch(w, p, N * PG);
+	exact("exact after swap-in");
+	is(anon_of(a) + anon_of(MTAG_ID_KSM) + anon_of(w), N * PG, "all are back");
+	must(munmap(p, N * PG));
+	exact("exact after munmap");
+	swapoff_all();
+}
+
+/* A process of a tree of its own, told what to do by the steps of a gate in a file. */
+struct peers {
+	struct gate gate;
+	atomic_int ready;
+};
+
+static struct peers *peers_map(const char *path)
+{
+	int fd = must(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	struct peers *peers;
+
+	must(ftruncate(fd, PG));
+	peers = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+	close(fd);
+	return peers;
+}
+
+static int peer_failed;
+
+/* A peer has no TAP of its own: what is wrong goes to stdout as a diagnostic and into the exit status. */
+static void expect(bool good, const char *what)
+{
+	struct usage sum = usage_sum();
+	struct truth t = truth_of(getpid());
+
+	if (good && resident(&sum) == t.rss && sum.c[MTAG_C_ANON] == t.anon && sum.c[MTAG_C_VIRT] == t.virt)
+		return;
+	peer_failed = 1;
+	diag("peer %d: %s: rss %" PRIu64 "/%" PRIu64 ", a %" PRIu64 ", writer %" PRIu64 ", ksm %" PRIu64, getpid(),
+	     what, resident(&sum), t.rss, anon_of(a), anon_of(w), anon_of(MTAG_ID_KSM));
+}
+
+static int peer(const char *path)
+{
+	struct peers *peers = peers_map(path);
+	uint64_t before;
+	char *p;
+
+	begin();
+	a = tag("a");
+	w = tag("writer");
+	p = area(N * PG);
+	fill(a, p, N, 0x4444);
+	must(madvise(p, N * PG, MADV_MERGEABLE));
+	expect(merged(p, N, 1), "own pages merge");
+	atomic_fetch_add(&peers->ready, 1);
+	pass_gate(&peers->gate, 1);
+	expect(anon_of(a) + anon_of(MTAG_ID_KSM) == N * PG, "what merged with another tree is mine or [ksm]'s");
+	before = anon_of(MTAG_ID_KSM);
+	touch(w, p, N / 2 * PG);
+	expect(anon_of(a) + anon_of(MTAG_ID_KSM) + anon_of(w) == N * PG, "nothing was lost by writing");
+	expect(anon_of(MTAG_ID_KSM) + anon_of(w) == before, "a copy of [ksm]'s is the writer's, one of mine stays mine");
+	expect(anon_of(w) == (before ? N / 2 * PG : 0), "as many as were written to");
+	must(madvise(p, N * PG, MADV_UNMERGEABLE));
+	expect(anon_of(MTAG_ID_KSM) == 0, "MADV_UNMERGEABLE leaves [ksm] nothing");
+	must(munmap(p, N * PG));
+	expect(anon_of(a) + anon_of(w) + anon_of(MTAG_ID_KSM) == 0, "munmap leaves nothing");
+	return peer_failed;
+}
+
+static uint64_t full_scans(void)
+{
+	char *text = slurp(KSM "full_scans");
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void two_trees(void)
+{
+	const char *path = "/dev/shm/mtag-ksm";
+	uint64_t scans;
+	struct peers *peers;
+	pid_t pid[3];
+
+	unlink(path);
+	peers = peers_map(path);
+	for (int i = 0; i < 3; i++) {
+		pid[i] = child();
+		if (!pid[i]) {
+			execl("/proc/self/exe", "peer", path, NULL);
+			bail("exec");
+		}
+	}
+	if (!until(atomic_load(&peers->ready) == 3, 120))
+		bail("the peers are not ready");
+	/* After full scans the pages of all three are one. */
+	scans = full_scans();
+	ok(until(full_scans() >= scans + 3, 60), "KSM scans three processes of three trees");
+	for (int i = 0; i < 3; i++)
+		ok(until(show(pid[i], NULL).rows > 0, 10) && audit(pid[i]).drift == 0,
+		   "process %d of 3, merged with others: audit says drift 0", i + 1);
+	open_gate(&peers->gate, 1);
+	for (int i = 0; i < 3; i++)
+		reap(pid[i]);
+	ok(true, "three processes of three trees merged and parted");
+	unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t drift;
+
+	if (argc > 1 && !strcmp(argv[0], "peer"))
+		return peer(argv[1]);
+	need_root();
+	swapoff_all();
+	begin();
+	drift = health("drift");
+	a = tag("a");
+	b = tag("b");
+	w = tag("writer");
+	if (spew(KSM "pages_to_scan", "20000") || spew(KSM "sleep_millisecs", "20") || spew(KSM "run", "1"))
+		skip_all("no KSM in this kernel");
+	/* The zero page is another matter: no test here has pages of zeros. */
+	one_tag();
+	two_tags();
+	through_swap();
+	two_trees();
+	clean(getpid(), "audit agrees");
+	/* Unmerges whatever is left. */
+	spew(KSM "run", "2");
+	no_drift(drift);
+	spew(KSM "run", "0");
+	return done();
+}
