@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,16 +17,16 @@ int fail_open(int err)
 	return CTL_REFUSED;
 }
 
-/* " (the kernel says: …)", or nothing. */
+/* " (the kernel says: …)", or nothing where it says what the error number does. */
 static const char *reason(const struct kern *nl, char *buf, size_t size)
 {
-	snprintf(buf, size, *kern_why(nl) ? " (the kernel says: %s)" : "", kern_why(nl));
-	return buf;
-}
+	const char *why = kern_why(nl);
 
-static bool exists(pid_t pid)
-{
-	return !kill(pid, 0) || errno == EPERM;
+	buf[0] = '\0';
+	if (*why && strcmp(why, "no such process") != 0 &&
+	    strcmp(why, "this process is not tracked") != 0)
+		snprintf(buf, size, " (the kernel says: %s)", why);
+	return buf;
 }
 
 int fail_pid(const struct kern *nl, const char *verb, pid_t pid, int err)
@@ -38,14 +37,10 @@ int fail_pid(const struct kern *nl, const char *verb, pid_t pid, int err)
 
 	switch (-err) {
 	case ESRCH:
+		ctl_error("no process %d%s", (int)pid, why);
+		break;
 	case ENOENT:
-		if (!exists(pid))
-			ctl_error("no process %d%s", (int)pid, why);
-		else if (!strcmp(verb, "track"))
-			ctl_error("cannot track process %d: it has no memory of its own%s",
-				  (int)pid, why);
-		else
-			ctl_error("process %d is not tracked%s", (int)pid, why);
+		ctl_error("process %d is not tracked%s", (int)pid, why);
 		break;
 	case EPERM:
 	case EACCES:
@@ -62,9 +57,7 @@ int fail_all(const struct kern *nl, const char *what, int err)
 {
 	char buf[300];
 
-	ctl_error("cannot %s: %s%s", what,
-		  err == -EINTR ? "the processes change too fast, try again" : strerror(-err),
-		  reason(nl, buf, sizeof(buf)));
+	ctl_error("cannot %s: %s%s", what, strerror(-err), reason(nl, buf, sizeof(buf)));
 	return CTL_REFUSED;
 }
 
@@ -72,4 +65,9 @@ int fail_memory(void)
 {
 	ctl_error("out of memory");
 	return CTL_REFUSED;
+}
+
+void note_incomplete(void)
+{
+	ctl_error("processes come and go too fast; some may be missing");
 }

@@ -12,5 +12,7 @@ int fail_pid(const struct kern *nl, const char *verb, pid_t pid, int err);
 /* The kernel refused something that is not about one process. */
 int fail_all(const struct kern *nl, const char *what, int err);
 int fail_memory(void);
+/* A remark, not a failure: KERN_INCOMPLETE. */
+void note_incomplete(void);
 
 #endif

@@ -209,6 +209,7 @@ static int into_info(struct nlattr *attrs, int len, void *info)
 static int dump(struct kern *nl, uint8_t command, pid_t pid,
 		int (*decode)(struct nlattr *, int, void *), struct snap *snap)
 {
+	bool interrupted;
 	int err = -EINTR;
 
 	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
@@ -217,7 +218,9 @@ static int dump(struct kern *nl, uint8_t command, pid_t pid,
 		snap_clear(snap);
 		err = transact(&request, command, NLM_F_DUMP, pid);
 	}
-	return err ? err : snap_finish(snap);
+	interrupted = err == -EINTR;
+	err = err && !interrupted ? err : snap_finish(snap);
+	return !err && interrupted ? KERN_INCOMPLETE : err;
 }
 
 static int doit(struct kern *nl, uint8_t command, pid_t pid,

@@ -15,6 +15,12 @@ static inline void kern_closep(struct kern **nl)
 	kern_close(*nl);
 }
 
+/*
+ * What the two dumps of many processes return besides: processes came and went whenever it was
+ * tried, so that some may be missing. Each that is there is right.
+ */
+#define KERN_INCOMPLETE 1
+
 /* Tags of a process, or with pid 0 of all that the caller may see. The snapshot is finished. */
 int kern_tags(struct kern *nl, pid_t pid, struct snap *snap);
 /* All processes that the caller may see, without tags. The snapshot is finished. */

@@ -12,8 +12,10 @@ static int list(struct kern *nl, pid_t **pids, size_t *n)
 	_cleanup_(snap_clear) struct snap snap = {0};
 	int err = kern_procs(nl, &snap);
 
-	if (err)
+	if (err < 0)
 		return fail_all(nl, "list the tracked processes", err);
+	if (err == KERN_INCOMPLETE)
+		note_incomplete();
 	*pids = calloc(snap.n_procs + 1, sizeof(**pids));
 	if (!*pids)
 		return fail_memory();
@@ -36,7 +38,7 @@ static int walk(struct kern *nl, const pid_t *pids, size_t n, bool named, struct
 
 		if (!err)
 			drift |= audits[(*done)++].drift != 0;
-		else if (named || err != -ESRCH)
+		else if (named || (err != -ESRCH && err != -ENOENT))
 			status = fail_pid(nl, "audit", pids[i], err);
 	}
 	return drift ? CTL_DRIFT : status;

@@ -9,7 +9,7 @@ static void add_health(struct kern *nl, pid_t pid, struct snap *snap)
 {
 	_cleanup_(snap_clear) struct snap health = {0};
 
-	if (pid ? kern_proc(nl, pid, &health) : kern_procs(nl, &health))
+	if ((pid ? kern_proc(nl, pid, &health) : kern_procs(nl, &health)) < 0)
 		return;
 	for (size_t i = 0, j = 0; i < snap->n_procs && j < health.n_procs;) {
 		struct proc *proc = &snap->procs[i];
@@ -29,8 +29,10 @@ static int fetch_all(struct ctl *ctl, struct kern *nl, struct snap *snap)
 {
 	int err = kern_tags(nl, 0, snap);
 
-	if (err)
+	if (err < 0)
 		return fail_all(nl, "read the tags", err);
+	if (err == KERN_INCOMPLETE)
+		note_incomplete();
 	if (!ctl->json)
 		add_health(nl, 0, snap);
 	if (!ctl->json && !snap->n_procs)

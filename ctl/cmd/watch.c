@@ -129,8 +129,10 @@ static int loop(struct watch *watch)
 	while (!stopped) {
 		int err = take(watch);
 
-		if (err == -ESRCH && watch->sample.number) {
-			ctl_error("process %d has ended", (int)watch->pid);
+		if ((err == -ESRCH || err == -ENOENT) && watch->sample.number) {
+			ctl_error(err == -ESRCH ? "process %d has ended"
+						: "process %d is tracked no longer",
+				  (int)watch->pid);
 			return CTL_OK;
 		}
 		if (err)
