@@ -44,8 +44,11 @@ int fail_pid(const struct kern *nl, const char *verb, pid_t pid, int err)
 		break;
 	case EPERM:
 	case EACCES:
-		ctl_error("cannot %s process %d: permission denied, needs %s%s", verb, (int)pid,
-			  tracks ? "CAP_SYS_PTRACE over it" : "the right to read its smaps", why);
+		/* The kernel's own words are the more precise. */
+		ctl_error("cannot %s process %d: permission denied%s", verb, (int)pid,
+			  *why	   ? why
+			  : tracks ? ", needs CAP_SYS_PTRACE over it"
+				   : ", needs the right to read its smaps");
 		break;
 	default:
 		ctl_error("cannot %s process %d: %s%s", verb, (int)pid, strerror(-err), why);

@@ -8,6 +8,7 @@
 #define PERCENT_WIDTH 7
 #define NUMBERS_WIDTH (2 * (COL_SIZE + PERCENT_WIDTH))
 #define STEP_WIDTH    3
+#define NAME_MIN      12 /* what the lines leave of the column */
 
 struct lines {
 	const char *tee, *corner, *bar, *blank;
@@ -74,7 +75,7 @@ static unsigned int print_branch(const struct fmt *fmt, const struct tag *tag, c
 	const struct lines *lines = fmt->utf8 ? &drawn : &ascii;
 	unsigned int depth = tag->depth ? tag->depth : 1, from = 1;
 
-	while ((depth - from + 1) * STEP_WIDTH + STEP_WIDTH > width / 2 && from < depth)
+	while ((depth - from + 1) * STEP_WIDTH + NAME_MIN > width && from < depth)
 		from++;
 	for (unsigned int d = from; d < depth; d++)
 		fputs(open[d] ? lines->bar : lines->blank, fmt->out);
@@ -92,7 +93,8 @@ static unsigned int names_width(const struct fmt *fmt, const struct proc *proc)
 		const struct tag *tag = &proc->tags[i];
 		_cleanup_(freep) char *name = text_clean(tag->name, fmt->utf8);
 		unsigned int depth = tag->depth ? tag->depth : 1;
-		unsigned int w = depth * STEP_WIDTH + (name ? text_width(name) : 0);
+		unsigned int have = name ? text_width(name) : 0;
+		unsigned int w = depth * STEP_WIDTH + (have < NAME_MIN ? NAME_MIN : have);
 
 		if (w > width && tag_is_shown(tag))
 			width = w;
