@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whose memory a space is, and who may see and change what.
+ *
+ * ptrace_may_access() is what guards /proc/PID/smaps, but no module gets it by
+ * name: its address is looked up, and a static call makes it a direct call.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/ptrace.h>
+#include <linux/rwsem.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+#include <linux/user_namespace.h>
+#include "hook.h"
+#include "present.h"
+
+typedef bool may_access_t(struct task_struct *task, unsigned int mode);
+
+/* Until, or unless, the real one was found: stricter than it is. */
+static bool only_capable(struct task_struct *task, unsigned int mode)
+{
+	return capable(CAP_SYS_PTRACE);
+}
+
+DEFINE_STATIC_CALL(mtag_ptrace_may_access, only_capable);
+
+/**
+ * mtag_access_init() - find the kernel's own check
+ *
+ * Return: 0; without the check only CAP_SYS_PTRACE lets others be read.
+ */
+int mtag_access_init(void)
+{
+	unsigned long addr = mtag_hook_resolve("ptrace_may_access");
+
+	if (!addr) {
+		pr_warn("no ptrace_may_access: reading others needs CAP_SYS_PTRACE\n");
+		return 0;
+	}
+	/* With IBT it is behind the ENDBR, which a direct call does not need. */
+	static_call_update(mtag_ptrace_may_access, (may_access_t *)addr);
+	return 0;
+}
+
+void mtag_access_exit(void)
+{
+}
+
+/* Only a comparison: @task->mm need not stay. */
+static bool is_own(struct task_struct *task)
+{
+	return current->mm && READ_ONCE(task->mm) == current->mm;
+}
+
+static bool may_read(struct task_struct *task, unsigned int mode)
+{
+	return is_own(task) || static_call(mtag_ptrace_may_access)(task, mode);
+}
+
+/* May the caller read @task as it may read /proc/PID/smaps? */
+bool mtag_access_may_read(struct task_struct *task)
+{
+	return may_read(task, PTRACE_MODE_READ_FSCREDS);
+}
+
+static bool capable_over(struct task_struct *task)
+{
+	struct user_namespace *ns = NULL;
+	bool may;
+
+	task_lock(task);
+	if (task->mm)
+		ns = get_user_ns(task->mm->user_ns);
+	task_unlock(task);
+	if (!ns)
+		return false;
+	may = ns_capable(ns, CAP_SYS_PTRACE);
+	put_user_ns(ns);
+	return may;
+}
+
+/* May the caller start or stop the tracking of @task, or reset what it has? */
+bool mtag_access_may_track(struct task_struct *task)
+{
+	return is_own(task) || (capable_over(task) && mtag_access_may_read(task));
+}
+
+static bool may(struct task_struct *task, enum mtag_access access)
+{
+	if (access == MTAG_ACCESS_LIST)
+		return may_read(task, PTRACE_MODE_READ_FSCREDS | PTRACE_MODE_NOAUDIT);
+	return access == MTAG_ACCESS_TRACK ? mtag_access_may_track(task) :
+					     mtag_access_may_read(task);
+}
+
+/**
+ * mtag_access_mm() - the mm of a process, if the caller may have it
+ * @task:	a thread of the process
+ * @access:	what the caller wants
+ *
+ * The check and the mm are of the same program: exec waits.
+ * Context: may sleep. The caller must mmput() it.
+ * Return: -ESRCH when it has none (any more), -EACCES or -EPERM when the caller
+ * may not, -EINTR when killed while waiting.
+ */
+struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access)
+{
+	struct mm_struct *mm;
+
+	if (down_read_killable(&task->signal->exec_update_lock))
+		return ERR_PTR(-EINTR);
+	mm = get_task_mm(task);
+	if (!mm) {
+		mm = ERR_PTR(-ESRCH);
+	} else if (!may(task, access)) {
+		mmput(mm);
+		mm = ERR_PTR(access == MTAG_ACCESS_TRACK ? -EPERM : -EACCES);
+	}
+	up_read(&task->signal->exec_update_lock);
+	return mm;
+}
+
+#ifdef CONFIG_MEMCG
+/* Context: RCU read side. */
+static struct task_struct *owner_of(struct mm_struct *mm)
+{
+	return rcu_dereference(mm->owner);
+}
+#else
+/* Context: RCU read side. */
+static struct task_struct *owner_of(struct mm_struct *mm)
+{
+	struct task_struct *process, *task;
+
+	for_each_process_thread(process, task)
+		if (READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD))
+			return task;
+	return NULL;
+}
+#endif
+
+/**
+ * mtag_access_owner() - a task that runs in the memory of a space
+ * @s:		the space
+ *
+ * Context: may sleep. The caller must put_task_struct() it.
+ * Return: NULL for a space that nobody runs in: a program that exec still
+ * builds, or one that ended.
+ */
+struct task_struct *mtag_access_owner(struct mtag_space *s)
+{
+	struct mm_struct *mm = mtag_space_mm(s);
+	struct task_struct *task;
+
+	if (!mm)
+		return NULL;
+	rcu_read_lock();
+	task = owner_of(mm);
+	if (task && READ_ONCE(task->mm) == mm)
+		get_task_struct(task);
+	else
+		task = NULL;
+	rcu_read_unlock();
+	mmput(mm);
+	return task;
+}
+
+/* Fills @p; false for a process that @ns does not see. Context: caller has a reference on @task. */
+bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct mtag_process *p)
+{
+	struct task_struct *leader;
+
+	memset(p, 0, sizeof(*p));
+	p->pid = task_tgid_nr_ns(task, ns);
+	rcu_read_lock();
+	leader = pid_task(task_tgid(task), PIDTYPE_TGID);
+	strscpy_pad(p->comm, leader ? leader->comm : task->comm, sizeof(p->comm));
+	rcu_read_unlock();
+	return p->pid > 0;
+}
+
+/* A parked space is not tracked any more; only its tree still may need it. */
+bool mtag_access_parked(struct mtag_space *s)
+{
+	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
+}
+
+/* The process @nr of the caller's pid namespace: a thread of it that still has its memory. */
+static struct task_struct *find_task(pid_t nr)
+{
+	struct task_struct *leader, *task, *found = NULL;
+
+	rcu_read_lock();
+	leader = pid_task(find_vpid(nr), PIDTYPE_TGID);
+	if (leader) {
+		found = leader;
+		for_each_thread(leader, task) {
+			if (READ_ONCE(task->mm)) {
+				found = task;
+				break;
+			}
+		}
+		get_task_struct(found);
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+static int target_open(struct mtag_target *t, enum mtag_access access)
+{
+	struct mm_struct *mm;
+
+	if (t->task->flags & PF_KTHREAD)
+		return -EINVAL;
+	mm = mtag_access_mm(t->task, access);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	t->mm = mm;
+	if (!mtag_access_name(t->task, task_active_pid_ns(current), &t->process))
+		return -ESRCH;
+	t->space = mtag_space_get_mm(mm);
+	if (t->space && mtag_access_parked(t->space)) {
+		mtag_space_put(t->space);
+		t->space = NULL;
+	}
+	return 0;
+}
+
+/**
+ * mtag_access_get() - find a process and its space
+ * @t:		filled; the caller must mtag_access_put() it
+ * @nr:		of the process in the caller's pid namespace
+ * @access:	what the caller wants
+ *
+ * Context: may sleep.
+ * Return: 0, and then t->space is NULL if it is not tracked; -EINVAL for a
+ * kernel thread; -ESRCH, -EACCES, -EPERM, -EINTR as mtag_access_mm().
+ */
+int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access)
+{
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	t->task = find_task(nr);
+	if (!t->task)
+		return -ESRCH;
+	err = target_open(t, access);
+	if (err)
+		mtag_access_put(t);
+	return err;
+}
+
+void mtag_access_put(struct mtag_target *t)
+{
+	if (t->space)
+		mtag_space_put(t->space);
+	if (t->mm)
+		mmput(t->mm);
+	put_task_struct(t->task);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/mtag: ioctls that act on the calling process or thread alone. The file
+ * holds no state, and nobody needs to keep it open.
+ */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "present.h"
+
+union arg {
+	struct mtag_ioc_attach attach;
+	struct mtag_ioc_thread thread;
+	struct mtag_ioc_child child;
+	struct mtag_ioc_default def;
+	struct mtag_ioc_range range;
+	struct mtag_ioc_usage usage;
+	struct mtag_ioc_path path;
+};
+
+/* The space of the calling process, unless it is not tracked (any more). */
+static struct mtag_space *space_get(void)
+{
+	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
+
+	if (s && mtag_access_parked(s)) {
+		mtag_space_put(s);
+		s = NULL;
+	}
+	return s;
+}
+
+/* May pages be charged to @tag in @s? */
+static bool has_account(struct mtag_space *s, u32 tag)
+{
+	bool has;
+
+	if (tag == MTAG_ID_UNTAGGED)
+		return true;
+	if (tag == MTAG_ID_KSM || !mtag_tree_has(s->tree, tag))
+		return false;
+	rcu_read_lock();
+	has = tag < READ_ONCE(rcu_dereference(s->accounts)->nr_tags);
+	rcu_read_unlock();
+	return has;
+}
+
+static int do_attach(struct mtag_space *unused, union arg *arg)
+{
+	struct mtag_ioc_attach *a = &arg->attach;
+	struct mtag_space *s;
+	int err;
+
+	if (a->flags & ~MTAG_ATTACH_BY_THREAD)
+		return -EINVAL;
+	if (!current->mm)
+		return -EINVAL;
+	s = space_get();
+	if (!s) {
+		err = mtag_space_track(current->mm);
+		if (err)
+			return err;
+		s = space_get();
+	}
+	if (!s) /* untracked again by somebody else meanwhile */
+		return -EAGAIN;
+	if (a->flags & MTAG_ATTACH_BY_THREAD)
+		WRITE_ONCE(s->by_thread, true);
+	a->version = MTAG_ABI_VERSION;
+	a->default_tag = READ_ONCE(s->default_tag);
+	mtag_space_put(s);
+	return 0;
+}
+
+static int do_thread(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_thread *t = &arg->thread;
+
+	if (t->flags || t->pad || t->word % sizeof(u32) || t->word != (unsigned long)t->word)
+		return -EINVAL;
+	if (t->word && !access_ok((u32 __user *)(unsigned long)t->word, sizeof(u32)))
+		return -EFAULT;
+	t->tag = 0;
+	return mtag_thread_register(s, t->word, &t->tag);
+}
+
+static int do_child(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_child *c = &arg->child;
+	char name[MTAG_NAME_MAX + 1];
+	int id;
+
+	if (c->flags || c->pad || !c->name_len)
+		return -EINVAL;
+	if (c->name_len > MTAG_NAME_MAX)
+		return -ENAMETOOLONG;
+	if (copy_from_user(name, u64_to_user_ptr(c->name), c->name_len))
+		return -EFAULT;
+	name[c->name_len] = '\0';
+	id = mtag_tree_intern(s, c->parent, name, c->name_len);
+	if (id < 0)
+		return id;
+	c->id = id;
+	return 0;
+}
+
+static int do_default(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_default *d = &arg->def;
+
+	if (d->flags)
+		return -EINVAL;
+	if (!has_account(s, d->tag))
+		return -ENOENT;
+	d->previous = xchg(&s->default_tag, d->tag);
+	return 0;
+}
+
+static int do_range(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_range *r = &arg->range;
+	u64 moved = 0, kept = 0;
+	int err;
+
+	if (r->flags & ~MTAG_RANGE_PRESENT || r->pad)
+		return -EINVAL;
+	if (!PAGE_ALIGNED(r->addr) || !r->len)
+		return -EINVAL;
+	if (r->len > TASK_SIZE || PAGE_ALIGN(r->len) > TASK_SIZE ||
+	    r->addr > TASK_SIZE - PAGE_ALIGN(r->len))
+		return -EINVAL;
+	if (!has_account(s, r->tag))
+		return -ENOENT;
+	err = mtag_range_retag(s, r->addr, PAGE_ALIGN(r->len), r->tag, r->flags, &moved, &kept);
+	r->moved = moved;
+	r->kept = kept;
+	return err;
+}
+
+static int do_usage(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_usage *u = &arg->usage;
+
+	BUILD_BUG_ON(ARRAY_SIZE(u->counters) != MTAG_C_NR);
+	if (u->flags || u->pad)
+		return -EINVAL;
+	memset(u->counters, 0, sizeof(u->counters));
+	if (u->tag != MTAG_ID_KSM && !has_account(s, u->tag))
+		return -ENOENT;
+	return mtag_report_one(s, u->tag, u->counters);
+}
+
+static int do_path(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_path *p = &arg->path;
+	u32 room = p->buf_len;
+	char *buf;
+	int err;
+
+	if (p->flags)
+		return -EINVAL;
+	buf = kzalloc(MTAG_PATH_MAX, GFP_KERNEL_ACCOUNT);
+	if (!buf)
+		return -ENOMEM;
+	err = mtag_tree_path(s->tree, p->tag, buf, MTAG_PATH_MAX);
+	if (err >= 0) {
+		p->buf_len = err;
+		err = 0;
+		if (p->buf_len > room)
+			err = -ERANGE;
+		else if (copy_to_user(u64_to_user_ptr(p->buf), buf, p->buf_len))
+			err = -EFAULT;
+	}
+	kfree(buf);
+	return err;
+}
+
+/**
+ * struct call - an ioctl
+ * @run:	does it; changes of the argument go back to the caller when it
+ *		returns 0 or -ERANGE
+ * @first:	bytes of the argument in version 1
+ * @size:	bytes of the argument now
+ * @any:	an untracked process may call it; @run finds the space itself
+ */
+struct call {
+	int (*run)(struct mtag_space *s, union arg *arg);
+	u16 first;
+	u16 size;
+	bool any;
+};
+
+#define CALL(_run, _type, _first)	{ .run = _run, .first = _first, .size = sizeof(_type) }
+
+static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
+	{ .run = do_attach, .first = 16, .size = sizeof(struct mtag_ioc_attach), .any = true },
+	CALL(do_thread, struct mtag_ioc_thread, 24),
+	CALL(do_child, struct mtag_ioc_child, 32),
+	CALL(do_default, struct mtag_ioc_default, 16),
+	CALL(do_range, struct mtag_ioc_range, 48),
+	CALL(do_usage, struct mtag_ioc_usage, 168),
+	CALL(do_path, struct mtag_ioc_path, 24),
+};
+
+static const struct call *find_call(unsigned int cmd)
+{
+	unsigned int i = cmd - MTAG_IOC_ATTACH;
+
+	BUILD_BUG_ON(MTAG_IOC_PATH - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
+	if (i >= ARRAY_SIZE(calls))
+		return NULL;
+	return &calls[array_index_nospec(i, ARRAY_SIZE(calls))];
+}
+
+static int run_call(const struct call *call, union arg *arg)
+{
+	struct mtag_space *s;
+	int err;
+
+	if (call->any)
+		return call->run(NULL, arg);
+	s = space_get();
+	if (!s)
+		return -ESRCH;
+	err = call->run(s, arg);
+	mtag_space_put(s);
+	return err;
+}
+
+static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
+{
+	const struct call *call = find_call(cmd);
+	void __user *user = (void __user *)argument;
+	union arg arg = {};
+	u32 size;
+	int err;
+
+	if (!call)
+		return -ENOTTY;
+	if (get_user(size, (u32 __user *)user))
+		return -EFAULT;
+	if (size < call->first)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	err = copy_struct_from_user(&arg, call->size, user, size);
+	if (err)
+		return err;
+	arg.attach.size = size;	/* as it was when it was checked */
+	err = run_call(call, &arg);
+	if ((!err || err == -ERANGE) && copy_to_user(user, &arg, min_t(u32, size, call->size)))
+		err = -EFAULT;
+	return err;
+}
+
+static const struct file_operations mtag_fops = {
+	.owner		= THIS_MODULE,
+	.open		= nonseekable_open,
+	.unlocked_ioctl	= mtag_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+};
+
+static struct miscdevice mtag_device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "mtag",
+	.mode	= 0666,
+	.fops	= &mtag_fops,
+};
+
+int mtag_chardev_init(void)
+{
+	return misc_register(&mtag_device);
+}
+
+void mtag_chardev_exit(void)
+{
+	misc_deregister(&mtag_device);
+}

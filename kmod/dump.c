@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dumps of the netlink family: all processes, or the tags of one or of all, in
+ * as many messages as it takes.
+ */
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include "netlink.h"
+#include "present.h"
+
+/**
+ * struct dump - a dump under way, from its first message to its last
+ * @space:	of the process being shown, or of the last one shown
+ * @bucket:	of mtag_space_next()
+ * @report:	of that process, read once for all messages that it takes
+ * @process:	and its name
+ * @tag:	the next one
+ * @begun:	the request was looked at
+ * @single:	it named a process, and there is no other
+ */
+struct dump {
+	struct mtag_space *space;
+	unsigned int bucket;
+	struct mtag_report *report;
+	struct mtag_process process;
+	u32 tag;
+	bool begun;
+	bool single;
+};
+
+static struct dump *dump_of(struct netlink_callback *cb)
+{
+	return *(struct dump **)cb->ctx;
+}
+
+int mtag_dump_start(struct netlink_callback *cb)
+{
+	struct dump *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+
+	*(struct dump **)cb->ctx = d;
+	return d ? 0 : -ENOMEM;
+}
+
+int mtag_dump_done(struct netlink_callback *cb)
+{
+	struct dump *d = dump_of(cb);
+
+	mtag_report_put(d->report);
+	if (d->space)
+		mtag_space_put(d->space);
+	kfree(d);
+	return 0;
+}
+
+/* Reads d->space: 1, or 0 when its process is gone. */
+static int dump_read(struct dump *d)
+{
+	struct mtag_report *r = mtag_report_get(d->space);
+
+	if (IS_ERR(r))
+		return PTR_ERR(r) == -ESRCH ? 0 : PTR_ERR(r);
+	d->report = r;
+	d->tag = MTAG_ID_UNTAGGED;
+	return 1;
+}
+
+/* May the reader see d->space? What he may not see is not there. */
+static bool dump_sees(struct dump *d)
+{
+	struct task_struct *task;
+	struct mm_struct *mm;
+	bool sees = false;
+
+	if (mtag_access_parked(d->space))
+		return false;
+	task = mtag_access_owner(d->space);
+	if (!task)
+		return false;
+	if (mtag_access_name(task, task_active_pid_ns(current), &d->process)) {
+		mm = mtag_access_mm(task, MTAG_ACCESS_LIST);
+		if (!IS_ERR(mm)) {
+			sees = READ_ONCE(d->space->mm) == mm;
+			mmput(mm);
+		}
+	}
+	put_task_struct(task);
+	return sees;
+}
+
+/* The next process: 1 when there is one, 0 at the end, or an error. */
+static int dump_next(struct dump *d)
+{
+	int found = 0;
+
+	mtag_report_put(d->report);
+	d->report = NULL;
+	if (d->single)
+		return 0;
+	while (!found) {
+		d->space = mtag_space_next(d->space, &d->bucket);
+		if (!d->space)
+			return 0;
+		if (dump_sees(d))
+			found = dump_read(d);
+		else if (fatal_signal_pending(current))
+			found = -EINTR;
+		cond_resched();
+	}
+	return found;
+}
+
+/*
+ * The first process. Not done in ->start(), which has nowhere to put the text
+ * of an error.
+ */
+static int dump_begin(struct dump *d, struct netlink_callback *cb)
+{
+	const struct nlattr *pid = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, MTAG_A_PROC_PID);
+	struct mtag_target t;
+	int err;
+
+	d->begun = true;
+	if (!pid)
+		return dump_next(d);
+	err = mtag_netlink_target(&t, pid, MTAG_ACCESS_READ, cb->extack);
+	if (err)
+		return err;
+	d->single = true;
+	d->process = t.process;
+	d->space = mtag_space_get(t.space);
+	mtag_access_put(&t);
+	return dump_read(d) ?: -ESRCH;
+}
+
+static int put_row(struct sk_buff *skb, const struct mtag_row *row)
+{
+	struct nlattr *nest = nla_nest_start(skb, MTAG_A_TAG);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u16(skb, MTAG_A_TAG_ID, row->id) ||
+	    (row->parent && nla_put_u16(skb, MTAG_A_TAG_PARENT, row->parent)) ||
+	    nla_put_string(skb, MTAG_A_TAG_NAME, row->name) ||
+	    nla_put(skb, MTAG_A_TAG_COUNTERS, sizeof(row->counters), row->counters)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Puts a message with as many tags as fit: 1 when that was the last, 0 when the skb is full. */
+static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
+{
+	u32 first = d->tag;
+	struct mtag_row row;
+
+	if (mtag_netlink_put_process(skb, &d->process))
+		goto cancel;
+	for (; d->tag < d->report->nr_tags; d->tag++) {
+		if (mtag_report_row(d->report, d->tag, &row) && put_row(skb, &row))
+			break;
+	}
+	if (d->tag == first)
+		goto cancel;
+	genlmsg_end(skb, hdr);
+	return d->tag == d->report->nr_tags;
+cancel:
+	genlmsg_cancel(skb, hdr);
+	return 0;
+}
+
+static int dump_sums(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
+{
+	if (mtag_netlink_put_sums(skb, &d->process, d->report)) {
+		genlmsg_cancel(skb, hdr);
+		return 0;
+	}
+	genlmsg_end(skb, hdr);
+	return 1;
+}
+
+typedef int dump_put_t(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr);
+
+/* Fills @skb with processes by @put. The cursor is the first thing that did not fit. */
+static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_put_t *put)
+{
+	struct dump *d = dump_of(cb);
+	int more = d->begun ? !!d->report : dump_begin(d, cb);
+	void *hdr;
+
+	/* Never 0, which would mean that nobody looks. */
+	cb->seq = atomic_read(&mtag_space_generation) | 1U << 31;
+	while (more > 0) {
+		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				  &mtag_family, NLM_F_MULTI, cmd);
+		if (!hdr)
+			break;
+		if (!d->single)
+			genl_dump_check_consistent(cb, hdr);
+		if (!put(skb, cb, d, hdr))
+			break;
+		more = dump_next(d);
+	}
+	if (more < 0)
+		return mtag_netlink_explain(cb->extack, more);
+	return more && !skb->len ? -EMSGSIZE : skb->len;
+}
+
+int mtag_dump_procs(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, MTAG_CMD_PROC_GET, dump_sums);
+}
+
+int mtag_dump_tags(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump(skb, cb, MTAG_CMD_TAG_GET, dump_tags);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family "mtag": docs/netlink/mtag.yaml describes it.
+ */
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include "hook.h"
+#include "netlink.h"
+#include "present.h"
+
+/* ---- the process that a request names ---- */
+
+/* Says in words why a request ended with @err, which it returns. */
+int mtag_netlink_explain(struct netlink_ext_ack *extack, int err)
+{
+	switch (err) {
+	case -EINVAL:
+		NL_SET_ERR_MSG(extack, "a kernel thread has no memory of its own");
+		break;
+	case -EACCES:
+		NL_SET_ERR_MSG(extack, "reading this process needs ptrace read access to it");
+		break;
+	case -EPERM:
+		NL_SET_ERR_MSG(extack, "this needs CAP_SYS_PTRACE over the process");
+		break;
+	case -ESRCH:
+		NL_SET_ERR_MSG(extack, "no such process");
+		break;
+	case -ENOENT:
+		NL_SET_ERR_MSG(extack, "this process is not tracked");
+		break;
+	case -ENOSPC:
+		NL_SET_ERR_MSG(extack, "too many processes are tracked (max_processes)");
+		break;
+	case -ENOMEM:
+		NL_SET_ERR_MSG(extack, "out of memory, or of what mtag may use (max_memory_kb)");
+		break;
+	case -EINTR:
+		NL_SET_ERR_MSG(extack, "interrupted");
+		break;
+	default:
+		if (err < 0)
+			NL_SET_ERR_MSG(extack, "mtag failed to do this");
+	}
+	return err;
+}
+
+/* Fills @t, to be given back with mtag_access_put(), or says why not. */
+static int target_get(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
+		      struct netlink_ext_ack *extack)
+{
+	if (!pid) {
+		NL_SET_ERR_ATTR_MISS(extack, NULL, MTAG_A_PROC_PID);
+		NL_SET_ERR_MSG(extack, "which process? proc-pid is missing");
+		return -EINVAL;
+	}
+	return mtag_netlink_explain(extack, mtag_access_get(t, nla_get_u32(pid), access));
+}
+
+/* The same, for a process that has to be tracked. */
+int mtag_netlink_target(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
+			struct netlink_ext_ack *extack)
+{
+	int err = target_get(t, pid, access, extack);
+
+	if (!err && !t->space) {
+		mtag_access_put(t);
+		err = mtag_netlink_explain(extack, -ENOENT);
+	}
+	return err;
+}
+
+static int target_of(struct mtag_target *t, struct genl_info *info, enum mtag_access access)
+{
+	return mtag_netlink_target(t, info->attrs[MTAG_A_PROC_PID], access, info->extack);
+}
+
+/* ---- messages ---- */
+
+static int put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put_u64_64bit(skb, type, value, MTAG_A_PAD);
+}
+
+static int put_pages(struct sk_buff *skb, int type, u64 pages)
+{
+	return put_u64(skb, type, pages << PAGE_SHIFT);
+}
+
+int mtag_netlink_put_process(struct sk_buff *skb, const struct mtag_process *p)
+{
+	return nla_put_u32(skb, MTAG_A_PROC_PID, p->pid) ||
+	       nla_put_string(skb, MTAG_A_PROC_COMM, p->comm) ? -EMSGSIZE : 0;
+}
+
+int mtag_netlink_put_sums(struct sk_buff *skb, const struct mtag_process *p,
+			  const struct mtag_report *r)
+{
+	const s64 *nr = r->total.nr;
+
+	if (mtag_netlink_put_process(skb, p) ||
+	    nla_put_u32(skb, MTAG_A_PROC_TAGS, r->nr_tags) ||
+	    put_pages(skb, MTAG_A_PROC_ANON, nr[MTAG_ANON]) ||
+	    put_pages(skb, MTAG_A_PROC_FILE, nr[MTAG_FILE]) ||
+	    put_pages(skb, MTAG_A_PROC_SHMEM, nr[MTAG_SHMEM]) ||
+	    put_pages(skb, MTAG_A_PROC_SWAP, nr[MTAG_SWAP]) ||
+	    put_u64(skb, MTAG_A_PROC_VIRT, r->total_virt) ||
+	    put_u64(skb, MTAG_A_PROC_LOST, r->lost) ||
+	    put_u64(skb, MTAG_A_PROC_OVERFLOW, r->overflow) ||
+	    put_u64(skb, MTAG_A_PROC_REPAIRS, r->repairs))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* A reply to @info with what @fill puts into it. */
+static int reply(struct genl_info *info, int (*fill)(struct sk_buff *skb, const void *data),
+		 const void *data)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	void *hdr;
+
+	if (!skb)
+		return mtag_netlink_explain(info->extack, -ENOMEM);
+	hdr = genlmsg_put_reply(skb, info, &mtag_family, 0, info->genlhdr->cmd);
+	if (!hdr || fill(skb, data)) {
+		nlmsg_free(skb);
+		return mtag_netlink_explain(info->extack, -EMSGSIZE);
+	}
+	genlmsg_end(skb, hdr);
+	return genlmsg_reply(skb, info);
+}
+
+/* ---- do ---- */
+
+static int fill_info(struct sk_buff *skb, const void *unused)
+{
+	if (nla_put_string(skb, MTAG_A_INFO_VERSION, THIS_MODULE->version ?: "") ||
+	    nla_put_string(skb, MTAG_A_INFO_MODE, mtag_hook_mode()) ||
+	    nla_put_u32(skb, MTAG_A_INFO_INSTALLED, mtag_hook_installed()) ||
+	    nla_put_u32(skb, MTAG_A_INFO_PROCS, atomic_read(&mtag_stat.tracked)) ||
+	    put_u64(skb, MTAG_A_INFO_ENDED, atomic64_read(&mtag_stat.ended)) ||
+	    put_u64(skb, MTAG_A_INFO_DRIFT, atomic64_read(&mtag_stat.drift)) ||
+	    put_u64(skb, MTAG_A_INFO_LOST, atomic64_read(&mtag_stat.lost)) ||
+	    put_u64(skb, MTAG_A_INFO_OVERFLOW, atomic64_read(&mtag_stat.overflow)) ||
+	    put_u64(skb, MTAG_A_INFO_REPAIRS, atomic64_read(&mtag_stat.repairs)) ||
+	    put_u64(skb, MTAG_A_INFO_MEMORY, atomic64_read(&mtag_stat.memory)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int info_get(struct sk_buff *skb, struct genl_info *info)
+{
+	return reply(info, fill_info, NULL);
+}
+
+struct proc_reply {
+	struct mtag_target target;
+	struct mtag_report *report;
+};
+
+static int fill_proc(struct sk_buff *skb, const void *data)
+{
+	const struct proc_reply *p = data;
+
+	return mtag_netlink_put_sums(skb, &p->target.process, p->report);
+}
+
+static int proc_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct proc_reply p;
+	int err = target_of(&p.target, info, MTAG_ACCESS_READ);
+
+	if (err)
+		return err;
+	p.report = mtag_report_get(p.target.space);
+	if (IS_ERR(p.report)) {
+		err = mtag_netlink_explain(info->extack, PTR_ERR(p.report));
+	} else {
+		err = reply(info, fill_proc, &p);
+		mtag_report_put(p.report);
+	}
+	mtag_access_put(&p.target);
+	return err;
+}
+
+static int track(struct sk_buff *skb, struct genl_info *info)
+{
+	struct mtag_target t;
+	const struct nlattr *pid = info->attrs[MTAG_A_PROC_PID];
+	int err = target_get(&t, pid, MTAG_ACCESS_TRACK, info->extack);
+
+	if (err)
+		return err;
+	err = mtag_netlink_explain(info->extack, t.space ? 0 : mtag_space_track(t.mm));
+	mtag_access_put(&t);
+	return err;
+}
+
+static int untrack(struct sk_buff *skb, struct genl_info *info)
+{
+	struct mtag_target t;
+	int err = target_of(&t, info, MTAG_ACCESS_TRACK);
+
+	if (err)
+		return err;
+	err = mtag_netlink_explain(info->extack, mtag_space_untrack(t.mm));
+	mtag_access_put(&t);
+	return err;
+}
+
+struct audit_reply {
+	struct mtag_target target;
+	struct mtag_audit audit;
+};
+
+static int fill_audit(struct sk_buff *skb, const void *data)
+{
+	const struct audit_reply *a = data;
+	const struct mtag_space *s = a->target.space;
+
+	if (mtag_netlink_put_process(skb, &a->target.process) ||
+	    put_pages(skb, MTAG_A_AUDIT_KERNEL_RSS, a->audit.kernel) ||
+	    put_pages(skb, MTAG_A_AUDIT_WALKED, a->audit.walked) ||
+	    put_pages(skb, MTAG_A_AUDIT_ACCOUNTED, a->audit.accounted) ||
+	    put_u64(skb, MTAG_A_AUDIT_DRIFT, a->audit.drift) ||
+	    put_u64(skb, MTAG_A_AUDIT_MIGRATING, a->audit.migrating) ||
+	    put_u64(skb, MTAG_A_PROC_LOST, atomic64_read(&s->lost)) ||
+	    put_u64(skb, MTAG_A_PROC_OVERFLOW, atomic64_read(&s->overflow)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int audit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct audit_reply a = {};
+	int err = target_of(&a.target, info, MTAG_ACCESS_READ);
+
+	if (err)
+		return err;
+	err = mtag_netlink_explain(info->extack, mtag_walk_audit(a.target.space, &a.audit));
+	if (!err)
+		err = reply(info, fill_audit, &a);
+	mtag_access_put(&a.target);
+	return err;
+}
+
+static int reset(struct sk_buff *skb, struct genl_info *info)
+{
+	struct mtag_target t;
+	int err = target_of(&t, info, MTAG_ACCESS_TRACK);
+
+	if (err)
+		return err;
+	mtag_account_reset_peaks(t.space);
+	mtag_access_put(&t);
+	return 0;
+}
+
+/* ---- the family ---- */
+
+/* Not const: 6.1 would mind. */
+static struct netlink_range_validation pid_range = { .min = 1, .max = INT_MAX };
+
+static const struct nla_policy pid_policy[MTAG_A_PROC_PID + 1] = {
+	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
+};
+
+#define WITH_PID	.policy = pid_policy, .maxattr = ARRAY_SIZE(pid_policy) - 1
+#define DUMP(_dump)	.start = mtag_dump_start, .dumpit = _dump, .done = mtag_dump_done
+
+/* No policy: no attribute is accepted. */
+static const struct genl_ops mtag_ops[] = {
+	{ .cmd = MTAG_CMD_INFO_GET, .doit = info_get },
+	{ .cmd = MTAG_CMD_PROC_GET, WITH_PID, .doit = proc_get, DUMP(mtag_dump_procs) },
+	{ .cmd = MTAG_CMD_TAG_GET, WITH_PID, DUMP(mtag_dump_tags) },
+	{ .cmd = MTAG_CMD_TRACK, WITH_PID, .doit = track },
+	{ .cmd = MTAG_CMD_UNTRACK, WITH_PID, .doit = untrack },
+	{ .cmd = MTAG_CMD_AUDIT, WITH_PID, .doit = audit },
+	{ .cmd = MTAG_CMD_RESET, WITH_PID, .doit = reset },
+};
+
+static const struct genl_multicast_group mtag_groups[] = {
+	[MTAG_NETLINK_EVENTS] = {
+		.name = MTAG_GENL_MCGRP_EVENTS,
+		.flags = GENL_MCAST_CAP_SYS_ADMIN,
+	},
+};
+
+struct genl_family mtag_family __ro_after_init = {
+	.name		= MTAG_GENL_NAME,
+	.version	= MTAG_GENL_VERSION,
+	.maxattr	= MTAG_A_MAX,
+	.module		= THIS_MODULE,
+	.ops		= mtag_ops,
+	.n_ops		= ARRAY_SIZE(mtag_ops),
+	.mcgrps		= mtag_groups,
+	.n_mcgrps	= ARRAY_SIZE(mtag_groups),
+	.netnsok	= true,
+	.parallel_ops	= true,
+	/* resv_start_op 0: all of it is validated strictly */
+};
+
+int __init mtag_netlink_init(void)
+{
+	return genl_register_family(&mtag_family);
+}
+
+/* Context: nothing calls mtag_netlink_event() any more. */
+void mtag_netlink_exit(void)
+{
+	mtag_notify_flush();
+	genl_unregister_family(&mtag_family);
+}

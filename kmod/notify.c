@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events for the listeners of the netlink group "events", sent by a worker so
+ * that they may be raised where nothing sleeps.
+ */
+#include <linux/llist.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "netlink.h"
+#include "present.h"
+
+/**
+ * struct event - on its way to the listeners
+ * @node:	in the list of those to be sent
+ * @kind:	a string that stays
+ * @process:	what it is about
+ */
+struct event {
+	struct llist_node node;
+	const char *kind;
+	struct mtag_process process;
+};
+
+static LLIST_HEAD(events);
+
+static int event_put(struct sk_buff *skb, const struct event *e)
+{
+	void *hdr = genlmsg_put(skb, 0, 0, &mtag_family, 0, MTAG_CMD_EVENT);
+
+	if (!hdr || nla_put_string(skb, MTAG_A_EVENT_KIND, e->kind) ||
+	    mtag_netlink_put_process(skb, &e->process))
+		return -EMSGSIZE;
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* Tells listeners that they missed something: ENOBUFS at their next read. */
+static void events_missed(void)
+{
+	genl_set_err(&mtag_family, &init_net, 0, MTAG_NETLINK_EVENTS, -ENOBUFS);
+}
+
+/*
+ * Only the first network namespace: in another one, joining needs CAP_SYS_ADMIN
+ * in no more than the user namespace that made it.
+ */
+static void event_send(const struct event *e)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+
+	if (!skb) {
+		events_missed();
+	} else if (event_put(skb, e)) {
+		nlmsg_free(skb);
+		events_missed();
+	} else {
+		genlmsg_multicast(&mtag_family, skb, 0, MTAG_NETLINK_EVENTS, GFP_KERNEL);
+	}
+}
+
+static void events_send(struct work_struct *work)
+{
+	struct llist_node *list = llist_reverse_order(llist_del_all(&events));
+	struct event *e, *next;
+
+	llist_for_each_entry_safe(e, next, list, node) {
+		event_send(e);
+		kfree(e);
+	}
+}
+
+static DECLARE_WORK(events_work, events_send);
+
+/**
+ * mtag_netlink_event() - tell the listeners, if there are any
+ * @kind:	a string literal: "track", "untrack", "exit", "overflow"
+ * @leader:	a task of the process; its pid is told as in the first namespace
+ *
+ * Context: process context, atomic or not; not in a page hook.
+ */
+void mtag_netlink_event(const char *kind, struct task_struct *leader)
+{
+	struct event *e;
+
+	if (!genl_has_listeners(&mtag_family, &init_net, MTAG_NETLINK_EVENTS))
+		return;
+	e = kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN);
+	if (!e) {
+		events_missed();
+		return;
+	}
+	e->kind = kind;
+	mtag_access_name(leader, &init_pid_ns, &e->process);
+	if (llist_add(&e->node, &events))
+		schedule_work(&events_work);
+}
+
+/* Context: may sleep; nothing calls mtag_netlink_event() any more. */
+void mtag_notify_flush(void)
+{
+	flush_work(&events_work);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one consistent read of a space: its accounts folded and its address space
+ * divided by tag, with no walk, retag or change of tracking in between.
+ */
+#include <linux/build_bug.h>
+#include <linux/overflow.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "hook.h"
+#include "present.h"
+#include "rmap.h"
+
+#define FOLD_BATCH	256	/* tags between two chances to schedule */
+
+/**
+ * struct virt - where virtual size goes
+ * @nr_tags:	ids from here on have no account: untagged
+ * @all:	bytes by tag, or NULL: only those of @tag are wanted
+ * @tag:	see @all
+ * @one:	bytes of @tag
+ * @total:	bytes of all
+ */
+struct virt {
+	unsigned int nr_tags;
+	u64 *all;
+	u32 tag;
+	u64 one;
+	u64 total;
+};
+
+static void virt_add(struct virt *v, u32 tag, u64 bytes)
+{
+	if (tag >= v->nr_tags)
+		tag = MTAG_ID_UNTAGGED;
+	if (v->all)
+		v->all[tag] += bytes;
+	else if (tag == v->tag)
+		v->one += bytes;
+	v->total += bytes;
+}
+
+/*
+ * A stack grows downwards from what was mapped: what lies below the lowest
+ * stored range belongs to that range. Returns where the rest begins.
+ */
+static unsigned long virt_stack(struct mtag_space *s, struct vm_area_struct *vma, struct virt *v)
+{
+	MA_STATE(mas, &s->ranges, vma->vm_start, vma->vm_start);
+	unsigned long from, end;
+	void *entry;
+
+	rcu_read_lock();
+	entry = mas_find(&mas, vma->vm_end - 1);
+	from = max(mas.index, vma->vm_start);
+	rcu_read_unlock();
+	if (!entry || from == vma->vm_start)
+		return vma->vm_start;
+	virt_add(v, mtag_range_tag(s, from, &end), from - vma->vm_start);
+	return from;
+}
+
+static void virt_vma(struct mtag_space *s, struct vm_area_struct *vma, struct virt *v)
+{
+	unsigned long addr = vma->vm_start, end;
+
+	if (vma->vm_flags & VM_GROWSDOWN)
+		addr = virt_stack(s, vma, v);
+	while (addr < vma->vm_end) {
+		u32 tag = mtag_range_tag(s, addr, &end);
+
+		if (WARN_ON_ONCE(end <= addr))
+			end = vma->vm_end;
+		end = min(end, vma->vm_end);
+		virt_add(v, tag, end - addr);
+		addr = end;
+	}
+}
+
+/* Context: build_lock held, so that the ranges stay. */
+static int virt_read(struct mtag_space *s, struct mm_struct *mm, struct virt *v)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+
+	lockdep_assert_held(&s->build_lock);
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	for_each_vma(vmi, vma) {
+		virt_vma(s, vma, v);
+		cond_resched();
+	}
+	mmap_read_unlock(mm);
+	return 0;
+}
+
+/* A fold runs while pages come and go: what one CPU took may be seen before what another gave. */
+static void fold(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
+{
+	int i;
+
+	mtag_account_fold(acc, tag, sum);
+	for (i = 0; i < MTAG_KINDS; i++)
+		sum->nr[i] = max_t(s64, sum->nr[i], 0);
+}
+
+static void fold_all(struct mtag_space *s, struct mtag_report *r)
+{
+	struct mtag_accounts *acc;
+	unsigned int tag = 0, end;
+
+	while (tag < r->nr_tags) {
+		end = min(tag + FOLD_BATCH, r->nr_tags);
+		rcu_read_lock();
+		acc = rcu_dereference(s->accounts);
+		for (; tag < end; tag++)
+			fold(acc, tag, &r->sums[tag]);
+		rcu_read_unlock();
+		cond_resched();
+	}
+}
+
+/* Accounts only become more. */
+static unsigned int count_tags(struct mtag_space *s)
+{
+	unsigned int nr_tags;
+
+	rcu_read_lock();
+	/* Pairs with the release in mtag_account_grow(). */
+	nr_tags = smp_load_acquire(&rcu_dereference(s->accounts)->nr_tags);
+	rcu_read_unlock();
+	return nr_tags;
+}
+
+static struct mtag_report *report_alloc(unsigned int nr_tags)
+{
+	struct mtag_report *r;
+	size_t head = struct_size(r, sums, nr_tags);
+
+	/* Both end on a multiple of 8 bytes. */
+	r = kvzalloc(size_add(head, array_size(nr_tags, sizeof(*r->virt))), GFP_KERNEL_ACCOUNT);
+	if (!r)
+		return NULL;
+	r->virt = (void *)r + head;
+	r->nr_tags = nr_tags;
+	return r;
+}
+
+static void add_up(struct mtag_report *r)
+{
+	unsigned int tag;
+	int i;
+
+	for (tag = 0; tag < r->nr_tags; tag++) {
+		const struct mtag_sum *sum = &r->sums[tag];
+
+		for (i = 0; i < MTAG_KINDS; i++)
+			r->total.nr[i] += sum->nr[i];
+		for (i = 0; i < MTAG_CALLS; i++) {
+			r->total.calls[i] += sum->calls[i];
+			r->total.bytes[i] += sum->bytes[i];
+		}
+		r->total.touched += sum->touched;
+	}
+}
+
+/* Has what was missed put right; a space whose program ended has nothing left to walk. */
+static int settle(struct mtag_space *s)
+{
+	int err = 0;
+
+	if (READ_ONCE(s->dirty) || !READ_ONCE(s->live))
+		err = mtag_walk_repair(s);
+	return err == -ESRCH ? 0 : err;
+}
+
+/* Context: build_lock held; @mm may be NULL. */
+static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *mm)
+{
+	struct mtag_report *r = report_alloc(count_tags(s));
+	struct virt v = {};
+	int err;
+
+	if (!r)
+		return ERR_PTR(-ENOMEM);
+	v.nr_tags = r->nr_tags;
+	v.all = r->virt;
+	err = mm ? virt_read(s, mm, &v) : 0;
+	if (err) {
+		kvfree(r);
+		return ERR_PTR(err);
+	}
+	fold_all(s, r);
+	add_up(r);
+	r->total_virt = v.total;
+	r->lost = atomic64_read(&s->lost);
+	r->overflow = atomic64_read(&s->overflow);
+	r->repairs = atomic64_read(&s->repairs);
+	r->tree = mtag_tree_get(s->tree);
+	return r;
+}
+
+/**
+ * mtag_report_get() - read a space: O(tags + VMAs + ranges), whatever its size
+ * @s:		the space
+ *
+ * Context: may sleep; no lock of the space or its mm held. The caller must
+ * mtag_report_put() it.
+ * Return: -ENOMEM; -EINTR when killed; what a repair that was due failed with.
+ */
+struct mtag_report *mtag_report_get(struct mtag_space *s)
+{
+	struct mtag_report *r;
+	struct mm_struct *mm;
+	int err = settle(s);
+
+	if (err)
+		return ERR_PTR(err);
+	mm = mtag_space_mm(s);
+	if (mutex_lock_killable(&s->build_lock)) {
+		r = ERR_PTR(-EINTR);
+	} else {
+		r = report_read(s, mm);
+		mutex_unlock(&s->build_lock);
+	}
+	/* Possibly the last one, and exit_mmap() is nothing to do under build_lock. */
+	if (mm)
+		mmput(mm);
+	return r;
+}
+
+void mtag_report_put(struct mtag_report *r)
+{
+	if (IS_ERR_OR_NULL(r))
+		return;
+	mtag_tree_put(r->tree);
+	kvfree(r);
+}
+
+static void to_counters(const struct mtag_sum *sum, u64 virt, u64 *counters)
+{
+	int i;
+
+	BUILD_BUG_ON(MTAG_C_MUNMAPS - MTAG_C_MMAPS != MTAG_MUNMAP);
+	BUILD_BUG_ON(MTAG_C_SHMDTS - MTAG_C_MMAPS != MTAG_SHMDT);
+	BUILD_BUG_ON(MTAG_C_MMAP_BYTES - MTAG_C_MMAPS != MTAG_CALLS);
+	BUILD_BUG_ON(MTAG_C_NR - MTAG_C_MMAP_BYTES != MTAG_CALLS);
+
+	counters[MTAG_C_ANON] = sum->nr[MTAG_ANON] << PAGE_SHIFT;
+	counters[MTAG_C_FILE] = sum->nr[MTAG_FILE] << PAGE_SHIFT;
+	counters[MTAG_C_SHMEM] = sum->nr[MTAG_SHMEM] << PAGE_SHIFT;
+	counters[MTAG_C_SWAP] = sum->nr[MTAG_SWAP] << PAGE_SHIFT;
+	counters[MTAG_C_PEAK] = sum->peak << PAGE_SHIFT;
+	counters[MTAG_C_VIRT] = virt;
+	counters[MTAG_C_TOUCHED] = sum->touched << PAGE_SHIFT;
+	for (i = 0; i < MTAG_CALLS; i++) {
+		counters[MTAG_C_MMAPS + i] = sum->calls[i];
+		counters[MTAG_C_MMAP_BYTES + i] = sum->bytes[i];
+	}
+}
+
+void mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters)
+{
+	to_counters(&r->sums[tag], r->virt[tag], counters);
+}
+
+static bool row_name(struct mtag_tree *tree, struct mtag_row *row)
+{
+	struct mtag_node *node;
+
+	if (row->id == MTAG_ID_UNTAGGED)
+		return true;
+	if (row->id == MTAG_ID_KSM) {
+		strscpy(row->name, "[ksm]", sizeof(row->name));
+		return memchr_inv(row->counters, 0, sizeof(row->counters));
+	}
+	rcu_read_lock();
+	node = mtag_tree_node(tree, row->id);
+	if (node) {
+		row->parent = node->parent;
+		strscpy(row->name, node->name, sizeof(row->name));
+	}
+	rcu_read_unlock();
+	return node;
+}
+
+/* Fills @row with a tag of the report; false when there is nothing to show under that id. */
+bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
+{
+	memset(row, 0, sizeof(*row));
+	row->id = tag;
+	mtag_report_counters(r, tag, row->counters);
+	return row_name(r->tree, row);
+}
+
+/* Context: build_lock held. */
+static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *counters)
+{
+	struct virt v = { .nr_tags = count_tags(s), .tag = tag };
+	struct mtag_sum sum = {};
+	int err;
+
+	if (tag >= v.nr_tags)
+		return -ENOENT;
+	err = virt_read(s, mm, &v);
+	if (err)
+		return err;
+	rcu_read_lock();
+	fold(rcu_dereference(s->accounts), tag, &sum);
+	rcu_read_unlock();
+	to_counters(&sum, v.one, counters);
+	return 0;
+}
+
+/**
+ * mtag_report_one() - read one tag of the calling process: O(CPUs + VMAs + ranges)
+ * @s:		its space
+ * @tag:	the tag
+ * @counters:	MTAG_C_NR of them, filled
+ *
+ * Return: 0; -ENOENT when it has no account; otherwise as mtag_report_get().
+ */
+int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters)
+{
+	int err = settle(s);
+
+	if (err)
+		return err;
+	if (mutex_lock_killable(&s->build_lock))
+		return -EINTR;
+	err = one_read(s, current->mm, tag, counters);
+	mutex_unlock(&s->build_lock);
+	return err;
+}
+
+static const struct {
+	const char *name;
+	const atomic64_t *value;
+} health[] = {
+	{ "installed" },
+	{ "tracked" },
+	{ "ended", &mtag_stat.ended },
+	{ "drift", &mtag_stat.drift },
+	{ "lost", &mtag_stat.lost },
+	{ "overflow", &mtag_stat.overflow },
+	{ "repairs", &mtag_stat.repairs },
+	{ "dirty_ended", &mtag_stat.dirty_ended },
+	{ "bad_word", &mtag_stat.bad_word },
+	{ "foreign", &mtag_stat.foreign },
+	{ "memory", &mtag_stat.memory },
+};
+
+const char *mtag_report_health(unsigned int i, u64 *value)
+{
+	if (i >= ARRAY_SIZE(health))
+		return NULL;
+	if (health[i].value)
+		*value = atomic64_read(health[i].value);
+	else
+		*value = i ? atomic_read(&mtag_stat.tracked) : mtag_hook_installed();
+	return health[i].name;
+}
