@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The tag tree and its limits: each has a clear error, and the charge goes to the parent. */
 /* vm: group=tree */
+/* vm: group=tree timeout=400 args=limit */
 // link: -Wl,-z,now
 #include "lib.h"
 
@@ -137,7 +138,7 @@ static void shared_by_fork(void)
 	reap(pid);
 }
 
-/* To the limit of one tree, in a child: the tree of the others is left alone by an exec. */
+/* To the limit of one tree. */
 static int limit(void)
 {
 	uint64_t overflow = health("overflow"), drift = health("drift");
@@ -169,7 +170,6 @@ static int limit(void)
 	ok(health("overflow") > overflow, "the overflow is counted");
 	ok(audit(getpid()).overflow > 0, "and shown");
 	is(make(parent, "t7", 2, &id), 0, "a tag that exists is found at the limit");
-	touch(last, p + N / 2 * PG, 0);
 	must(madvise(p, N * PG, MADV_DONTNEED));
 	touch(last, p, N * PG);
 	is(anon_of(last), N * PG, "the last tag works like any other");
@@ -183,33 +183,63 @@ static int limit(void)
 	return done();
 }
 
+/* What main() does in an exec'ed process: its exit status tells which expectation failed. */
+static int anew(void)
+{
+	struct mtag_ioc_attach attach = {.size = sizeof(attach)};
+	char path[MTAG_PATH_MAX] = "";
+	struct mtag_ioc_path arg = {.size = sizeof(arg), .buf_len = sizeof(path), .buf = (uintptr_t)path};
+	struct usage u;
+	mtag_t nr = 0;
+
+	if (usage_get(0, &u))
+		return 1;
+	if (mtag_ioctl(MTAG_IOC_ATTACH, &attach))
+		return 2;
+	arg.tag = attach.default_tag;
+	if (mtag_ioctl(MTAG_IOC_PATH, &arg) || strcmp(path, "kept/default"))
+		return 3;
+	while (!usage_get(nr, &u))
+		nr++;
+	/* [untagged], [ksm], kept and kept/default. */
+	if (nr != MTAG_ID_FIRST + 2)
+		return 4;
+	if (usage_get(0, &u) || resident(&u))
+		return 5;
+	return 0;
+}
+
 static void exec_starts_anew(void)
 {
-	mtag_t d = tag("kept-default");
+	mtag_t d = mtag_child(tag("kept"), "default");
+	int status;
 	pid_t pid;
 
 	must0(mtag_default(d));
 	pid = child();
 	if (!pid) {
-		execl("/proc/self/exe", "limit", NULL);
+		mtag_enter(tag("lost-by-exec"));
+		execl("/proc/self/exe", "anew", NULL);
 		bail("exec");
 	}
 	must0(mtag_default(0));
-	reap(pid);
+	must(waitpid(pid, &status, 0));
+	is(status, 0, "exec starts a new tree of the default tag alone, which all is charged to");
 }
 
 int main(int argc, char **argv)
 {
-	(void)argc;
-	if (!strcmp(argv[0], "limit"))
-		return limit();
+	if (!strcmp(argv[0], "anew"))
+		return anew();
 	need_root();
+	if (argc > 1 && !strcmp(argv[1], "limit"))
+		return limit();
 	begin();
 	names();
 	paths();
 	depth();
 	shared_by_fork();
-	exact("all is exact in the end");
 	exec_starts_anew();
+	exact("all is exact in the end");
 	return done();
 }
