@@ -179,6 +179,28 @@ static void empty(void)
 	free(text);
 }
 
+/* As deep as a tree can be: the lines must leave room for the names. */
+static void deep(void)
+{
+	struct fmt fmt = {.utf8 = true, .width = 80, .height = 24};
+	struct snap trees = {0};
+	struct proc *proc = snap_proc(&trees, 1, "deep");
+	char *text = NULL;
+	size_t size = 0;
+
+	add(proc, 0, 0, "", 4 * KIB, 0);
+	for (uint16_t id = 2; id < 2 + MTAG_DEPTH_MAX; id++)
+		add(proc, id, id == 2 ? 0 : id - 1, "level", 4 * KIB, 0);
+	snap_finish(&trees);
+	fmt.out = open_memstream(&text, &size);
+	tree_text(&fmt, &trees.procs[0]);
+	fclose(fmt.out);
+	compare("tree-deep.txt", text);
+	ok(fits(text, 80), "and fits its columns");
+	free(text);
+	snap_clear(&trees);
+}
+
 int main(void)
 {
 	const struct fmt utf8 = {.utf8 = true}, plain = {0};
@@ -206,6 +228,7 @@ int main(void)
 	golden("doctor.txt", DOCTOR, false, utf8);
 	golden("doctor.json", DOCTOR, true, utf8);
 	empty();
+	deep();
 	snap_clear(&snap);
 	snap_clear(&later);
 	return tap_end();
