@@ -40,12 +40,17 @@ static void victim_fork(bool vforked)
 	waitpid(pid, NULL, 0);
 }
 
-static int victim(void)
+static int victim(bool exec_ed)
 {
 	pthread_t thread;
 	int command;
 
 	victim_area = area(2 * N * PG);
+	if (exec_ed) {
+		/* The answer to 'x'. */
+		printf("%d\n", getpid());
+		fflush(stdout);
+	}
 	while ((command = getchar()) != EOF && command != 'q') {
 		switch (command) {
 		case 't':
@@ -347,7 +352,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "busy"))
 		return busy_main();
 	if (!strcmp(argv[argc - 1], "victim"))
-		return victim();
+		return victim(!strcmp(argv[0], "victim"));
 	need_root();
 	must(readlink("/proc/self/exe", self, sizeof(self) - 1));
 	drift = health("drift");
