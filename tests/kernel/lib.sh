@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What the kernel tests that are scripts share. They run as root, from the repository's directory.
+bin=build/tests/kernel
+debug=/sys/kernel/debug/mtag
+tap_run=0 tap_failed=0
+
+# ok STATUS NAME
+ok() {
+	tap_run=$((tap_run + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tap_run - $2"
+	else
+		echo "not ok $tap_run - $2"
+		tap_failed=1
+	fi
+	return "$1"
+}
+# check NAME COMMAND…: its status; what it says is a diagnostic.
+check() {
+	local name=$1 status
+	shift
+	"$@" 2>&1 | sed 's/^/# /'
+	status=${PIPESTATUS[0]}
+	ok "$status" "$name"
+}
+# is GOT WANT NAME
+is() {
+	[ "$1" = "$2" ] || echo "#   got '$1', want '$2'"
+	[ "$1" = "$2" ]
+	ok $? "$3"
+}
+skip() {
+	tap_run=$((tap_run + 1))
+	echo "ok $tap_run - $1 # SKIP"
+}
+bail() {
+	echo "Bail out! $*"
+	exit 1
+}
+done_testing() {
+	echo "1..$tap_run"
+	exit $tap_failed
+}
+
+# until_true SECONDS COMMAND…: polls it.
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		read -rt 0.05 <> <(:)
+	done
+}
+
+health() { awk -v name="$1" '$1 == name {print $2}' $debug/health; }
+
+# load PARAMETER…
+load() { insmod "$MTAG_MODULE" "$@"; }
+# A dump or a file that is being closed may hold the module for a moment.
+unload() { until_true 30 rmmod mtag 2>/dev/null; }
+
+no_zram_yet() { ! grep -q zram /proc/swaps; }
+swap_on_zram() { # SIZE
+	local id
+	no_zram_yet || return 0
+	modprobe zram && id=$(cat /sys/class/zram-control/hot_add) && echo "$1" >"/sys/block/zram$id/disksize" &&
+		mkswap -q "/dev/zram$id" >/dev/null && swapon "/dev/zram$id"
+}
+

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# ftrace and kprobes give the same numbers, and switching function tracing off cannot silently stop mtag.
+# vm: group=modes timeout=500
+. tests/kernel/lib.sh
+tmp=$(mktemp -d)
+swap_on_zram 256M || echo "# no zram: nothing is paged out"
+# The workload's huge page is not khugepaged's business.
+echo 1000000 >/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs
+
+for mode in ftrace kprobes; do
+	unload
+	ok $? "the module can be unloaded before force_$mode=1"
+	check "it loads with force_$mode=1" load force_$mode=1 || continue
+	is "$(health mode)" $mode "health says $mode"
+	for run in 1 2; do
+		$bin/tagger numbers >"$tmp/$mode.$run" 2>&1
+		is $? 0 "$mode: the workload is exact, run $run" || sed 's/^/# /' "$tmp/$mode.$run"
+	done
+	cmp -s "$tmp/$mode.1" "$tmp/$mode.2"
+	ok $? "$mode: two runs give the same numbers" || diff "$tmp/$mode.1" "$tmp/$mode.2" | sed 's/^/# /'
+	for test in t_rules_anon t_virt; do
+		"$bin/$test" >"$tmp/out" 2>&1
+		is $? 0 "$mode: $test passes" || sed 's/^/# /' "$tmp/out"
+	done
+	is "$(health drift)" 0 "$mode: no drift"
+	is "$(health lost)" 0 "$mode: nothing lost"
+done
+cmp -s "$tmp/ftrace.1" "$tmp/kprobes.1"
+ok $? "both modes give the same numbers" || diff "$tmp/ftrace.1" "$tmp/kprobes.1" | sed 's/^/# /'
+
+unload && load force_ftrace=1 force_kprobes=1 2>/dev/null
+if lsmod | grep -q '^mtag '; then
+	echo "# forcing both modes gives $(health mode)"
+	unload
+fi
+check "it loads again" load
+coproc TAGGER { $bin/tagger outlive; }
+read -r line <&"${TAGGER[0]}"
+is "$line" "init 0" "a program attaches"
+pid=$TAGGER_PID
+if [ -e /proc/sys/kernel/ftrace_enabled ]; then
+	(echo 0 >/proc/sys/kernel/ftrace_enabled) 2>"$tmp/refusal"
+	now=$(cat /proc/sys/kernel/ftrace_enabled)
+	if [ "$(health mode)" = ftrace ]; then
+		is "$now" 1 "kernel.ftrace_enabled=0 is refused while mtag needs it"
+		grep -qi busy "$tmp/refusal"
+		ok $? "with EBUSY"
+	fi
+	echo >&"${TAGGER[1]}"
+	read -r line <&"${TAGGER[0]}"
+	mtagctl -j audit "$pid" >"$tmp/audit"
+	is $? 0 "whatever it said, the process is exact after that" || sed 's/^/# /' "$tmp/audit"
+	echo 1 >/proc/sys/kernel/ftrace_enabled
+fi
+
+# A tracer on the same functions slows mtag down, but changes no number.
+if cd /sys/kernel/tracing && echo page_remove_rmap page_add_new_anon_rmap >set_ftrace_filter 2>/dev/null &&
+	echo function >current_tracer; then
+	cd - >/dev/null || exit
+	$bin/tagger numbers >"$tmp/traced" 2>&1
+	is $? 0 "with the function tracer on the same functions the workload is exact"
+	echo nop >/sys/kernel/tracing/current_tracer
+	echo >/sys/kernel/tracing/set_ftrace_filter
+	cmp -s "$tmp/traced" "$tmp/ftrace.1"
+	ok $? "and gives the same numbers"
+else
+	cd - >/dev/null 2>&1 || exit
+	skip "the function tracer beside mtag changes no number (no such tracer here)"
+fi
+eval "exec ${TAGGER[1]}>&-"
+wait "$pid"
+is $? 0 "the attached program ends well"
+is "$(health drift)" 0 "no drift in the end"
+rm -rf "$tmp"
+done_testing
