@@ -38,12 +38,15 @@ int mtag_netlink_explain(struct netlink_ext_ack *extack, int err)
 	case -ENOMEM:
 		NL_SET_ERR_MSG(extack, "out of memory, or of what mtag may use (max_memory_kb)");
 		break;
+	case -EAGAIN:
+		NL_SET_ERR_MSG(extack, "the process is too busy to be counted; try again");
+		break;
 	case -EINTR:
 		NL_SET_ERR_MSG(extack, "interrupted");
 		break;
 	default:
 		if (err < 0)
-			NL_SET_ERR_MSG(extack, "mtag failed to do this");
+			NL_SET_ERR_MSG(extack, "it failed; the kernel's log may tell more");
 	}
 	return err;
 }
@@ -206,9 +209,11 @@ static int untrack(struct sk_buff *skb, struct genl_info *info)
 
 	if (err)
 		return err;
-	err = mtag_netlink_explain(info->extack, mtag_space_untrack(t.mm));
+	err = mtag_space_untrack(t.mm);
+	if (err == -ESRCH) /* somebody else was faster */
+		err = -ENOENT;
 	mtag_access_put(&t);
-	return err;
+	return mtag_netlink_explain(info->extack, err);
 }
 
 struct audit_reply {

@@ -11,9 +11,6 @@
 #include <linux/sched.h>
 #include "mtag.h"
 
-/* space.c: changes whenever a space comes or goes */
-extern atomic_t mtag_space_generation;
-
 /* ---- access.c: whose memory it is, and who may see it ---- */
 
 enum mtag_access {

@@ -165,14 +165,31 @@ static void add_up(struct mtag_report *r)
 	}
 }
 
-/* Has what was missed put right; a space whose program ended has nothing left to walk. */
+/*
+ * Has what was missed put right. A process so busy that it cannot be counted
+ * is shown as it is known, and shown to have lost something.
+ */
 static int settle(struct mtag_space *s)
 {
-	int err = 0;
+	int err = READ_ONCE(s->dirty) ? mtag_walk_repair(s) : 0;
 
-	if (READ_ONCE(s->dirty) || !READ_ONCE(s->live))
-		err = mtag_walk_repair(s);
-	return err == -ESRCH ? 0 : err;
+	if (err == -EAGAIN) {
+		atomic64_inc(&s->lost);
+		atomic64_inc(&mtag_stat.lost);
+		err = 0;
+	}
+	return err;
+}
+
+/* The caller must unlock build_lock: until then there is no walk, retag or change of tracking. */
+static int report_lock(struct mtag_space *s)
+{
+	if (mutex_lock_killable(&s->build_lock))
+		return -EINTR;
+	if (s->live)
+		return 0;
+	mutex_unlock(&s->build_lock);
+	return -ESRCH;
 }
 
 /* Context: build_lock held; @mm may be NULL. */
@@ -207,7 +224,8 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
  *
  * Context: may sleep; no lock of the space or its mm held. The caller must
  * mtag_report_put() it.
- * Return: -ENOMEM; -EINTR when killed; what a repair that was due failed with.
+ * Return: -ENOMEM; -EINTR when killed; -ESRCH before the first walk or after
+ * the last; what a repair that was due failed with.
  */
 struct mtag_report *mtag_report_get(struct mtag_space *s)
 {
@@ -218,8 +236,9 @@ struct mtag_report *mtag_report_get(struct mtag_space *s)
 	if (err)
 		return ERR_PTR(err);
 	mm = mtag_space_mm(s);
-	if (mutex_lock_killable(&s->build_lock)) {
-		r = ERR_PTR(-EINTR);
+	err = report_lock(s);
+	if (err) {
+		r = ERR_PTR(err);
 	} else {
 		r = report_read(s, mm);
 		mutex_unlock(&s->build_lock);
@@ -323,12 +342,10 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
  */
 int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters)
 {
-	int err = settle(s);
+	int err = settle(s) ?: report_lock(s);
 
 	if (err)
 		return err;
-	if (mutex_lock_killable(&s->build_lock))
-		return -EINTR;
 	err = one_read(s, current->mm, tag, counters);
 	mutex_unlock(&s->build_lock);
 	return err;
