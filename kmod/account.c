@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The counters of each (space, tag): per-CPU numbers changed by page events,
+ * folded by readers, and the cold rest (peak, calls).
+ */
+#include <linux/slab.h>
+#include "mtag.h"
+
+static size_t chunk_bytes(void)
+{
+	return sizeof(struct mtag_chunk) +
+	       num_possible_cpus() * MTAG_CHUNK_TAGS * sizeof(struct mtag_hot);
+}
+
+static void chunk_free(struct mtag_chunk *chunk)
+{
+	free_percpu(chunk->hot);
+	kfree(chunk);
+	mtag_uncharge_memory(chunk_bytes());
+}
+
+static struct mtag_chunk *chunk_alloc(gfp_t gfp)
+{
+	struct mtag_chunk *chunk;
+
+	if (mtag_charge_memory(chunk_bytes()))
+		return NULL;
+	chunk = kzalloc(sizeof(*chunk), gfp);
+	if (!chunk)
+		goto uncharge;
+	chunk->hot = __alloc_percpu_gfp(MTAG_CHUNK_TAGS * sizeof(struct mtag_hot),
+					__alignof__(struct mtag_hot), gfp);
+	if (!chunk->hot)
+		goto free;
+	return chunk;
+free:
+	kfree(chunk);
+uncharge:
+	mtag_uncharge_memory(chunk_bytes());
+	return NULL;
+}
+
+/* The arrays of pointers only; the chunks come from the one it replaces. */
+static struct mtag_accounts *array_alloc(unsigned int nr_chunks, gfp_t gfp)
+{
+	struct mtag_accounts *acc;
+
+	acc = kvzalloc(struct_size(acc, hot, nr_chunks), gfp);
+	if (!acc)
+		return NULL;
+	acc->chunks = kvcalloc(nr_chunks, sizeof(*acc->chunks), gfp);
+	if (!acc->chunks) {
+		kvfree(acc);
+		return NULL;
+	}
+	acc->nr_chunks = nr_chunks;
+	return acc;
+}
+
+static void array_free(struct mtag_accounts *acc)
+{
+	kvfree(acc->chunks);
+	kvfree(acc);
+}
+
+static void array_free_rcu(struct rcu_head *rcu)
+{
+	array_free(container_of(rcu, struct mtag_accounts, rcu));
+}
+
+static int array_fill(struct mtag_accounts *acc, unsigned int from, gfp_t gfp)
+{
+	unsigned int i;
+
+	for (i = from; i < acc->nr_chunks; i++) {
+		acc->chunks[i] = chunk_alloc(gfp);
+		if (!acc->chunks[i])
+			goto undo;
+		acc->hot[i] = acc->chunks[i]->hot;
+	}
+	return 0;
+undo:
+	while (i-- > from)
+		chunk_free(acc->chunks[i]);
+	return -ENOMEM;
+}
+
+/**
+ * mtag_account_alloc() - accounts for the tags 0 to @nr_tags - 1, all zero
+ *
+ * Return: NULL when memory or its limit is exhausted.
+ */
+struct mtag_accounts *mtag_account_alloc(unsigned int nr_tags, gfp_t gfp)
+{
+	struct mtag_accounts *acc = array_alloc(DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS), gfp);
+
+	if (!acc)
+		return NULL;
+	if (array_fill(acc, 0, gfp)) {
+		array_free(acc);
+		return NULL;
+	}
+	acc->nr_tags = nr_tags;
+	return acc;
+}
+
+void mtag_account_free(struct mtag_accounts *acc)
+{
+	unsigned int i;
+
+	for (i = 0; i < acc->nr_chunks; i++)
+		chunk_free(acc->chunks[i]);
+	array_free(acc);
+}
+
+/**
+ * mtag_account_grow() - have accounts for all tags below @nr_tags
+ *
+ * Context: caller holds the lock of the space's tree; may sleep if @gfp may.
+ * Return: 0 or -ENOMEM, and then nothing changed.
+ */
+int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
+{
+	struct mtag_accounts *old, *acc;
+	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
+
+	old = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
+	if (nr_tags <= old->nr_tags)
+		return 0;
+	if (chunks <= old->nr_chunks) {
+		/* Pairs with the hot path's comparison: the account is zero already. */
+		smp_store_release(&old->nr_tags, nr_tags);
+		return 0;
+	}
+	/* Room to spare in the arrays would be read as accounts: grow them by need. */
+	acc = array_alloc(chunks, gfp);
+	if (!acc)
+		return -ENOMEM;
+	memcpy(acc->chunks, old->chunks, old->nr_chunks * sizeof(*acc->chunks));
+	memcpy(acc->hot, old->hot, old->nr_chunks * sizeof(*acc->hot));
+	if (array_fill(acc, old->nr_chunks, gfp)) {
+		array_free(acc);
+		return -ENOMEM;
+	}
+	acc->nr_tags = nr_tags;
+	rcu_assign_pointer(s->accounts, acc);
+	call_rcu(&old->rcu, array_free_rcu);
+	return 0;
+}
+
+static struct mtag_cold *cold_of(const struct mtag_accounts *acc, unsigned int tag)
+{
+	return &acc->chunks[tag >> MTAG_CHUNK_SHIFT]->cold[tag & (MTAG_CHUNK_TAGS - 1)];
+}
+
+static struct mtag_hot __percpu *hot_of(const struct mtag_accounts *acc, unsigned int tag)
+{
+	return acc->hot[tag >> MTAG_CHUNK_SHIFT] + (tag & (MTAG_CHUNK_TAGS - 1));
+}
+
+static s64 resident(const struct mtag_accounts *acc, unsigned int tag)
+{
+	u32 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct mtag_hot *hot = per_cpu_ptr(hot_of(acc, tag), cpu);
+
+		sum += READ_ONCE(hot->nr[MTAG_ANON]) + READ_ONCE(hot->nr[MTAG_FILE]) +
+		       READ_ONCE(hot->nr[MTAG_SHMEM]);
+	}
+	return (s32)sum;
+}
+
+static void peak_raise(struct mtag_cold *cold, s64 now)
+{
+	s64 old = atomic64_read(&cold->peak);
+
+	while (now > old && !atomic64_try_cmpxchg(&cold->peak, &old, now))
+		;
+}
+
+/**
+ * mtag_account_add() - @pages more (or fewer) of @kind in @tag
+ *
+ * A tag without an account is charged to untagged; so is its release, until a
+ * walk has put things right, which this asks for.
+ * Context: RCU read side or preemption disabled.
+ */
+void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
+{
+	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
+	u32 now;
+
+	if (unlikely(tag >= READ_ONCE(acc->nr_tags))) {
+		mtag_space_dirty(s);
+		tag = MTAG_ID_UNTAGGED;
+	}
+	now = this_cpu_add_return(hot_of(acc, tag)->nr[kind], pages);
+	if (pages > 0 && kind != MTAG_SWAP && (now ^ (now - pages)) & -MTAG_PEAK_BATCH)
+		peak_raise(cold_of(acc, tag), resident(acc, tag));
+}
+
+/* @pages were touched for the first time. Context: as mtag_account_add(). */
+void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages)
+{
+	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
+
+	if (tag < READ_ONCE(acc->nr_tags))
+		this_cpu_add(hot_of(acc, tag)->touched, pages);
+}
+
+/**
+ * mtag_account_peak() - let the peak of @tag know the present
+ *
+ * The hot path comes here once in 64 pages and CPU, so a peak may be at most
+ * 64 pages a CPU too low.
+ * Context: as mtag_account_add().
+ */
+void mtag_account_peak(struct mtag_space *s, unsigned int tag)
+{
+	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
+
+	if (tag < READ_ONCE(acc->nr_tags))
+		peak_raise(cold_of(acc, tag), resident(acc, tag));
+}
+
+/* A call that changed the address space. Context: any but NMI. */
+void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call call, u64 bytes)
+{
+	struct mtag_accounts *acc;
+	struct mtag_cold *cold;
+
+	rcu_read_lock();
+	acc = rcu_dereference(s->accounts);
+	cold = cold_of(acc, tag < READ_ONCE(acc->nr_tags) ? tag : MTAG_ID_UNTAGGED);
+	atomic_inc(&cold->calls[call]);
+	atomic64_add(bytes, &cold->bytes[call]);
+	rcu_read_unlock();
+}
+
+/**
+ * mtag_account_fold() - the present numbers of @tag, in pages
+ *
+ * Context: caller sees to it that @acc stays. @tag < acc->nr_tags.
+ */
+void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum)
+{
+	struct mtag_cold *cold = cold_of(acc, tag);
+	u32 nr[MTAG_KINDS] = {};
+	int cpu, i;
+
+	sum->touched = 0;
+	for_each_possible_cpu(cpu) {
+		const struct mtag_hot *hot = per_cpu_ptr(hot_of(acc, tag), cpu);
+
+		for (i = 0; i < MTAG_KINDS; i++)
+			nr[i] += READ_ONCE(hot->nr[i]);
+		sum->touched += READ_ONCE(hot->touched);
+	}
+	for (i = 0; i < MTAG_KINDS; i++)
+		sum->nr[i] = (s32)nr[i];
+	peak_raise(cold, sum->nr[MTAG_ANON] + sum->nr[MTAG_FILE] + sum->nr[MTAG_SHMEM]);
+	sum->peak = atomic64_read(&cold->peak);
+	for (i = 0; i < MTAG_CALLS; i++) {
+		sum->calls[i] = atomic_read(&cold->calls[i]);
+		sum->bytes[i] = atomic64_read(&cold->bytes[i]);
+	}
+}
+
+/**
+ * mtag_account_set() - let the pages of @tag be @nr
+ *
+ * Context: nobody else changes the counters: the space's walk_lock is held and
+ * MTAG_SLOW_WALK set.
+ */
+void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS])
+{
+	int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		struct mtag_hot *hot = per_cpu_ptr(hot_of(acc, tag), cpu);
+
+		for (i = 0; i < MTAG_KINDS; i++)
+			WRITE_ONCE(hot->nr[i], 0);
+	}
+	for (i = 0; i < MTAG_KINDS; i++)
+		raw_cpu_write(hot_of(acc, tag)->nr[i], nr[i]);
+	peak_raise(cold_of(acc, tag), nr[MTAG_ANON] + nr[MTAG_FILE] + nr[MTAG_SHMEM]);
+}
+
+/* Peaks start again from now. Context: may sleep. */
+void mtag_account_reset_peaks(struct mtag_space *s)
+{
+	struct mtag_accounts *acc;
+	unsigned int tag;
+
+	rcu_read_lock();
+	acc = rcu_dereference(s->accounts);
+	for (tag = 0; tag < READ_ONCE(acc->nr_tags); tag++)
+		atomic64_set(&cold_of(acc, tag)->peak, resident(acc, tag));
+	rcu_read_unlock();
+}
+
+/* Pages that the accounts hold in any kind, sign ignored: 0 for a dead space. */
+u64 mtag_account_residue(const struct mtag_accounts *acc)
+{
+	struct mtag_sum sum;
+	unsigned int tag;
+	u64 pages = 0;
+	int i;
+
+	for (tag = 0; tag < acc->nr_tags; tag++) {
+		mtag_account_fold(acc, tag, &sum);
+		for (i = 0; i < MTAG_KINDS; i++)
+			pages += abs(sum.nr[i]);
+	}
+	return pages;
+}

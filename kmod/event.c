@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls that change the address space: they are counted for the caller's
+ * current tag, and what they map belongs to it.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <asm/syscall.h>
+#include "compat/compat.h"
+#include "hook.h"
+#include "mtag.h"
+#include "rmap.h"
+#include "thread.h"
+
+/* The current process's space with a reference; NULL if it is not tracked. */
+static struct mtag_space *own_space(void)
+{
+	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
+
+	if (s && (READ_ONCE(s->slow) & MTAG_SLOW_PARKED)) {
+		mtag_space_put(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* SysV shared memory is a file "SYSV…" of the kernel's own mount. */
+static bool is_sysv(const struct file *file)
+{
+	return file && (file_inode(file)->i_sb->s_flags & SB_KERNMOUNT) &&
+	       !strncmp(file->f_path.dentry->d_name.name, "SYSV", 4);
+}
+
+/* mmap_region(file, addr, len, …): mmap_lock is held for writing */
+MTAG_HOOK_FUNC(mtag_event_mmap)
+{
+	struct file *file = (struct file *)mtag_arg0(fregs);
+	unsigned long addr = mtag_arg1(fregs), len = mtag_arg2(fregs);
+	struct mtag_space *s = own_space();
+	struct vm_area_struct *old;
+	u32 tag;
+
+	if (!s)
+		return;
+	tag = mtag_thread_current(s);
+	mtag_account_call(s, tag, is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP, len);
+	old = find_vma(current->mm, addr);
+	s->mapping = 0;
+	if (old && old->vm_start < addr + len) {
+		/* What is there goes first, by its own tag: mtag_event_mapped(). */
+		s->mapping = addr;
+		s->mapping_len = len;
+		s->mapping_tag = tag;
+	} else {
+		mtag_range_map(s, addr, len, tag);
+	}
+	mtag_space_put(s);
+}
+
+/* perf_event_mmap(vma): the end of mmap_region(), and of some others */
+MTAG_HOOK_FUNC(mtag_event_mapped)
+{
+	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
+	struct mtag_space *s = own_space();
+
+	if (!s)
+		return;
+	if (s->mapping && s->mapping >= vma->vm_start &&
+	    s->mapping + s->mapping_len <= vma->vm_end && vma->vm_mm == current->mm &&
+	    /* A driver may have put pages there already. */
+	    !(vma->vm_flags & VM_MIXEDMAP))
+		mtag_range_map(s, s->mapping, s->mapping_len, s->mapping_tag);
+	s->mapping = 0;
+	mtag_space_put(s);
+}
+
+static void count_call(enum mtag_call call, u64 bytes)
+{
+	struct mtag_space *s = own_space();
+
+	if (!s)
+		return;
+	mtag_account_call(s, mtag_thread_current(s), call, bytes);
+	mtag_space_put(s);
+}
+
+/* __vm_munmap(start, len, downgrade) */
+MTAG_HOOK_FUNC(mtag_event_munmap)
+{
+	count_call(MTAG_MUNMAP, PAGE_ALIGN(mtag_arg1(fregs)));
+}
+
+/* __x64_sys_mremap(regs), __ia32_sys_mremap(regs): old address, old length, new length */
+MTAG_HOOK_FUNC(mtag_event_mremap)
+{
+	struct pt_regs *regs = (struct pt_regs *)mtag_arg0(fregs);
+	unsigned long args[6];
+
+	syscall_get_arguments(current, regs, args);
+	count_call(MTAG_MREMAP, PAGE_ALIGN(args[2]));
+}
+
+/* vma_merge(mm, prev, addr, end, …): by mremap() to grow in place */
+MTAG_HOOK_FUNC(mtag_event_mremap_grow)
+{
+	unsigned long addr = mtag_arg2(fregs), end = mtag_arg3(fregs), ignored;
+	struct mtag_space *s;
+
+	if (mtag_hook_caller(parent_ip) != MTAG_BY_MREMAP)
+		return;
+	s = own_space();
+	if (!s)
+		return;
+	/* Nothing is mapped there; if it stays so, nothing is lost. */
+	mtag_range_map(s, addr, end - addr, mtag_range_tag(s, addr - 1, &ignored));
+	s->mapping = 0;
+	mtag_space_put(s);
+}
+
+/* move_page_tables(vma, old_addr, new_vma, new_addr, len, …); mmap_lock held for writing */
+MTAG_HOOK_FUNC(mtag_event_mremap_move)
+{
+	struct vm_area_struct *new_vma = (struct vm_area_struct *)mtag_arg2(fregs);
+	unsigned long from = mtag_arg1(fregs), to = mtag_arg3(fregs), len = mtag_arg4(fregs);
+	struct mtag_space *s = mtag_space_get_mm(new_vma->vm_mm);
+	unsigned long ignored;
+
+	if (!s)
+		return;
+	mtag_range_move(s, from, to, len);
+	/* What it grows by belongs to whom its end belongs. */
+	if (from != to && to + len < new_vma->vm_end && to >= new_vma->vm_start)
+		mtag_range_map(s, to + len, new_vma->vm_end - (to + len),
+			       mtag_range_tag(s, from + len - 1, &ignored));
+	s->mapping = 0;
+	mtag_space_put(s);
+}
+
+/* __x64_sys_brk(regs), __ia32_sys_brk(regs): a query is not counted */
+MTAG_HOOK_FUNC(mtag_event_brk)
+{
+	struct pt_regs *regs = (struct pt_regs *)mtag_arg0(fregs);
+	unsigned long args[6], old;
+
+	if (!current->mm)
+		return;
+	syscall_get_arguments(current, regs, args);
+	old = READ_ONCE(current->mm->brk);
+	if (args[0] < current->mm->start_brk || args[0] == old)
+		return;
+	count_call(MTAG_BRK, abs((long)(PAGE_ALIGN(args[0]) - PAGE_ALIGN(old))));
+}
+
+/* do_brk_flags(mas, vma, addr, len, flags); mmap_lock held for writing */
+MTAG_HOOK_FUNC(mtag_event_brk_grow)
+{
+	struct mtag_space *s = own_space();
+
+	if (!s)
+		return;
+	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), mtag_thread_current(s));
+	s->mapping = 0;
+	mtag_space_put(s);
+}
+
+/* ksys_shmdt(shmaddr) */
+MTAG_HOOK_FUNC(mtag_event_shmdt)
+{
+	struct vm_area_struct *vma;
+	u64 bytes = 0;
+
+	if (!current->mm)
+		return;
+	if (mmap_read_trylock(current->mm)) {
+		vma = find_vma(current->mm, mtag_arg0(fregs));
+		if (vma && vma->vm_start == mtag_arg0(fregs) && is_sysv(vma->vm_file))
+			bytes = vma->vm_end - vma->vm_start;
+		mmap_read_unlock(current->mm);
+	}
+	count_call(MTAG_SHMDT, bytes);
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Installs and removes the hooks, by ftrace or kprobes, proves that they are
+ * in, and names the callers of hooked functions.
+ *
+ * The two hottest functions have an ftrace_ops each, so that nothing needs to
+ * be looked up there; the others share one and are told apart by address.
+ */
+#include <linux/bsearch.h>
+#include <linux/hash.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/uaccess.h>
+#include "compat/compat.h"
+#include "hook.h"
+#include "mtag.h"
+
+#define HOOKS_MAX	40
+#define OWN_MAX		4
+
+unsigned long mtag_fault_ip __read_mostly;
+unsigned long mtag_zap_ip __read_mostly;
+
+static int nr_hooks, nr_callers;
+static bool use_kprobes, installed;
+
+static struct ftrace_ops own_ops[OWN_MAX];
+static struct ftrace_ops shared_ops;
+static int nr_own;
+static struct kprobe probes[HOOKS_MAX];
+static struct kprobe *probe_list[HOOKS_MAX];
+
+static DEFINE_PER_CPU(u64[HOOKS_MAX], mtag_hits);
+
+/* Hooks that may sleep: see mtag_hook_sleep_begin(). */
+static atomic_t sleepers;
+static bool no_sleep;
+
+/**
+ * mtag_hook_resolve() - the address of a kernel function, exported or not
+ *
+ * Return: 0 if there is none, or none that may be probed.
+ */
+unsigned long mtag_hook_resolve(const char *name)
+{
+	/* A disabled probe changes no text. */
+	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
+	unsigned long addr;
+
+	if (register_kprobe(&kp))
+		return 0;
+	addr = (unsigned long)kp.addr;
+	unregister_kprobe(&kp);
+	return addr;
+}
+
+static int resolve_hooks(void)
+{
+	struct mtag_hook *hook;
+
+	for (hook = mtag_hooks; hook->name; hook++, nr_hooks++) {
+		hook->addr = mtag_hook_resolve(hook->name);
+		if (!hook->addr) {
+			pr_err("this kernel has no function %s that could be hooked\n",
+			       hook->name);
+			return -ENOENT;
+		}
+	}
+	return nr_hooks <= HOOKS_MAX ? 0 : -E2BIG;
+}
+
+/* The end of the function at @addr, which kallsyms tells only in print. */
+static unsigned long function_end(unsigned long addr)
+{
+	char buf[KSYM_SYMBOL_LEN], *size;
+	unsigned long bytes;
+
+	sprint_symbol(buf, addr);
+	size = strchr(buf, '/');
+	if (!size)
+		return 0;
+	size[strcspn(size, " ")] = '\0';
+	return kstrtoul(size + 1, 0, &bytes) ? 0 : addr + bytes;
+}
+
+static int compare_callers(const void *a, const void *b)
+{
+	const struct mtag_caller_name *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int resolve_callers(void)
+{
+	struct mtag_caller_name *c;
+
+	for (c = mtag_callers; c->name; c++, nr_callers++) {
+		c->start = mtag_hook_resolve(c->name);
+		c->end = c->start ? function_end(c->start) : 0;
+		if (!c->end) {
+			pr_err("this kernel has no function %s, by which mtag tells page events apart\n",
+			       c->name);
+			return -ENOENT;
+		}
+	}
+	sort(mtag_callers, nr_callers, sizeof(*mtag_callers), compare_callers, NULL);
+	return 0;
+}
+
+static int compare_ip(const void *key, const void *elt)
+{
+	unsigned long ip = *(const unsigned long *)key;
+	const struct mtag_caller_name *c = elt;
+
+	/* A return address: behind the call, so it may equal the end. */
+	return ip <= c->start ? -1 : ip > c->end;
+}
+
+/**
+ * mtag_hook_caller() - what the caller that @parent_ip returns to is about
+ *
+ * Context: any.
+ */
+enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
+{
+	const struct mtag_caller_name *c;
+
+	c = bsearch(&parent_ip, mtag_callers, nr_callers, sizeof(*mtag_callers), compare_ip);
+	return c ? c->caller : MTAG_BY_OTHER;
+}
+
+/* Function addresses → hooks; filled once, before anything is hooked. */
+#define BY_IP_BITS 7
+static struct mtag_hook *by_ip[1 << BY_IP_BITS];
+
+static unsigned int ip_slot(unsigned long ip)
+{
+	return hash_long(ip >> 4, BY_IP_BITS);
+}
+
+static void by_ip_fill(void)
+{
+	struct mtag_hook *hook;
+
+	for (hook = mtag_hooks; hook->name; hook++) {
+		unsigned int slot = ip_slot(hook->addr);
+
+		while (by_ip[slot])
+			slot = (slot + 1) % ARRAY_SIZE(by_ip);
+		by_ip[slot] = hook;
+	}
+}
+
+static void shared_func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs)
+{
+	unsigned int slot = ip_slot(ip);
+	struct mtag_hook *hook;
+
+	for (; (hook = by_ip[slot]); slot = (slot + 1) % ARRAY_SIZE(by_ip)) {
+		if (mtag_same_function(ip, hook->addr)) {
+			raw_cpu_add(mtag_hits[hook - mtag_hooks], 1);
+			hook->func(ip, parent_ip, op, fregs);
+			return;
+		}
+	}
+}
+
+static int probe_func(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct mtag_hook *hook = &mtag_hooks[kp - probes];
+
+	raw_cpu_add(mtag_hits[kp - probes], 1);
+	hook->func(hook->addr, mtag_kprobe_parent(regs), NULL, mtag_fregs(regs));
+	return 0;
+}
+NOKPROBE_SYMBOL(probe_func);
+
+static int ops_add(struct ftrace_ops *ops, struct mtag_hook *hook)
+{
+	/* PERMANENT: kernel.ftrace_enabled=0 is refused while mtag counts. */
+	ops->flags = FTRACE_OPS_FL_PERMANENT;
+	return ftrace_set_filter_ip(ops, hook->addr, 0, 0);
+}
+
+static void ftrace_free(void)
+{
+	int i;
+
+	for (i = 0; i < OWN_MAX; i++)
+		ftrace_free_filter(&own_ops[i]);
+	ftrace_free_filter(&shared_ops);
+}
+
+static int ftrace_prepare(void)
+{
+	struct mtag_hook *hook;
+	int ret = 0;
+
+	shared_ops.func = shared_func;
+	for (hook = mtag_hooks; hook->name && !ret; hook++) {
+		if (hook->own && nr_own < OWN_MAX) {
+			own_ops[nr_own].func = hook->func;
+			ret = ops_add(&own_ops[nr_own++], hook);
+		} else {
+			ret = ops_add(&shared_ops, hook);
+		}
+		if (ret)
+			pr_err("%s cannot be traced (%d)\n", hook->name, ret);
+	}
+	if (ret)
+		ftrace_free();
+	return ret;
+}
+
+static void ftrace_remove(int nr)
+{
+	while (nr-- > 0)
+		unregister_ftrace_function(nr ? &own_ops[nr - 1] : &shared_ops);
+}
+
+static int ftrace_install(void)
+{
+	int i, ret;
+
+	for (i = 0; i <= nr_own; i++) {
+		ret = register_ftrace_function(i ? &own_ops[i - 1] : &shared_ops);
+		if (ret) {
+			pr_err("ftrace refused the hooks (%d)%s\n", ret,
+			       ret == -EBUSY ? "; is kernel.ftrace_enabled 0?" : "");
+			ftrace_remove(i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static void kprobes_prepare(void)
+{
+	int i;
+
+	for (i = 0; i < nr_hooks; i++) {
+		memset(&probes[i], 0, sizeof(probes[i]));
+		probes[i].addr = (kprobe_opcode_t *)mtag_hooks[i].addr;
+		probes[i].pre_handler = probe_func;
+		probe_list[i] = &probes[i];
+	}
+}
+
+static int kprobes_install(void)
+{
+	int ret;
+
+	kprobes_prepare();
+	ret = register_kprobes(probe_list, nr_hooks);
+	if (ret)
+		pr_err("kprobes refused the hooks (%d)\n", ret);
+	return ret;
+}
+
+/* True if the entry of @hook no longer holds what the compiler put there. */
+static bool patched(const struct mtag_hook *hook)
+{
+	u8 text[8];
+
+	if (copy_from_kernel_nofault(text, (void *)hook->addr, sizeof(text)))
+		return false;
+	/* call, jmp or int3, perhaps behind an ENDBR */
+	if (text[0] == 0xf3)
+		return text[4] == 0xe8 || text[4] == 0xcc;
+	return text[0] == 0xe8 || text[0] == 0xe9 || text[0] == 0xcc;
+}
+
+static int check_patched(void)
+{
+	struct mtag_hook *hook;
+
+	for (hook = mtag_hooks; hook->name; hook++) {
+		if (!patched(hook)) {
+			pr_err("the hook on %s did not go in\n", hook->name);
+			return -ENXIO;
+		}
+	}
+	return 0;
+}
+
+/**
+ * mtag_hook_install() - have all hooks in
+ *
+ * Context: may sleep; the caller serializes it with mtag_hook_remove().
+ * Return: 0, or an error after which no hook is in.
+ */
+int mtag_hook_install(void)
+{
+	int ret;
+
+	if (installed)
+		return 0;
+	WRITE_ONCE(no_sleep, false);
+	ret = use_kprobes ? kprobes_install() : ftrace_install();
+	if (ret)
+		return ret;
+	WRITE_ONCE(installed, true);
+	ret = check_patched();
+	if (ret)
+		mtag_hook_remove();
+	return ret;
+}
+
+/**
+ * mtag_hook_remove() - have no hook in, and none still running
+ */
+void mtag_hook_remove(void)
+{
+	if (!installed)
+		return;
+	/*
+	 * ftrace takes a task that sleeps for one that has left the trampoline:
+	 * nobody may sleep there from here on. Pairs with mtag_hook_sleep_begin().
+	 */
+	WRITE_ONCE(no_sleep, true);
+	smp_mb();
+	while (atomic_read(&sleepers))
+		schedule_timeout_uninterruptible(1);
+	if (use_kprobes)
+		unregister_kprobes(probe_list, nr_hooks);
+	else
+		ftrace_remove(nr_own + 1);
+	synchronize_rcu_tasks();
+	WRITE_ONCE(installed, false);
+}
+
+/**
+ * mtag_hook_sleep_begin() - may this hook sleep?
+ *
+ * Not when preemption is disabled, as by kprobes or when another tracer shares
+ * the function, nor while the hooks are being removed.
+ * Return: true, and then mtag_hook_sleep_end() is owed; or false.
+ */
+bool mtag_hook_sleep_begin(void)
+{
+	if (!preemptible())
+		return false;
+	atomic_inc(&sleepers);
+	/* Pairs with mtag_hook_remove(): it sees the count or this sees no_sleep. */
+	smp_mb__after_atomic();
+	if (likely(!READ_ONCE(no_sleep)))
+		return true;
+	atomic_dec(&sleepers);
+	return false;
+}
+
+void mtag_hook_sleep_end(void)
+{
+	atomic_dec(&sleepers);
+}
+
+bool mtag_hook_installed(void)
+{
+	return READ_ONCE(installed);
+}
+
+const char *mtag_hook_mode(void)
+{
+	return use_kprobes ? "kprobes" : "ftrace";
+}
+
+static u64 hits_of(int i)
+{
+	u64 hits = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		hits += per_cpu(mtag_hits, cpu)[i];
+	return hits;
+}
+
+/* The lines of debugfs hooks: function, how and whether it is in, hits, misses. */
+int mtag_hook_show(struct seq_file *m)
+{
+	int i;
+
+	seq_printf(m, "%-26s %-8s %-9s %12s %8s\n", "function", "mode", "state", "hits", "missed");
+	for (i = 0; i < nr_hooks; i++) {
+		struct mtag_hook *hook = &mtag_hooks[i];
+
+		seq_printf(m, "%-26s %-8s %-9s ", hook->name, mtag_hook_mode(),
+			   READ_ONCE(installed) ? "installed" : "idle");
+		/* Counting costs: the hottest are counted by their effect only. */
+		if (hook->own && !use_kprobes)
+			seq_printf(m, "%12s", "-");
+		else
+			seq_printf(m, "%12llu", hits_of(i));
+		seq_printf(m, " %8lu\n", use_kprobes ? probes[i].nmissed : 0);
+	}
+	return 0;
+}
+
+/**
+ * mtag_hook_init() - find the functions and decide how they are hooked
+ *
+ * Nothing is hooked yet.
+ */
+int mtag_hook_init(void)
+{
+	int ret;
+
+	ret = resolve_hooks();
+	if (!ret)
+		ret = resolve_callers();
+	if (ret)
+		return ret;
+	by_ip_fill();
+	if (mtag_force_kprobes) {
+		use_kprobes = true;
+		return 0;
+	}
+	ret = ftrace_prepare();
+	if (ret && !mtag_force_ftrace) {
+		pr_notice("no function tracing here: using kprobes, which cost more\n");
+		use_kprobes = true;
+		ret = 0;
+	}
+	return ret;
+}
+
+void mtag_hook_exit(void)
+{
+	mtag_hook_remove();
+	ftrace_free();
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The hooks: which kernel functions mtag listens to, and who called them.
+ */
+#ifndef MTAG_HOOK_H
+#define MTAG_HOOK_H
+
+#include <linux/ftrace.h>
+#include <linux/seq_file.h>
+#include <linux/types.h>
+
+/**
+ * enum mtag_caller - what a page event is about, told by its caller
+ */
+enum mtag_caller {
+	MTAG_BY_OTHER,		/* nothing special: first touch, or the end of a mapping */
+	MTAG_BY_FAULT,		/* first touch by the fault handler */
+	MTAG_BY_ZAP,		/* munmap, exit, truncation */
+	MTAG_BY_COPY,		/* copy-on-write: adds the copy, then removes the original */
+	MTAG_BY_REPLACE,	/* uprobes: likewise */
+	MTAG_BY_SWAPIN,		/* do_swap_page(), swapoff */
+	MTAG_BY_UNMAP,		/* reclaim */
+	MTAG_BY_MIGRATE,	/* migration takes the page away … */
+	MTAG_BY_RESTORE,	/* … and brings it back */
+	MTAG_BY_COLLAPSE,	/* small pages into a huge one */
+	MTAG_BY_FORK,		/* a pinned page is copied to the child */
+	MTAG_BY_SPLIT,		/* a huge page is split for migration */
+	MTAG_BY_KSM,		/* merging */
+	MTAG_BY_LAZYFREE,	/* madvise(MADV_FREE) frees swap entries */
+	MTAG_BY_MREMAP,		/* a mapping grows in place */
+};
+
+enum mtag_caller mtag_hook_caller(unsigned long parent_ip);
+
+/**
+ * struct mtag_hook - a hooked function
+ * @name:	of the function
+ * @func:	called at its entry
+ * @own:	has an ftrace_ops of its own: hot
+ * @addr:	of the function, once resolved
+ */
+struct mtag_hook {
+	const char *name;
+	ftrace_func_t func;
+	bool own;
+	unsigned long addr;
+};
+
+/**
+ * struct mtag_caller_name - a function that calls hooked ones
+ */
+struct mtag_caller_name {
+	const char *name;
+	enum mtag_caller caller;
+	unsigned long start, end;
+};
+
+/* compat/symbols.c: for this kernel; ended by an empty entry */
+extern struct mtag_hook mtag_hooks[];
+extern struct mtag_caller_name mtag_callers[];
+
+int mtag_hook_init(void);
+void mtag_hook_exit(void);
+int mtag_hook_install(void);
+void mtag_hook_remove(void);
+bool mtag_hook_installed(void);
+const char *mtag_hook_mode(void);
+int mtag_hook_show(struct seq_file *m);
+unsigned long mtag_hook_resolve(const char *name);
+
+/* A hook that wants to sleep asks first, and says when it is done. */
+bool mtag_hook_sleep_begin(void);
+void mtag_hook_sleep_end(void);
+
+/* The return addresses of the commonest callers; 0 until one was seen. */
+extern unsigned long mtag_fault_ip, mtag_zap_ip;
+
+/* rmap.c */
+void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs);
+void mtag_rmap_add_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs);
+void mtag_rmap_add_file(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			struct ftrace_regs *fregs);
+void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		      struct ftrace_regs *fregs);
+
+/* follow.c, collapse.c, swap.c, ksm.c, life.c, event.c: all of the same form */
+#define MTAG_HOOK_FUNC(func) \
+	void func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, \
+		  struct ftrace_regs *fregs)
+
+MTAG_HOOK_FUNC(mtag_follow_migrate);
+MTAG_HOOK_FUNC(mtag_collapse_begin);
+MTAG_HOOK_FUNC(mtag_swap_read);
+MTAG_HOOK_FUNC(mtag_swap_free);
+MTAG_HOOK_FUNC(mtag_swap_zap);
+MTAG_HOOK_FUNC(mtag_swap_lazyfree);
+MTAG_HOOK_FUNC(mtag_ksm_merge);
+MTAG_HOOK_FUNC(mtag_life_mm_init);
+MTAG_HOOK_FUNC(mtag_life_mm_drop);
+MTAG_HOOK_FUNC(mtag_life_fork_begin);
+MTAG_HOOK_FUNC(mtag_life_fork_copied);
+MTAG_HOOK_FUNC(mtag_life_fork_end);
+MTAG_HOOK_FUNC(mtag_event_mmap);
+MTAG_HOOK_FUNC(mtag_event_mapped);
+MTAG_HOOK_FUNC(mtag_event_munmap);
+MTAG_HOOK_FUNC(mtag_event_mremap);
+MTAG_HOOK_FUNC(mtag_event_mremap_grow);
+MTAG_HOOK_FUNC(mtag_event_mremap_move);
+MTAG_HOOK_FUNC(mtag_event_brk);
+MTAG_HOOK_FUNC(mtag_event_brk_grow);
+MTAG_HOOK_FUNC(mtag_event_shmdt);
+
+int mtag_life_init(void);
+void mtag_life_exit(void);
+
+#endif /* MTAG_HOOK_H */

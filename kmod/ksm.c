@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KSM: one frame for several programs. A merged page keeps the owner it had in
+ * its home, the tree of the space whose page it was; a space of another tree
+ * has it charged to [ksm]. Home is noted when the page is about to become a
+ * KSM page, which happens in place, so that a charge and its release always
+ * agree: for the home's spaces nothing changes, and others come later.
+ */
+#include <linux/xarray.h>
+#include "compat/compat.h"
+#include "owner.h"
+#include "rmap.h"
+
+/* pfn → id of the tree, of KSM pages promoted from tracked spaces */
+static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
+
+static void home_set(unsigned long pfn, u32 tree_id, gfp_t gfp)
+{
+	void *old;
+
+	if (tree_id)
+		old = xa_store_irq(&homes, pfn, xa_mk_value(tree_id), gfp);
+	else
+		old = xa_erase_irq(&homes, pfn);
+	if (unlikely(xa_is_err(old))) {
+		/* Everyone's then; the walk counts it as the hooks will from now on. */
+		atomic64_inc(&mtag_stat.lost);
+		mtag_space_dirty_all();
+	}
+}
+
+static u32 home_of(unsigned long pfn)
+{
+	void *entry = xa_load(&homes, pfn);
+
+	return entry ? xa_to_value(entry) : 0;
+}
+
+/**
+ * mtag_ksm_foreign() - is @page, a KSM page, from another tree than that of @s?
+ *
+ * Context: page-table lock of a mapping.
+ */
+bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page)
+{
+	return home_of(page_to_pfn(page)) != s->tree_id;
+}
+
+/* Migration: @to takes the place of @from. */
+void mtag_ksm_copy(const struct page *to, const struct page *from)
+{
+	home_set(page_to_pfn(to), home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/* try_to_merge_one_page(vma, page, kpage): without kpage, page becomes a KSM page */
+MTAG_HOOK_FUNC(mtag_ksm_merge)
+{
+	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
+	struct page *page = (struct page *)mtag_arg1(fregs);
+	struct mtag_space *s;
+	bool may_sleep;
+
+	if (mtag_arg2(fregs) || PageKsm(page))
+		return;
+	s = mtag_space_get_mm(vma->vm_mm);
+	may_sleep = mtag_hook_sleep_begin();
+	home_set(page_to_pfn(page), s ? s->tree_id : 0,
+		 may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
+	if (may_sleep)
+		mtag_hook_sleep_end();
+	if (s)
+		mtag_space_put(s);
+}
+
+/* Context: no hook is in. */
+void mtag_ksm_exit(void)
+{
+	xa_destroy(&homes);
+}

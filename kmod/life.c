@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of processes and threads: fork, exec, exit, and their names.
+ */
+#include <linux/binfmts.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/tracepoint.h>
+#include "compat/compat.h"
+#include "hook.h"
+#include "mtag.h"
+#include "rmap.h"
+#include "thread.h"
+#include "walk.h"
+
+/* Task works that run code of this module when their task returns to user space. */
+static atomic_t pending_works;
+
+static void lost(struct mtag_space *s)
+{
+	if (s)
+		atomic64_inc(&s->lost);
+	atomic64_inc(&mtag_stat.lost);
+}
+
+/* How a hook may allocate: *@sleeps says whether mtag_hook_sleep_end() is owed. */
+static gfp_t hook_gfp(bool *sleeps)
+{
+	*sleeps = mtag_hook_sleep_begin();
+	return *sleeps ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN;
+}
+
+static bool parked(const struct mtag_space *s)
+{
+	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
+}
+
+/* ---- exec ---- */
+
+/* The tree of the new program holds the default tag only. */
+static int inherit_default(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
+{
+	int tag = mtag_tree_copy_path(s, old->tree, READ_ONCE(old->default_tag), gfp);
+
+	if (tag < 0)
+		return tag;
+	s->by_thread = old->by_thread;
+	s->default_tag = tag;
+	s->base_tag = tag;
+	return 0;
+}
+
+static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
+{
+	struct mtag_tree *tree = mtag_tree_create(gfp);
+	struct mtag_space *s;
+	int ret = 0;
+
+	if (!tree)
+		return -ENOMEM;
+	s = mtag_space_alloc(tree, gfp);
+	mtag_tree_put(tree);
+	if (!s)
+		return -ENOMEM;
+	/* No page has come yet: it is counted from the first one on. */
+	s->live = true;
+	s->slow = 0;
+	if (old)
+		ret = inherit_default(s, old, gfp);
+	if (!ret)
+		ret = mtag_space_publish(s, mm, gfp);
+	mtag_space_put(s);
+	return ret;
+}
+
+/* mm_init(mm, task, …): a new mm; by exec if the task is the current one */
+MTAG_HOOK_FUNC(mtag_life_mm_init)
+{
+	struct mtag_space *old;
+	bool sleeps;
+	gfp_t gfp;
+
+	if ((struct task_struct *)mtag_arg1(fregs) != current)
+		return;
+	old = current->mm ? mtag_space_get_mm(current->mm) : NULL;
+	if ((old && !parked(old)) || mtag_track_all) {
+		gfp = hook_gfp(&sleeps);
+		if (exec_space((struct mm_struct *)mtag_arg0(fregs),
+			       old && !parked(old) ? old : NULL, gfp))
+			lost(old);
+		if (sleeps)
+			mtag_hook_sleep_end();
+	}
+	if (old)
+		mtag_space_put(old);
+}
+
+/* __mmdrop(mm): the last reference is gone */
+MTAG_HOOK_FUNC(mtag_life_mm_drop)
+{
+	mtag_space_end((struct mm_struct *)mtag_arg0(fregs));
+}
+
+/* ---- fork ---- */
+
+static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gfp)
+{
+	struct mtag_space *child = mtag_space_alloc(parent->tree, gfp);
+	int ret;
+
+	if (!child) {
+		lost(parent);
+		return;
+	}
+	child->default_tag = READ_ONCE(parent->default_tag);
+	child->by_thread = parent->by_thread;
+	child->slow |= READ_ONCE(parent->slow) & (MTAG_SLOW_PARKED | MTAG_SLOW_RANGE);
+	ret = mtag_range_fork(child, parent, gfp);
+	if (!ret)
+		ret = mtag_space_publish(child, mm, gfp);
+	if (ret)
+		lost(parent);
+	mtag_space_put(child);
+}
+
+/* uprobe_dup_mmap(oldmm, mm): a fork begins; the parent's mmap_lock is held for writing */
+MTAG_HOOK_FUNC(mtag_life_fork_begin)
+{
+	struct mtag_space *parent = mtag_space_get_mm((struct mm_struct *)mtag_arg0(fregs));
+	bool sleeps;
+	gfp_t gfp;
+
+	if (!parent)
+		return;
+	gfp = hook_gfp(&sleeps);
+	fork_space(parent, (struct mm_struct *)mtag_arg1(fregs), gfp);
+	if (sleeps)
+		mtag_hook_sleep_end();
+	raw_spin_lock(&parent->walk_lock);
+	parent->forker = current;
+	parent->fork_events = 0;
+	WRITE_ONCE(parent->slow, parent->slow | MTAG_SLOW_FORK);
+	raw_spin_unlock(&parent->walk_lock);
+	mtag_space_put(parent);
+}
+
+static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
+			struct mm_struct *oldmm, struct mm_struct *mm)
+{
+	bool sleeps;
+	gfp_t gfp = hook_gfp(&sleeps);
+
+	mtag_thread_fork(parent, child, sleeps ? mm : NULL);
+	/* What cannot be counted now is counted by the first to ask. */
+	if (mtag_walk_fork(parent, child, oldmm, mm, gfp))
+		mtag_space_dirty(child);
+	if (sleeps)
+		mtag_hook_sleep_end();
+}
+
+/* ldt_dup_context(oldmm, mm): all is copied; both mmap_locks are held for writing */
+MTAG_HOOK_FUNC(mtag_life_fork_copied)
+{
+	struct mm_struct *oldmm = (struct mm_struct *)mtag_arg0(fregs);
+	struct mm_struct *mm = (struct mm_struct *)mtag_arg1(fregs);
+	struct mtag_space *parent = mtag_space_get_mm(oldmm);
+	struct mtag_space *child = parent ? mtag_space_get_mm(mm) : NULL;
+
+	if (child && !parked(child))
+		fork_copied(parent, child, oldmm, mm);
+	if (child)
+		mtag_space_put(child);
+	if (parent)
+		mtag_space_put(parent);
+}
+
+/* uprobe_end_dup_mmap(): the fork has ended, well or not */
+MTAG_HOOK_FUNC(mtag_life_fork_end)
+{
+	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
+
+	if (!s)
+		return;
+	raw_spin_lock(&s->walk_lock);
+	/* Another thread's fork may have begun meanwhile. */
+	if (s->forker == current) {
+		s->forker = NULL;
+		WRITE_ONCE(s->slow, s->slow & ~MTAG_SLOW_FORK);
+	}
+	raw_spin_unlock(&s->walk_lock);
+	mtag_space_put(s);
+}
+
+/* ---- names of threads as tags ---- */
+
+/**
+ * struct naming - a thread is to be tagged after its name
+ * @work:	of the task that named it, run before that returns to user space
+ */
+struct naming {
+	struct callback_head work;
+	struct task_struct *task;
+	struct mm_struct *mm;
+	char name[TASK_COMM_LEN];
+};
+
+static void naming_free(struct naming *n)
+{
+	put_task_struct(n->task);
+	kfree(n);
+	atomic_dec(&pending_works);
+}
+
+/* A component from whatever bytes a program calls its thread. */
+static size_t component(char *name)
+{
+	char *p;
+
+	for (p = name; *p; p++)
+		if (*p == '/' || *p < 0x20 || *p > 0x7e)
+			*p = '_';
+	return p - name;
+}
+
+static void naming_run(struct callback_head *work)
+{
+	struct naming *n = container_of(work, struct naming, work);
+	struct mtag_space *s;
+	size_t len;
+	int tag;
+
+	/* It names a thread of its own process; n->mm is only compared. */
+	s = current->mm == n->mm ? mtag_space_get_mm(current->mm) : NULL;
+	if (s) {
+		len = component(n->name);
+		tag = len ? mtag_tree_intern(s, s->default_tag, n->name, len) : -EINVAL;
+		if (tag >= 0 && mtag_thread_set(s, n->task, tag) == -ENOMEM)
+			lost(s);
+		mtag_space_put(s);
+	}
+	naming_free(n);
+}
+
+/* Context: preemption disabled. */
+static void name_thread(struct task_struct *task, const char *name)
+{
+	struct mtag_space *s = task->mm ? mtag_space_find(task->mm) : NULL;
+	struct naming *n;
+
+	if (!s || !s->by_thread || parked(s) || current->mm != task->mm)
+		return;
+	n = kzalloc(sizeof(*n), GFP_NOWAIT | __GFP_NOWARN);
+	if (!n) {
+		lost(s);
+		return;
+	}
+	atomic_inc(&pending_works);
+	n->task = get_task_struct(task);
+	n->mm = task->mm;
+	strscpy(n->name, name, sizeof(n->name));
+	init_task_work(&n->work, naming_run);
+	if (task_work_add(current, &n->work, TWA_RESUME))
+		naming_free(n);
+}
+
+/* ---- tracepoints ---- */
+
+static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct mtag_space *s;
+
+	if (!atomic_read(&mtag_stat.tracked) || !child->mm)
+		return;
+	s = mtag_space_find(child->mm);
+	if (s && !parked(s))
+		mtag_thread_start(s, child);
+}
+
+static void on_exit(void *data, struct task_struct *task)
+{
+	mtag_thread_end(task);
+}
+
+static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
+		    struct linux_binprm *bprm)
+{
+	mtag_thread_end(task);
+	name_thread(task, task->comm);
+}
+
+static void on_rename(void *data, struct task_struct *task, const char *comm)
+{
+	if (atomic_read(&mtag_stat.tracked))
+		name_thread(task, comm);
+}
+
+static struct probe {
+	const char *name;
+	void *func;
+	struct tracepoint *tp;
+} probes[] = {
+	{ "sched_process_fork", on_fork },
+	{ "sched_process_exit", on_exit },
+	{ "sched_process_exec", on_exec },
+	{ "task_rename", on_rename },
+};
+
+static void find_tracepoint(struct tracepoint *tp, void *data)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!strcmp(probes[i].name, tp->name))
+			probes[i].tp = tp;
+}
+
+static void unregister(int nr)
+{
+	while (nr-- > 0)
+		tracepoint_probe_unregister(probes[nr].tp, probes[nr].func, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+int mtag_life_init(void)
+{
+	int i, ret;
+
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		ret = -ENOENT;
+		if (probes[i].tp)
+			ret = tracepoint_probe_register(probes[i].tp, probes[i].func, NULL);
+		if (ret) {
+			pr_err("no tracepoint %s (%d)\n", probes[i].name, ret);
+			unregister(i);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void mtag_life_exit(void)
+{
+	unregister(ARRAY_SIZE(probes));
+	/* A work's last instructions may still run: the grace period waits for those. */
+	while (atomic_read(&pending_works))
+		schedule_timeout_uninterruptible(1);
+	synchronize_rcu_tasks();
+}

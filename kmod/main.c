@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mtag: which part of which program owns each resident page.
+ *
+ * Parameters, totals, and the order of coming and going.
+ */
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include "hook.h"
+#include "mtag.h"
+#include "owner.h"
+#include "present.h"
+#include "selftest.h"
+#include "thread.h"
+
+struct mtag_stat mtag_stat;
+struct workqueue_struct *mtag_wq;
+
+unsigned int mtag_max_tags = 4096;
+module_param_named(max_tags, mtag_max_tags, uint, 0644);
+MODULE_PARM_DESC(max_tags, "tags in one tree, at most 65533 (4096)");
+
+unsigned int mtag_max_processes = 32768;
+module_param_named(max_processes, mtag_max_processes, uint, 0644);
+MODULE_PARM_DESC(max_processes, "tracked processes (32768)");
+
+unsigned int mtag_max_memory_kb;
+module_param_named(max_memory_kb, mtag_max_memory_kb, uint, 0644);
+MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags and accounts; 0: a sixteenth of memory (0)");
+
+unsigned int mtag_linger_ms = 2000;
+module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
+MODULE_PARM_DESC(linger_ms, "how long the hooks stay after the last tracked process (2000)");
+
+bool mtag_force_kprobes;
+module_param_named(force_kprobes, mtag_force_kprobes, bool, 0444);
+MODULE_PARM_DESC(force_kprobes, "hook by kprobes even where function tracing works");
+
+bool mtag_force_ftrace;
+module_param_named(force_ftrace, mtag_force_ftrace, bool, 0444);
+MODULE_PARM_DESC(force_ftrace, "do not load where function tracing does not work");
+
+static char *track = "";
+module_param(track, charp, 0444);
+MODULE_PARM_DESC(track, "\"all\": track every process");
+bool mtag_track_all;
+
+static atomic64_t limited_memory;
+
+/**
+ * mtag_charge_memory() - may the module hold @bytes more?
+ *
+ * Return: 0, and mtag_uncharge_memory() is owed; -ENOMEM at the limit.
+ */
+int mtag_charge_memory(size_t bytes)
+{
+	u64 limit = (u64)READ_ONCE(mtag_max_memory_kb) << 10;
+
+	if (!limit)
+		limit = (u64)totalram_pages() << PAGE_SHIFT >> 4;
+	if (atomic64_add_return(bytes, &limited_memory) > limit) {
+		atomic64_sub(bytes, &limited_memory);
+		return -ENOMEM;
+	}
+	atomic64_add(bytes, &mtag_stat.memory);
+	return 0;
+}
+
+void mtag_uncharge_memory(size_t bytes)
+{
+	atomic64_sub(bytes, &limited_memory);
+	atomic64_sub(bytes, &mtag_stat.memory);
+}
+
+/* The next process by pid with an mm, not a kernel thread; a reference on both. */
+static struct mm_struct *next_mm(pid_t *pid)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *task;
+
+	for (; !mm && *pid <= PID_MAX_LIMIT; (*pid)++) {
+		rcu_read_lock();
+		task = pid_task(find_pid_ns(*pid, &init_pid_ns), PIDTYPE_TGID);
+		if (task)
+			get_task_struct(task);
+		rcu_read_unlock();
+		if (!task)
+			continue;
+		mm = get_task_mm(task);
+		put_task_struct(task);
+	}
+	return mm;
+}
+
+/* Everything that runs now; what it forks and executes follows by itself. */
+static int track_everything(void)
+{
+	struct mm_struct *mm;
+	unsigned int before;
+	pid_t pid;
+	int ret;
+
+	/* An untracked process may have forked behind our back: until nothing is new. */
+	do {
+		before = atomic_read(&mtag_space_generation);
+		for (pid = 1; (mm = next_mm(&pid));) {
+			ret = mtag_space_track(mm);
+			mmput(mm);
+			if (ret)
+				return ret;
+		}
+	} while (before != atomic_read(&mtag_space_generation));
+	return 0;
+}
+
+static const struct {
+	int (*init)(void);
+	void (*exit)(void);
+} parts[] = {
+	{ mtag_owner_init, mtag_owner_exit },
+	{ mtag_tree_init, mtag_tree_exit },
+	{ mtag_hook_init, mtag_hook_exit },
+	{ mtag_access_init, mtag_access_exit },
+	{ mtag_space_init, mtag_space_exit },
+	{ mtag_life_init, mtag_life_exit },
+	{ mtag_selftest, NULL },
+	{ mtag_debugfs_init, mtag_debugfs_exit },
+	{ mtag_netlink_init, mtag_netlink_exit },
+	{ mtag_chardev_init, mtag_chardev_exit },
+};
+
+static void parts_exit(int nr)
+{
+	while (nr-- > 0)
+		if (parts[nr].exit)
+			parts[nr].exit();
+}
+
+static int __init mtag_init(void)
+{
+	int i, ret;
+
+	mtag_track_all = !strcmp(track, "all");
+	if (*track && !mtag_track_all) {
+		pr_err("track=%s: only \"all\" is known\n", track);
+		return -EINVAL;
+	}
+	mtag_wq = alloc_workqueue("mtag", WQ_UNBOUND, 0);
+	if (!mtag_wq)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		ret = parts[i].init();
+		if (ret)
+			goto undo;
+	}
+	if (mtag_track_all) {
+		ret = track_everything();
+		if (ret)
+			goto undo;
+	}
+	pr_info("counting by %s\n", mtag_hook_mode());
+	return 0;
+undo:
+	mtag_track_all = false;
+	parts_exit(i);
+	destroy_workqueue(mtag_wq);
+	return ret;
+}
+
+static void __exit mtag_exit(void)
+{
+	mtag_track_all = false;
+	parts_exit(ARRAY_SIZE(parts));
+	destroy_workqueue(mtag_wq);
+}
+
+module_init(mtag_init);
+module_exit(mtag_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_AUTHOR("The mtag developers");
+MODULE_DESCRIPTION("Page-exact resident memory per process and tag");
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * mtag's internal types, the interfaces between its files, its locks and
+ * lifetimes.
+ *
+ *   hook.c ──▶ rmap.c ──▶ owner.c ──▶ account.c ──▶ report.c ──▶ netlink.c, debugfs.c
+ *      │         └─▶ follow.c, swap.c, ksm.c: the rarer ways of a page
+ *      └──▶ life.c (fork, exec, exit), event.c (mmap and friends)
+ *
+ * Locks, outermost first:
+ *
+ *   space->build_lock   mutex: one walk, retag or change of tracking a space at a time
+ *   mm->mmap_lock       the kernel's
+ *   tree->lock          mutex: the tags of a tree, its spaces and their chunks
+ *   page-table lock     the kernel's; every rmap hook is called under it
+ *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs
+ *   thread_lock, hash_lock, …  raw spinlocks of one file, innermost
+ *
+ * Lifetimes: a space is hashed by its mm from its creation until __mmdrop() of
+ * that mm (or untracking), holds no reference on the mm, and is freed after a
+ * grace period when its last reference goes. A hook finds it under RCU: the
+ * page-table lock disables preemption, other hooks take a reference. A tree
+ * lives as long as a space or a reader refers to it.
+ */
+#ifndef MTAG_H
+#define MTAG_H
+
+#include <linux/atomic.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/maple_tree.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/rhashtable.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include "../include/uapi/linux/mtag.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "mtag: " fmt
+
+/* ---- account.c: counters of one (space, tag) ---- */
+
+enum mtag_kind { MTAG_ANON, MTAG_FILE, MTAG_SHMEM, MTAG_SWAP, MTAG_KINDS };
+
+enum mtag_call {
+	MTAG_MMAP, MTAG_MUNMAP, MTAG_MREMAP, MTAG_BRK, MTAG_SHMAT, MTAG_SHMDT, MTAG_CALLS
+};
+
+#define MTAG_PEAK_BATCH		64U	/* pages a CPU may add before the peak is looked at */
+#define MTAG_CHUNK_SHIFT	4
+#define MTAG_CHUNK_TAGS		(1U << MTAG_CHUNK_SHIFT)
+
+/**
+ * struct mtag_hot - what a page event changes; per CPU and account
+ * @nr:		pages by kind, modulo 2^32: only the sum over CPUs means anything
+ *		(so an account ends at 8 TiB). Page-table lock, this CPU
+ * @touched:	first touches, cumulative
+ */
+struct mtag_hot {
+	u32 nr[MTAG_KINDS];
+	u64 touched;
+};
+
+/**
+ * struct mtag_cold - the rest of an account
+ * @peak:	pages, highest anon + file + shmem that was noticed
+ * @calls:	by enum mtag_call
+ * @bytes:	by enum mtag_call
+ */
+struct mtag_cold {
+	atomic64_t peak;
+	atomic_t calls[MTAG_CALLS];
+	atomic64_t bytes[MTAG_CALLS];
+};
+
+/**
+ * struct mtag_chunk - the accounts of 16 consecutive tags
+ */
+struct mtag_chunk {
+	struct mtag_hot __percpu *hot;
+	struct mtag_cold cold[MTAG_CHUNK_TAGS];
+};
+
+/**
+ * struct mtag_accounts - the chunks of a space; replaced as a whole when it grows
+ * @nr_tags:	ids below this have an account
+ * @hot:	chunk[i]->hot, one load nearer to the hot path
+ */
+struct mtag_accounts {
+	struct rcu_head rcu;
+	unsigned int nr_tags;
+	unsigned int nr_chunks;
+	struct mtag_chunk **chunks;
+	struct mtag_hot __percpu *hot[];
+};
+
+/**
+ * struct mtag_sum - an account, folded over CPUs; pages and bytes as there
+ */
+struct mtag_sum {
+	s64 nr[MTAG_KINDS];
+	u64 touched;
+	u64 peak;
+	u32 calls[MTAG_CALLS];
+	u64 bytes[MTAG_CALLS];
+};
+
+/* ---- tree.c: tags ---- */
+
+/**
+ * struct mtag_node - a tag
+ * @hash:	in the table of all trees, by (tree, parent, name)
+ * @parent:	id; 0 for a first-level tag
+ * @depth:	components of its path
+ * @name:	NUL-terminated component
+ */
+struct mtag_node {
+	struct rhash_head hash;
+	struct mtag_tree *tree;
+	struct rcu_head rcu;
+	u16 id;
+	u16 parent;
+	u8 depth;
+	u8 len;
+	char name[];
+};
+
+/**
+ * struct mtag_tree - the tags shared by a process and all that it forked
+ * @id:		never used twice; never 0
+ * @lock:	protects @nodes, @nr_tags growing, @spaces
+ * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
+ * @nr_tags:	highest id + 1
+ * @spaces:	those that share it, by mtag_space.sibling
+ */
+struct mtag_tree {
+	struct kref ref;
+	u32 id;
+	struct mutex lock;
+	struct xarray nodes;
+	unsigned int nr_tags;
+	struct list_head spaces;
+	struct rcu_head rcu;
+};
+
+/* ---- space.c: what is kept per mm ---- */
+
+/* mtag_space.slow: why the hot path must take the long way; bits */
+#define MTAG_SLOW_WALK		0x1	/* a walk runs, or the first one is still to come */
+#define MTAG_SLOW_FORK		0x2	/* being forked: events are counted */
+#define MTAG_SLOW_PARKED	0x4	/* no longer tracked, but may share pages with its tree */
+#define MTAG_SLOW_RANGE		0x8	/* has ranges with an explicit tag */
+
+struct mtag_walk;
+
+/**
+ * struct mtag_space - what mtag keeps per tracked mm
+ * @node:	in the hash of spaces; RCU, changed under hash_lock
+ * @mm:		the key; no reference. NULL once the mm is gone, under hash_lock
+ * @slow:	MTAG_SLOW_*; changed under @walk_lock
+ * @default_tag: of threads that have none of their own
+ * @base_tag:	of ranges that nobody mapped under a tag
+ * @accounts:	RCU; replaced under tree->lock
+ * @tree:	constant
+ * @ranges:	address → tag + 1 (and MTAG_RANGE_EXPLICIT); changed under mmap_lock
+ *		held for writing, or for reading together with @build_lock
+ * @walk:	the walk under way; @walk_lock
+ * @live:	the counters are valid (false until the first walk ended); @walk_lock
+ * @dirty:	an event was missed: walk before the next answer
+ * @forker:	the task that forks this space now; mmap_lock
+ * @fork_events: events since the fork began; @walk_lock
+ * @migrating:	pages taken away by migration and not yet brought back
+ * @by_thread:	tags are named after threads
+ * @fork_tag:	the forking thread's tag, which the child's first thread begins with
+ * @fork_user:	where that thread keeps its word, with @fork_pin
+ * @fork_pin:	the child's page with it, until the child starts; thread_lock
+ * @has_threads: a thread has had a word or tag of its own here
+ * @mapping:	a MAP_FIXED mapping under way, which becomes @mapping_tag's once
+ *		what was there has been unmapped; mmap_lock held for writing
+ * @pins:	pinned pages with words, by mtag_pin.node; thread_lock
+ * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
+ *		mmap_lock held for writing
+ */
+struct mtag_space {
+	struct hlist_node node;
+	struct mm_struct *mm;
+	unsigned int slow;
+	u32 default_tag;
+	struct mtag_accounts __rcu *accounts;
+	u32 base_tag;
+	u32 tree_id;
+
+	struct mtag_tree *tree;
+	raw_spinlock_t walk_lock;
+	struct mtag_walk *walk;
+	bool live;
+	bool dirty;
+	bool by_thread;
+	bool swapped;
+	struct maple_tree ranges;
+	unsigned long mapping, mapping_len;
+	u32 mapping_tag;
+	struct mtag_collapse *collapse;
+
+	struct task_struct *forker;
+	unsigned int fork_events;
+	atomic_t migrating;
+	struct mtag_pin *fork_pin;
+	unsigned long fork_user;
+	u32 fork_tag;
+	bool has_threads;
+
+	struct mutex build_lock;
+	struct list_head sibling;
+	struct list_head pins;
+	struct kref ref;
+	struct list_head dead;
+	struct rcu_head rcu;
+	atomic64_t lost;
+	atomic64_t overflow;
+	atomic64_t repairs;
+};
+
+/* ---- main.c: parameters and totals ---- */
+
+/**
+ * struct mtag_stat - totals since the module was loaded; shown by debugfs health
+ */
+struct mtag_stat {
+	atomic_t tracked;	/* spaces that are tracked now */
+	atomic64_t ended;	/* spaces that died */
+	atomic64_t drift;	/* pages left over in them */
+	atomic64_t dirty_ended;	/* that died before they were mended */
+	atomic64_t lost;	/* events that could not be recorded */
+	atomic64_t overflow;	/* tags refused for a limit */
+	atomic64_t repairs;	/* walks that mended counters */
+	atomic64_t bad_word;	/* first touches under an id that is no tag */
+	atomic64_t foreign;	/* rmap calls from callers that mtag does not know */
+	atomic64_t memory;	/* bytes held */
+};
+
+extern struct mtag_stat mtag_stat;
+extern unsigned int mtag_max_tags, mtag_max_processes, mtag_max_memory_kb, mtag_linger_ms;
+extern bool mtag_force_kprobes, mtag_force_ftrace, mtag_track_all;
+
+extern struct workqueue_struct *mtag_wq;
+
+int __must_check mtag_charge_memory(size_t bytes);
+void mtag_uncharge_memory(size_t bytes);
+
+/* ---- account.c ---- */
+struct mtag_accounts *mtag_account_alloc(unsigned int nr_tags, gfp_t gfp);
+void mtag_account_free(struct mtag_accounts *acc);
+int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp);
+void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages);
+void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages);
+void mtag_account_peak(struct mtag_space *s, unsigned int tag);
+void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call call, u64 bytes);
+void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum);
+void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS]);
+void mtag_account_reset_peaks(struct mtag_space *s);
+u64 mtag_account_residue(const struct mtag_accounts *acc);
+
+/* ---- tree.c ---- */
+int mtag_tree_init(void);
+void mtag_tree_exit(void);
+struct mtag_tree *mtag_tree_create(gfp_t gfp);
+struct mtag_tree *mtag_tree_get(struct mtag_tree *tree);
+void mtag_tree_put(struct mtag_tree *tree);
+int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t len);
+int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, gfp_t gfp);
+int mtag_tree_join(struct mtag_space *s, gfp_t gfp);
+void mtag_tree_leave(struct mtag_space *s);
+int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len);
+bool mtag_tree_has(struct mtag_tree *tree, u32 tag);
+/* Caller holds rcu_read_lock(); NULL for reserved and unknown ids. */
+struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag);
+
+/* ---- space.c ---- */
+#define MTAG_HASH_BITS	12
+extern struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
+
+struct mtag_space *mtag_space_get_mm(const struct mm_struct *mm);
+struct mtag_space *mtag_space_get(struct mtag_space *s);
+void mtag_space_put(struct mtag_space *s);
+struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp);
+int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp);
+void mtag_space_end(struct mm_struct *mm);
+int mtag_space_track(struct mm_struct *mm);
+int mtag_space_untrack(struct mm_struct *mm);
+/* A reference on the mm of a space unless it is exiting; mmput() it. */
+struct mm_struct *mtag_space_mm(struct mtag_space *s);
+struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket);
+void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
+void mtag_space_dirty(struct mtag_space *s);
+void mtag_space_dirty_all(void);
+extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
+int mtag_space_init(void);
+void mtag_space_exit(void);
+
+/* ---- thread.c: current tags ---- */
+u32 mtag_thread_tag(struct mtag_space *s);
+int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
+int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag);
+
+/* ---- walk.c ---- */
+/**
+ * struct mtag_audit - what a walk found; pages
+ */
+struct mtag_audit {
+	u64 kernel;	/* RSS by the kernel's own counters */
+	u64 walked;	/* present in the page tables */
+	u64 accounted;	/* sum over tags of anon, file and shmem */
+	u64 drift;	/* sum over tags and kinds, swap included, of |counted - walked| */
+	u64 migrating;	/* migration entries */
+};
+int mtag_walk_audit(struct mtag_space *s, struct mtag_audit *audit);
+int mtag_walk_repair(struct mtag_space *s);
+
+/* ---- range.c ---- */
+u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end);
+bool mtag_range_known(struct mtag_space *s, unsigned long addr);
+int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
+		     u32 flags, u64 *moved, u64 *kept);
+
+/* ---- report.c: the one consistent read ---- */
+
+/**
+ * struct mtag_report - a process, read at one time
+ * @acc:	its accounts; report->nr_tags sums and virtual sizes
+ * @sums:	by tag
+ * @virt:	bytes of virtual size, by tag
+ */
+struct mtag_report {
+	struct mtag_tree *tree;
+	unsigned int nr_tags;
+	u64 lost, overflow, repairs;
+	struct mtag_sum total;
+	u64 total_virt;
+	u64 *virt;
+	struct mtag_sum sums[];
+};
+
+/* Fills counters[MTAG_C_NR] with the bytes and calls of one tag. */
+void mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters);
+struct mtag_report *mtag_report_get(struct mtag_space *s);
+void mtag_report_put(struct mtag_report *r);
+/* One of the module's health counters by index; NULL name at the end. */
+const char *mtag_report_health(unsigned int i, u64 *value);
+
+#endif /* MTAG_H */

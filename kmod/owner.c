@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The owner table. Tables of sections are made at load for the memory that is
+ * there, and by a memory notifier for what is plugged in later; none is freed
+ * before unload, so a hook may read them without any lock.
+ */
+#include <linux/memory.h>
+#include <linux/mmzone.h>
+#include <linux/vmalloc.h>
+#include "owner.h"
+
+struct mtag_section **mtag_sections __read_mostly;
+unsigned long mtag_nr_sections __read_mostly;
+
+/* Have room for @nr sections. Context: serialized by load or by memory hotplug. */
+static int array_grow(unsigned long nr)
+{
+	struct mtag_section **old = mtag_sections, **new;
+
+	if (nr <= mtag_nr_sections)
+		return 0;
+	new = kvcalloc(nr, sizeof(*new), GFP_KERNEL);
+	if (!new)
+		return -ENOMEM;
+	if (old)
+		memcpy(new, old, mtag_nr_sections * sizeof(*new));
+	WRITE_ONCE(mtag_sections, new);
+	/* Pairs with mtag_owner_slot(): the longer array before its length. */
+	smp_store_release(&mtag_nr_sections, nr);
+	if (old) {
+		synchronize_rcu();
+		kvfree(old);
+	}
+	return 0;
+}
+
+static int section_add(unsigned long nr)
+{
+	struct mtag_section *section;
+
+	if (array_grow(nr + 1))
+		return -ENOMEM;
+	if (mtag_sections[nr])
+		return 0;
+	section = kvzalloc(sizeof(*section), GFP_KERNEL);
+	if (!section)
+		return -ENOMEM;
+	atomic64_add(sizeof(*section), &mtag_stat.memory);
+	WRITE_ONCE(mtag_sections[nr], section);
+	return 0;
+}
+
+static int sections_add(unsigned long pfn, unsigned long nr_pages)
+{
+	unsigned long end = DIV_ROUND_UP(pfn + nr_pages, MTAG_SECTION_PAGES), nr;
+	int ret;
+
+	for (nr = pfn >> MTAG_SECTION_SHIFT; nr < end; nr++) {
+		ret = section_add(nr);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Memory that cannot get its owners does not go online: nothing would be exact. */
+static int memory_changed(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct memory_notify *change = data;
+
+	if (action != MEM_GOING_ONLINE)
+		return NOTIFY_OK;
+	return notifier_from_errno(sections_add(change->start_pfn, change->nr_pages));
+}
+
+static struct notifier_block memory_notifier = { .notifier_call = memory_changed };
+
+static void sections_free(void)
+{
+	unsigned long nr;
+
+	for (nr = 0; nr < mtag_nr_sections; nr++) {
+		if (mtag_sections[nr])
+			atomic64_sub(sizeof(struct mtag_section), &mtag_stat.memory);
+		kvfree(mtag_sections[nr]);
+	}
+	kvfree(mtag_sections);
+	mtag_sections = NULL;
+	mtag_nr_sections = 0;
+}
+
+int mtag_owner_init(void)
+{
+	int node, ret;
+
+	ret = register_memory_notifier(&memory_notifier);
+	if (ret)
+		return ret;
+	for_each_online_node(node) {
+		ret = sections_add(node_start_pfn(node), node_spanned_pages(node));
+		if (ret)
+			goto undo;
+	}
+	return 0;
+undo:
+	unregister_memory_notifier(&memory_notifier);
+	sections_free();
+	return ret;
+}
+
+void mtag_owner_exit(void)
+{
+	unregister_memory_notifier(&memory_notifier);
+	sections_free();
+}
+
+u16 mtag_owner_get(const struct page *page)
+{
+	u16 *slot = mtag_owner_slot(page_to_pfn(page));
+
+	return slot ? READ_ONCE(*slot) : MTAG_ID_UNTAGGED;
+}
+
+void mtag_owner_set(const struct page *page, u16 tag)
+{
+	u16 *slot = mtag_owner_slot(page_to_pfn(page));
+
+	if (slot)
+		WRITE_ONCE(*slot, tag);
+}
+
+/* All frames of the huge page at @head belong to @tag. */
+void mtag_owner_set_huge(const struct page *head, u16 tag)
+{
+	u16 *slot = mtag_owner_slot(page_to_pfn(head));
+
+	if (!slot)
+		return;
+	/* A huge page never crosses a section. */
+	memset16(slot, tag, HPAGE_PMD_NR);
+	WRITE_ONCE(*mtag_owner_huge_slot(page_to_pfn(head)), tag);
+}
+
+/* The owner of all frames of the huge page at @head, or MTAG_MIXED. */
+u16 mtag_owner_get_huge(const struct page *head)
+{
+	u16 *slot = mtag_owner_huge_slot(page_to_pfn(head));
+
+	return slot ? READ_ONCE(*slot) : MTAG_ID_UNTAGGED;
+}
+
+/* An owner inside a huge page is about to differ. */
+void mtag_owner_mixed(const struct page *page)
+{
+	u16 *slot = mtag_owner_huge_slot(page_to_pfn(page));
+
+	if (slot)
+		WRITE_ONCE(*slot, MTAG_MIXED);
+}
+
+/* Contents move between frames that nothing maps. */
+void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		mtag_owner_set(to + i, mtag_owner_get(from + i));
+	if (nr == HPAGE_PMD_NR) {
+		u16 *slot = mtag_owner_huge_slot(page_to_pfn(to));
+
+		if (slot)
+			WRITE_ONCE(*slot, mtag_owner_get_huge(from));
+	}
+}

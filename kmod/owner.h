@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which tag owns each page frame: a u16 per frame, by section of memory, and
+ * one per possible huge page, good while all its frames have the same owner.
+ *
+ * An owner is written and read under the page-table lock of a mapping of the
+ * frame, or while nothing maps it.
+ */
+#ifndef MTAG_OWNER_H
+#define MTAG_OWNER_H
+
+#include <linux/mm.h>
+#include "mtag.h"
+
+#define MTAG_SECTION_SHIFT	(27 - PAGE_SHIFT)	/* 128 MiB */
+#define MTAG_SECTION_PAGES	(1UL << MTAG_SECTION_SHIFT)
+#define MTAG_MIXED		0xffff
+
+/**
+ * struct mtag_section - owners of 128 MiB of memory
+ * @huge:	owner of all frames of a huge page, or MTAG_MIXED
+ */
+struct mtag_section {
+	u16 tag[MTAG_SECTION_PAGES];
+	u16 huge[MTAG_SECTION_PAGES / HPAGE_PMD_NR];
+};
+
+/* Grown by publishing a longer array, then its length. */
+extern struct mtag_section **mtag_sections;
+extern unsigned long mtag_nr_sections;
+
+int mtag_owner_init(void);
+void mtag_owner_exit(void);
+
+/* The place of a frame's owner; NULL for memory that mtag does not cover. */
+static __always_inline u16 *mtag_owner_slot(unsigned long pfn)
+{
+	struct mtag_section *section;
+
+	if (unlikely(pfn >> MTAG_SECTION_SHIFT >= smp_load_acquire(&mtag_nr_sections)))
+		return NULL;
+	section = READ_ONCE(READ_ONCE(mtag_sections)[pfn >> MTAG_SECTION_SHIFT]);
+	if (unlikely(!section))
+		return NULL;
+	return &section->tag[pfn & (MTAG_SECTION_PAGES - 1)];
+}
+
+static inline u16 *mtag_owner_huge_slot(unsigned long pfn)
+{
+	u16 *slot = mtag_owner_slot(pfn & -MTAG_SECTION_PAGES);
+
+	if (!slot)
+		return NULL;
+	return container_of(slot, struct mtag_section, tag[0])
+		->huge + (pfn & (MTAG_SECTION_PAGES - 1)) / HPAGE_PMD_NR;
+}
+
+u16 mtag_owner_get(const struct page *page);
+void mtag_owner_set(const struct page *page, u16 tag);
+void mtag_owner_set_huge(const struct page *head, u16 tag);
+u16 mtag_owner_get_huge(const struct page *head);
+void mtag_owner_mixed(const struct page *page);
+void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr);
+
+#endif /* MTAG_OWNER_H */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the page events share: finding the space, and charging it.
+ */
+#ifndef MTAG_RMAP_H
+#define MTAG_RMAP_H
+
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/rculist.h>
+#include "hook.h"
+#include "mtag.h"
+
+#define MTAG_NO_ADDR	ULONG_MAX	/* an event whose address cannot be told */
+
+/**
+ * struct mtag_cpu - what a CPU remembers between events
+ * @task:	whose current tag @word is …
+ * @space:	… for pages of this space
+ * @word:	&space->default_tag, or a word of the thread
+ * @copy:	copy-on-write: the page just added, until the original is removed
+ * @copy_space:	of @copy
+ * @copy_tag:	what @copy was charged to
+ *
+ * Used with preemption disabled.
+ */
+struct mtag_cpu {
+	struct task_struct *task;
+	struct mtag_space *space;
+	const u32 *word;
+	const struct page *copy;
+	struct mtag_space *copy_space;
+	unsigned long copy_addr;
+	u32 copy_tag;
+};
+
+DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
+
+/* Context: RCU; disabled preemption will do. */
+static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct *mm)
+{
+	struct hlist_node *node;
+
+	node = READ_ONCE(mtag_space_hash[hash_ptr((void *)mm, MTAG_HASH_BITS)].first);
+	while (node) {
+		struct mtag_space *s = hlist_entry(node, struct mtag_space, node);
+
+		if (likely(READ_ONCE(s->mm) == mm))
+			return s;
+		node = READ_ONCE(node->next);
+	}
+	return NULL;
+}
+
+/* rmap.c */
+u32 mtag_owner_of(struct mtag_space *s, const struct page *page);
+void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
+		 unsigned long addr);
+
+/* follow.c: everything but the commonest */
+void mtag_follow_new(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
+		     unsigned long addr, unsigned long parent_ip);
+void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
+		     unsigned long addr, int nr, unsigned long parent_ip);
+void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
+			int nr, unsigned long parent_ip);
+unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct page *page);
+
+/* collapse.c */
+void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag);
+void mtag_collapse_added(struct mtag_space *s, struct page *head, unsigned long addr);
+
+/* swap.c */
+u32 mtag_swap_tag(unsigned long entry);
+void mtag_swap_set(unsigned long entry, u32 tag);
+void mtag_swap_out(struct mtag_space *s, struct page *page, u32 tag, unsigned long addr);
+void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr);
+void mtag_swap_exit(void);
+
+/* ksm.c */
+bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page);
+void mtag_ksm_copy(const struct page *to, const struct page *from);
+void mtag_ksm_exit(void);
+
+/* thread.c */
+void mtag_thread_zap(struct mm_struct *mm);
+struct mm_struct *mtag_thread_zapped(void);
+
+/* range.c; context: a page-table lock or mmap_lock of the space's mm */
+bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag);
+void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
+		       const struct page *page, int nr, int sign);
+void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag);
+void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
+		     unsigned long len);
+int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp);
+void mtag_range_free(struct mtag_space *s);
+unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct page *page);
+
+#endif /* MTAG_RMAP_H */

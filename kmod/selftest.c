@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * At load the module tracks its own loader, has it touch and unmap pages of
+ * known numbers, and refuses to load if the counters disagree. (That every
+ * hook has been patched in is checked whenever they are installed; what cannot
+ * be triggered safely here, like swapping, is left at that.)
+ */
+#include <linux/file.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/sched/mm.h>
+#include <linux/uaccess.h>
+#include "hook.h"
+#include "mtag.h"
+#include "selftest.h"
+
+#define PAGES		8
+#define ATTEMPTS	5
+
+static s64 count(struct mtag_space *s, enum mtag_kind kind)
+{
+	struct mtag_accounts *acc;
+	struct mtag_sum sum;
+	unsigned int tag;
+	s64 pages = 0;
+
+	rcu_read_lock();
+	acc = rcu_dereference(s->accounts);
+	for (tag = 0; tag < acc->nr_tags; tag++) {
+		mtag_account_fold(acc, tag, &sum);
+		pages += sum.nr[kind];
+	}
+	rcu_read_unlock();
+	return pages;
+}
+
+static int touch(unsigned long addr, bool write)
+{
+	int i;
+	u8 byte;
+
+	for (i = 0; i < PAGES; i++) {
+		u8 __user *p = (u8 __user *)(addr + i * PAGE_SIZE);
+
+		if (write ? put_user(1, p) : get_user(byte, p))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* Maps, touches and unmaps; tells how the counter changed by each. */
+static int try(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64 *up, s64 *down)
+{
+	unsigned long len = PAGES * PAGE_SIZE, addr;
+	s64 before = count(s, kind);
+	int ret;
+
+	addr = vm_mmap(file, 0, len, PROT_READ | (file ? 0 : PROT_WRITE), MAP_PRIVATE, 0);
+	if (IS_ERR_VALUE(addr))
+		return addr;
+	ret = touch(addr, !file);
+	*up = count(s, kind) - before;
+	vm_munmap(addr, len);
+	*down = count(s, kind) - before;
+	return ret;
+}
+
+/* Reclaim may interfere: not every time. */
+static int expect(struct mtag_space *s, struct file *file, enum mtag_kind kind, const char *hooks)
+{
+	s64 up, down;
+	int i, ret;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		ret = try(s, file, kind, &up, &down);
+		if (ret)
+			return ret;
+		/* Neighbours of a file's page are mapped with it. */
+		if ((file ? up >= PAGES : up == PAGES) && !down)
+			return 0;
+	}
+	pr_err("self-test: %d pages touched, %lld counted, %lld left: see %s\n", PAGES, up, down,
+	       hooks);
+	return -ENXIO;
+}
+
+static struct file *own_program(void)
+{
+	struct file *file;
+
+	rcu_read_lock();
+	file = rcu_dereference(current->mm->exe_file);
+	if (file && !get_file_rcu(file))
+		file = NULL;
+	rcu_read_unlock();
+	return file;
+}
+
+static int run(struct mtag_space *s)
+{
+	struct file *exe = own_program();
+	struct mtag_audit audit;
+	int ret;
+
+	ret = expect(s, NULL, MTAG_ANON, "the hooks on new anonymous pages and on removal");
+	if (!ret && exe && i_size_read(file_inode(exe)) >= PAGES * PAGE_SIZE)
+		ret = expect(s, exe, MTAG_FILE, "the hooks on pages of files and on removal");
+	if (exe)
+		fput(exe);
+	if (!ret)
+		ret = mtag_walk_audit(s, &audit);
+	if (!ret && audit.drift) {
+		pr_err("self-test: %llu pages of drift\n", audit.drift);
+		ret = -ENXIO;
+	}
+	return ret;
+}
+
+/* Context: an init function of the module; its loader has an mm. */
+int mtag_selftest(void)
+{
+	struct mtag_space *s;
+	int ret;
+
+	ret = mtag_space_track(current->mm);
+	if (ret)
+		return ret;
+	s = mtag_space_get_mm(current->mm);
+	ret = s ? run(s) : -ENXIO;
+	if (s)
+		mtag_space_put(s);
+	mtag_space_untrack(current->mm);
+	if (!ret && (!mtag_fault_ip || !mtag_zap_ip))
+		pr_notice("the commonest callers were not recognized: counting takes longer\n");
+	return ret;
+}

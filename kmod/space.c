@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Spaces: one per tracked mm; found by mm, tracked, parked, ended.
+ */
+#include <linux/rculist.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "hook.h"
+#include "rmap.h"
+#include "thread.h"
+#include "walk.h"
+
+struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
+atomic_t mtag_space_generation;
+
+static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, dead_spaces */
+static LIST_HEAD(dead_spaces);
+static struct kmem_cache *cache;
+
+/* Serializes tracking, untracking, and putting the hooks in and out. */
+static DEFINE_MUTEX(track_mutex);
+
+static void linger_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(linger, linger_work);
+static void end_work(struct work_struct *work);
+static DECLARE_WORK(ender, end_work);
+
+static struct hlist_head *bucket_of(const struct mm_struct *mm)
+{
+	return &mtag_space_hash[hash_ptr((void *)mm, MTAG_HASH_BITS)];
+}
+
+static void space_free_rcu(struct rcu_head *rcu)
+{
+	struct mtag_space *s = container_of(rcu, struct mtag_space, rcu);
+
+	mtag_account_free(rcu_dereference_protected(s->accounts, true));
+	kfree(s->collapse);
+	mtag_uncharge_memory(sizeof(*s));
+	kmem_cache_free(cache, s);
+}
+
+static void space_release(struct kref *ref)
+{
+	struct mtag_space *s = container_of(ref, struct mtag_space, ref);
+
+	mtag_range_free(s);
+	mtag_tree_put(s->tree);
+	call_rcu(&s->rcu, space_free_rcu);
+}
+
+struct mtag_space *mtag_space_get(struct mtag_space *s)
+{
+	kref_get(&s->ref);
+	return s;
+}
+
+/* Context: any but hard interrupts. */
+void mtag_space_put(struct mtag_space *s)
+{
+	kref_put(&s->ref, space_release);
+}
+
+/**
+ * mtag_space_get_mm() - the space of @mm with a reference, or NULL
+ *
+ * Context: any; the caller sees to it that @mm stays.
+ */
+struct mtag_space *mtag_space_get_mm(const struct mm_struct *mm)
+{
+	struct mtag_space *s;
+
+	rcu_read_lock();
+	s = mtag_space_find(mm);
+	if (s && !kref_get_unless_zero(&s->ref))
+		s = NULL;
+	rcu_read_unlock();
+	return s;
+}
+
+/* A reference on the mm of @s; NULL if it is exiting. mmput() is owed. */
+struct mm_struct *mtag_space_mm(struct mtag_space *s)
+{
+	struct mm_struct *mm;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&hash_lock, flags);
+	mm = s->mm;
+	if (mm && !mmget_not_zero(mm))
+		mm = NULL;
+	raw_spin_unlock_irqrestore(&hash_lock, flags);
+	return mm;
+}
+
+/**
+ * mtag_space_next() - go through all spaces
+ * @prev:	the last one, whose reference is dropped; NULL to begin
+ * @bucket:	place; 0 to begin
+ *
+ * One that comes or goes meanwhile may or may not be seen; none is seen twice.
+ * Return: the next with a reference, or NULL at the end.
+ */
+struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket)
+{
+	struct mtag_space *s, *found = NULL;
+	bool behind = !prev;
+
+	rcu_read_lock();
+	for (; *bucket < ARRAY_SIZE(mtag_space_hash); (*bucket)++) {
+		hlist_for_each_entry_rcu(s, &mtag_space_hash[*bucket], node) {
+			if (behind && kref_get_unless_zero(&s->ref)) {
+				found = s;
+				break;
+			}
+			behind |= s == prev;
+		}
+		if (found)
+			break;
+		behind = true;
+	}
+	rcu_read_unlock();
+	if (prev)
+		mtag_space_put(prev);
+	return found;
+}
+
+/* Context: any but NMI. */
+void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear)
+{
+	raw_spin_lock(&s->walk_lock);
+	WRITE_ONCE(s->slow, (s->slow | set) & ~clear);
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/* An event of @s was missed. Context: any. */
+void mtag_space_dirty(struct mtag_space *s)
+{
+	WRITE_ONCE(s->dirty, true);
+}
+
+/* An event was missed, and it cannot be told whose. Context: any. */
+void mtag_space_dirty_all(void)
+{
+	struct mtag_space *s;
+	int i;
+
+	rcu_read_lock();
+	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
+		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
+			mtag_space_dirty(s);
+	rcu_read_unlock();
+}
+
+/**
+ * mtag_space_alloc() - a space that counts nothing yet and that nobody finds yet
+ * @tree:	a reference is taken
+ *
+ * Return: a space with one reference, or NULL.
+ */
+struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
+{
+	struct mtag_accounts *acc;
+	struct mtag_space *s;
+
+	if (mtag_charge_memory(sizeof(*s)))
+		return NULL;
+	s = kmem_cache_zalloc(cache, gfp);
+	if (!s)
+		goto uncharge;
+	acc = mtag_account_alloc(READ_ONCE(tree->nr_tags), gfp);
+	if (!acc)
+		goto free;
+	RCU_INIT_POINTER(s->accounts, acc);
+	s->tree = mtag_tree_get(tree);
+	s->tree_id = tree->id;
+	s->slow = MTAG_SLOW_WALK;
+	raw_spin_lock_init(&s->walk_lock);
+	mutex_init(&s->build_lock);
+	mt_init_flags(&s->ranges, MT_FLAGS_USE_RCU);
+	INIT_LIST_HEAD(&s->sibling);
+	INIT_LIST_HEAD(&s->pins);
+	kref_init(&s->ref);
+	return s;
+free:
+	kmem_cache_free(cache, s);
+uncharge:
+	mtag_uncharge_memory(sizeof(*s));
+	return NULL;
+}
+
+static bool count_process(void)
+{
+	if (atomic_inc_return(&mtag_stat.tracked) <= mtag_max_processes)
+		return true;
+	atomic_dec(&mtag_stat.tracked);
+	atomic64_inc(&mtag_stat.overflow);
+	return false;
+}
+
+/**
+ * mtag_space_publish() - @s is the space of @mm from here on
+ *
+ * Context: may sleep if @gfp may; @mm has none yet.
+ * Return: 0; -ENOSPC at the limit of processes; -ENOMEM.
+ */
+int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
+{
+	bool counts = !(s->slow & MTAG_SLOW_PARKED);
+	unsigned long flags;
+	int ret;
+
+	if (counts && !count_process())
+		return -ENOSPC;
+	ret = mtag_tree_join(s, gfp);
+	if (ret) {
+		if (counts)
+			atomic_dec(&mtag_stat.tracked);
+		return ret;
+	}
+	mtag_space_get(s);
+	raw_spin_lock_irqsave(&hash_lock, flags);
+	s->mm = mm;
+	hlist_add_head_rcu(&s->node, bucket_of(mm));
+	raw_spin_unlock_irqrestore(&hash_lock, flags);
+	atomic_inc(&mtag_space_generation);
+	return 0;
+}
+
+static bool unhash(struct mtag_space *s)
+{
+	unsigned long flags;
+	bool hashed;
+
+	raw_spin_lock_irqsave(&hash_lock, flags);
+	hashed = s->mm;
+	if (hashed) {
+		hlist_del_rcu(&s->node);
+		WRITE_ONCE(s->mm, NULL);
+	}
+	raw_spin_unlock_irqrestore(&hash_lock, flags);
+	if (hashed)
+		atomic_inc(&mtag_space_generation);
+	return hashed;
+}
+
+/* The last task that could have been counted is gone: look again in a while. */
+static void untracked(void)
+{
+	if (atomic_dec_and_test(&mtag_stat.tracked) && !mtag_track_all)
+		mod_delayed_work(system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
+}
+
+/* What is left of a space that is hashed no more. */
+static void dissolve(struct mtag_space *s)
+{
+	mtag_tree_leave(s);
+	mtag_thread_end_space(s);
+	if (!(s->slow & MTAG_SLOW_PARKED))
+		untracked();
+	mtag_space_put(s);
+}
+
+/* I5: when a space dies, every counter of it is 0. */
+static void check_ended(struct mtag_space *s)
+{
+	u64 left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
+
+	if (s->slow & MTAG_SLOW_PARKED)
+		return;
+	atomic64_inc(&mtag_stat.ended);
+	if (left && READ_ONCE(s->dirty))
+		atomic64_inc(&mtag_stat.dirty_ended);
+	else
+		atomic64_add(left, &mtag_stat.drift);
+}
+
+static void end_work(struct work_struct *work)
+{
+	struct mtag_space *s;
+	unsigned long flags;
+	LIST_HEAD(dead);
+
+	raw_spin_lock_irqsave(&hash_lock, flags);
+	list_splice_init(&dead_spaces, &dead);
+	raw_spin_unlock_irqrestore(&hash_lock, flags);
+	while (!list_empty(&dead)) {
+		s = list_first_entry(&dead, struct mtag_space, dead);
+		list_del(&s->dead);
+		check_ended(s);
+		dissolve(s);
+		cond_resched();
+	}
+}
+
+/**
+ * mtag_space_end() - @mm is about to be freed, all its pages are gone
+ *
+ * Context: any.
+ */
+void mtag_space_end(struct mm_struct *mm)
+{
+	struct mtag_space *s;
+	unsigned long flags;
+
+	rcu_read_lock();
+	s = mtag_space_find(mm);
+	if (s && unhash(s)) {
+		raw_spin_lock_irqsave(&hash_lock, flags);
+		list_add_tail(&s->dead, &dead_spaces);
+		raw_spin_unlock_irqrestore(&hash_lock, flags);
+		queue_work(mtag_wq, &ender);
+	}
+	rcu_read_unlock();
+}
+
+static int track_new(struct mm_struct *mm)
+{
+	struct mtag_tree *tree = mtag_tree_create(GFP_KERNEL_ACCOUNT);
+	struct mtag_space *s;
+	int ret = -ENOMEM;
+
+	if (!tree)
+		return ret;
+	s = mtag_space_alloc(tree, GFP_KERNEL_ACCOUNT);
+	mtag_tree_put(tree);
+	if (!s)
+		return ret;
+	ret = mtag_space_publish(s, mm, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		goto put;
+	mutex_lock(&s->build_lock);
+	ret = mtag_walk_build(s, mm, true);
+	mutex_unlock(&s->build_lock);
+	if (ret && unhash(s)) {
+		synchronize_rcu();
+		dissolve(s);
+	}
+put:
+	mtag_space_put(s);
+	return ret;
+}
+
+static int track_parked(struct mtag_space *s, struct mm_struct *mm)
+{
+	int ret;
+
+	if (!count_process())
+		return -ENOSPC;
+	mutex_lock(&s->build_lock);
+	s->default_tag = MTAG_ID_UNTAGGED;
+	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
+	ret = mtag_walk_build(s, mm, false);
+	if (ret)
+		mtag_space_slow(s, MTAG_SLOW_PARKED, 0);
+	mutex_unlock(&s->build_lock);
+	if (ret)
+		untracked();
+	return ret;
+}
+
+/**
+ * mtag_space_track() - have @mm tracked; its pages become untagged
+ *
+ * Context: may sleep; caller has a reference on @mm.
+ * Return: 0, also if it is tracked already; -ENOSPC, -ENOMEM, -EINTR; -EBUSY
+ * or another error of the hooks.
+ */
+int mtag_space_track(struct mm_struct *mm)
+{
+	struct mtag_space *s;
+	int ret;
+
+	ret = mutex_lock_killable(&track_mutex);
+	if (ret)
+		return ret;
+	s = mtag_space_get_mm(mm);
+	if (s && !(s->slow & MTAG_SLOW_PARKED))
+		goto out;
+	ret = mtag_hook_install();
+	if (!ret)
+		ret = s ? track_parked(s, mm) : track_new(mm);
+	if (ret && !atomic_read(&mtag_stat.tracked))
+		mod_delayed_work(system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
+out:
+	if (s)
+		mtag_space_put(s);
+	mutex_unlock(&track_mutex);
+	return ret;
+}
+
+static bool has_relatives(struct mtag_space *s)
+{
+	bool ret;
+
+	mutex_lock(&s->tree->lock);
+	ret = !list_is_singular(&s->tree->spaces);
+	mutex_unlock(&s->tree->lock);
+	return ret;
+}
+
+/*
+ * It may share pages with those it forked, owned by tags of their tree: it
+ * stays known, so that it comes back to that tree should it be tracked again.
+ */
+static void park(struct mtag_space *s)
+{
+	mutex_lock(&s->build_lock);
+	raw_spin_lock(&s->walk_lock);
+	s->live = false;
+	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_PARKED);
+	raw_spin_unlock(&s->walk_lock);
+	mutex_unlock(&s->build_lock);
+	mtag_thread_end_space(s);
+	untracked();
+}
+
+/**
+ * mtag_space_untrack() - stop tracking @mm
+ *
+ * Context: may sleep; caller has a reference on @mm.
+ * Return: 0; -ESRCH if it is not tracked.
+ */
+int mtag_space_untrack(struct mm_struct *mm)
+{
+	struct mtag_space *s;
+	int ret = -ESRCH;
+
+	mutex_lock(&track_mutex);
+	s = mtag_space_get_mm(mm);
+	if (!s)
+		goto unlock;
+	if (s->slow & MTAG_SLOW_PARKED)
+		goto put;
+	ret = 0;
+	if (has_relatives(s)) {
+		park(s);
+	} else if (unhash(s)) {
+		/* Walks of it end first; hooks let go of it by RCU. */
+		mutex_lock(&s->build_lock);
+		mutex_unlock(&s->build_lock);
+		synchronize_rcu();
+		dissolve(s);
+	}
+put:
+	mtag_space_put(s);
+unlock:
+	mutex_unlock(&track_mutex);
+	return ret;
+}
+
+/* Context: track_mutex. */
+static void drop_all(void)
+{
+	unsigned int bucket = 0;
+	struct mtag_space *s = NULL;
+
+	while ((s = mtag_space_next(s, &bucket))) {
+		if (unhash(s)) {
+			mutex_lock(&s->build_lock);
+			mutex_unlock(&s->build_lock);
+			dissolve(s);
+			/* The place in the bucket went with it. */
+			mtag_space_put(s);
+			s = NULL;
+			bucket = 0;
+		}
+	}
+}
+
+/* Nothing is tracked, and has not been for a while: no hook, no state. */
+static void idle(void)
+{
+	mtag_hook_remove();
+	drop_all();
+	flush_work(&ender);
+	mtag_swap_exit();
+	mtag_ksm_exit();
+	mtag_thread_exit();
+}
+
+static void linger_work(struct work_struct *work)
+{
+	mutex_lock(&track_mutex);
+	if (!atomic_read(&mtag_stat.tracked) && !mtag_track_all)
+		idle();
+	mutex_unlock(&track_mutex);
+}
+
+int mtag_space_init(void)
+{
+	cache = KMEM_CACHE(mtag_space, SLAB_ACCOUNT);
+	return cache ? 0 : -ENOMEM;
+}
+
+/* Context: module unload, after all interfaces are gone. */
+void mtag_space_exit(void)
+{
+	mutex_lock(&track_mutex);
+	/* No fork makes a space behind this. */
+	mtag_hook_remove();
+	drop_all();
+	flush_work(&ender);
+	mtag_swap_exit();
+	mtag_ksm_exit();
+	mtag_thread_exit();
+	mutex_unlock(&track_mutex);
+	cancel_delayed_work_sync(&linger);
+	rcu_barrier();
+	kmem_cache_destroy(cache);
+}

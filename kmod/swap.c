@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owners in swap: a u16 per swap slot, written when reclaim replaces a mapping
+ * by a swap entry, read when the contents come back to memory.
+ *
+ * What a space has in swap is counted where its page tables change: out at the
+ * removal by reclaim, back at the rmap add of do_swap_page() and swapoff, gone
+ * at free_swap_and_cache() by a zap.
+ */
+#include <linux/hugetlb.h>
+#include <linux/page-flags.h>
+#include <linux/pagewalk.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include <linux/xarray.h>
+#include "compat/compat.h"
+#include "owner.h"
+#include "rmap.h"
+#include "walk.h"
+
+/* Pages of owners, by swap entry / SLOTS; entries of one device are consecutive. */
+#define SLOTS (PAGE_SIZE / sizeof(u16))
+static DEFINE_XARRAY_FLAGS(pages, XA_FLAGS_LOCK_IRQ);
+
+/* True since the first page went out: before that there is nothing to miss. */
+static bool swap_seen __read_mostly;
+
+static u16 *slot_of(unsigned long entry)
+{
+	u16 *page = xa_load(&pages, entry / SLOTS);
+
+	return page ? page + entry % SLOTS : NULL;
+}
+
+/* Reclaim needs memory to free 2,048 times as much: it may use the reserves. */
+static u16 *slot_make(unsigned long entry)
+{
+	u16 *slot = slot_of(entry), *page, *other;
+	unsigned long flags;
+
+	if (slot)
+		return slot;
+	page = (u16 *)get_zeroed_page(GFP_ATOMIC | __GFP_NOWARN);
+	if (!page)
+		return NULL;
+	xa_lock_irqsave(&pages, flags);
+	other = __xa_cmpxchg(&pages, entry / SLOTS, NULL, page, GFP_ATOMIC | __GFP_NOWARN);
+	xa_unlock_irqrestore(&pages, flags);
+	if (other) {
+		free_page((unsigned long)page);
+		return xa_is_err(other) ? NULL : other + entry % SLOTS;
+	}
+	atomic64_add(PAGE_SIZE, &mtag_stat.memory);
+	return page + entry % SLOTS;
+}
+
+/* The owner of what is in the slot of a swap entry. Context: any. */
+u32 mtag_swap_tag(unsigned long entry)
+{
+	u16 *slot;
+	u32 tag;
+
+	rcu_read_lock();
+	slot = slot_of(entry);
+	tag = slot ? READ_ONCE(*slot) : MTAG_ID_UNTAGGED;
+	rcu_read_unlock();
+	return tag;
+}
+
+/* Context: the entry is in a page table whose lock is held. */
+void mtag_swap_set(unsigned long entry, u32 tag)
+{
+	u16 *slot = tag == MTAG_ID_UNTAGGED ? slot_of(entry) : slot_make(entry);
+
+	if (slot)
+		WRITE_ONCE(*slot, tag);
+}
+
+/**
+ * mtag_swap_out() - reclaim replaces a mapping of @page in @s by its swap entry
+ *
+ * Context: page-table lock; @page is locked and in the swap cache.
+ */
+void mtag_swap_out(struct mtag_space *s, struct page *page, u32 tag, unsigned long addr)
+{
+	unsigned long entry = page_private(page);
+
+	WRITE_ONCE(swap_seen, true);
+	mtag_swap_set(entry, tag);
+	if (unlikely(mtag_swap_tag(entry) != tag)) {
+		atomic64_inc(&s->lost);
+		atomic64_inc(&mtag_stat.lost);
+		tag = mtag_swap_tag(entry);
+	}
+	mtag_charge(s, tag, MTAG_SWAP, 1, addr);
+}
+
+/**
+ * mtag_swap_in() - the swap entry at @addr is about to become a page
+ *
+ * Context: page-table lock; the page table still holds the entry.
+ */
+void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr)
+{
+	unsigned long entry = mtag_walk_swap_entry(mm, addr);
+
+	if (WARN_ON_ONCE(!entry))
+		mtag_space_dirty(s);
+	else
+		mtag_charge(s, mtag_swap_tag(entry), MTAG_SWAP, -1, addr);
+}
+
+/* swap_readpage(page, …): contents come back; the page is locked and mapped nowhere */
+MTAG_HOOK_FUNC(mtag_swap_read)
+{
+	struct page *page = (struct page *)mtag_arg0(fregs);
+
+	mtag_owner_set(page, mtag_swap_tag(page_private(page)));
+}
+
+/* unmap_page_range(tlb, vma, …): the caller zaps swap entries of this mm next */
+MTAG_HOOK_FUNC(mtag_swap_zap)
+{
+	if (READ_ONCE(swap_seen))
+		mtag_thread_zap(((struct vm_area_struct *)mtag_arg1(fregs))->vm_mm);
+}
+
+/* madvise_free_pte_range(pmd, addr, end, walk): likewise */
+MTAG_HOOK_FUNC(mtag_swap_lazyfree)
+{
+	if (READ_ONCE(swap_seen))
+		mtag_thread_zap(((struct mm_walk *)mtag_arg3(fregs))->mm);
+}
+
+/* free_swap_and_cache(entry); of interest when a page table is zapped, under its lock */
+MTAG_HOOK_FUNC(mtag_swap_free)
+{
+	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+	struct mtag_space *s;
+	struct mm_struct *mm;
+
+	if (caller != MTAG_BY_ZAP && caller != MTAG_BY_LAZYFREE)
+		return;
+	mm = mtag_thread_zapped();
+	if (unlikely(!mm)) {
+		/* The zap began before the first page ever went out. */
+		mtag_space_dirty_all();
+		return;
+	}
+	s = mtag_space_find(mm);
+	if (s && !(s->slow & MTAG_SLOW_PARKED))
+		mtag_charge(s, mtag_swap_tag(mtag_arg0(fregs)), MTAG_SWAP, -1, MTAG_NO_ADDR);
+}
+
+/* Context: no hook is in. */
+void mtag_swap_exit(void)
+{
+	unsigned long index;
+	void *page;
+
+	xa_for_each(&pages, index, page) {
+		free_page((unsigned long)page);
+		atomic64_sub(PAGE_SIZE, &mtag_stat.memory);
+	}
+	xa_destroy(&pages);
+	swap_seen = false;
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tags: a tree of names shared by a process and all that it forked. Ids are
+ * given in ascending order and never taken back while the tree lives, so a
+ * page's owner needs no reference.
+ */
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include "mtag.h"
+
+struct node_key {
+	const struct mtag_tree *tree;
+	u16 parent;
+	u8 len;
+	const char *name;
+};
+
+static struct rhashtable node_table;
+static atomic_t last_tree_id;
+
+static u32 hash_name(const struct mtag_tree *tree, u16 parent, const char *name, u8 len, u32 seed)
+{
+	return jhash(name, len, jhash_2words(tree->id, parent, seed));
+}
+
+static u32 key_hashfn(const void *data, u32 len, u32 seed)
+{
+	const struct node_key *key = data;
+
+	return hash_name(key->tree, key->parent, key->name, key->len, seed);
+}
+
+static u32 obj_hashfn(const void *data, u32 len, u32 seed)
+{
+	const struct mtag_node *node = data;
+
+	return hash_name(node->tree, node->parent, node->name, node->len, seed);
+}
+
+static int obj_cmpfn(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct node_key *key = arg->key;
+	const struct mtag_node *node = obj;
+
+	return node->tree != key->tree || node->parent != key->parent ||
+	       node->len != key->len || memcmp(node->name, key->name, key->len);
+}
+
+static const struct rhashtable_params node_params = {
+	.head_offset = offsetof(struct mtag_node, hash),
+	.hashfn = key_hashfn,
+	.obj_hashfn = obj_hashfn,
+	.obj_cmpfn = obj_cmpfn,
+	.automatic_shrinking = true,
+};
+
+int mtag_tree_init(void)
+{
+	return rhashtable_init(&node_table, &node_params);
+}
+
+void mtag_tree_exit(void)
+{
+	rcu_barrier();
+	rhashtable_destroy(&node_table);
+}
+
+/**
+ * mtag_tree_create() - a tree of the reserved tags only
+ *
+ * Return: a tree with one reference, or NULL.
+ */
+struct mtag_tree *mtag_tree_create(gfp_t gfp)
+{
+	struct mtag_tree *tree = kzalloc(sizeof(*tree), gfp);
+
+	if (!tree)
+		return NULL;
+	kref_init(&tree->ref);
+	do {
+		tree->id = atomic_inc_return(&last_tree_id);
+	} while (!tree->id);
+	mutex_init(&tree->lock);
+	xa_init_flags(&tree->nodes, XA_FLAGS_ACCOUNT);
+	tree->nr_tags = MTAG_ID_FIRST;
+	INIT_LIST_HEAD(&tree->spaces);
+	return tree;
+}
+
+struct mtag_tree *mtag_tree_get(struct mtag_tree *tree)
+{
+	kref_get(&tree->ref);
+	return tree;
+}
+
+static size_t node_bytes(const struct mtag_node *node)
+{
+	return struct_size(node, name, node->len + 1);
+}
+
+static void tree_release(struct kref *ref)
+{
+	struct mtag_tree *tree = container_of(ref, struct mtag_tree, ref);
+	struct mtag_node *node;
+	unsigned long id;
+
+	xa_for_each(&tree->nodes, id, node) {
+		rhashtable_remove_fast(&node_table, &node->hash, node_params);
+		mtag_uncharge_memory(node_bytes(node));
+		kfree_rcu(node, rcu);
+	}
+	xa_destroy(&tree->nodes);
+	kfree_rcu(tree, rcu);
+}
+
+/* Context: may sleep. */
+void mtag_tree_put(struct mtag_tree *tree)
+{
+	kref_put(&tree->ref, tree_release);
+}
+
+struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag)
+{
+	return tag < MTAG_ID_FIRST ? NULL : xa_load(&tree->nodes, tag);
+}
+
+bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
+{
+	return tag < MTAG_ID_FIRST || (tag <= MTAG_ID_MAX && xa_load(&tree->nodes, tag));
+}
+
+/* The length of the UTF-8 sequence of one printable character at @p, or 0. */
+static int utf8_printable(const unsigned char *p, size_t len)
+{
+	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	int i, n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+	u32 c = n == 1 ? *p : *p & (0x7f >> n);
+
+	if (!n || n > len)
+		return 0;
+	for (i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	/* C0, DEL, C1; line and paragraph separators; marks that reorder or hide text. */
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
+	    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff)
+		return 0;
+	return n;
+}
+
+static int name_check(const char *name, size_t len)
+{
+	size_t i;
+	int n;
+
+	if (!len)
+		return -EINVAL;
+	if (len > MTAG_NAME_MAX)
+		return -ENAMETOOLONG;
+	for (i = 0; i < len; i += n) {
+		n = utf8_printable((const unsigned char *)name + i, len - i);
+		if (!n || name[i] == '/')
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static struct mtag_node *node_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len)
+{
+	struct node_key key = { .tree = tree, .parent = parent, .len = len, .name = name };
+
+	return rhashtable_lookup_fast(&node_table, &key, node_params);
+}
+
+static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const char *name,
+				    size_t len, gfp_t gfp)
+{
+	struct mtag_node *above = mtag_tree_node(tree, parent), *node;
+	u8 depth = above ? above->depth + 1 : 1;
+
+	if (depth > MTAG_DEPTH_MAX)
+		return ERR_PTR(-ENAMETOOLONG);
+	if (tree->nr_tags > min_t(u32, MTAG_ID_MAX, mtag_max_tags + MTAG_ID_FIRST - 1))
+		return ERR_PTR(-ENOSPC);
+	if (mtag_charge_memory(struct_size(node, name, len + 1)))
+		return ERR_PTR(-ENOMEM);
+	node = kzalloc(struct_size(node, name, len + 1), gfp);
+	if (!node) {
+		mtag_uncharge_memory(struct_size(node, name, len + 1));
+		return ERR_PTR(-ENOMEM);
+	}
+	node->tree = tree;
+	node->id = tree->nr_tags;
+	node->parent = parent;
+	node->depth = depth;
+	node->len = len;
+	memcpy(node->name, name, len);
+	return node;
+}
+
+/* Every space of the tree gets the account, so that a page's owner always has one. */
+static int accounts_grow(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags,
+			 gfp_t gfp)
+{
+	struct mtag_space *s;
+	int ret;
+
+	list_for_each_entry(s, &tree->spaces, sibling) {
+		ret = mtag_account_grow(s, nr_tags, gfp);
+		if (ret)
+			return ret;
+	}
+	/* One that is not in the list yet. */
+	return mtag_account_grow(own, nr_tags, gfp);
+}
+
+static int node_create(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
+{
+	struct mtag_tree *tree = s->tree;
+	struct mtag_node *node;
+	int ret;
+
+	node = node_alloc(tree, parent, name, len, gfp);
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	ret = accounts_grow(tree, s, node->id + 1, gfp);
+	if (ret)
+		goto free;
+	ret = xa_err(xa_store(&tree->nodes, node->id, node, gfp));
+	if (ret)
+		goto free;
+	ret = rhashtable_insert_fast(&node_table, &node->hash, node_params);
+	if (ret)
+		goto erase;
+	WRITE_ONCE(tree->nr_tags, node->id + 1);
+	return node->id;
+erase:
+	xa_erase(&tree->nodes, node->id);
+free:
+	mtag_uncharge_memory(node_bytes(node));
+	kfree_rcu(node, rcu);
+	return ret;
+}
+
+/*
+ * A hook that must not sleep tries for a while: the holder runs on another CPU
+ * or not at all.
+ */
+static bool lock_tree(struct mtag_tree *tree, gfp_t gfp)
+{
+	int i;
+
+	if (gfpflags_allow_blocking(gfp)) {
+		mutex_lock(&tree->lock);
+		return true;
+	}
+	for (i = 0; i < 100000; i++) {
+		if (mutex_trylock(&tree->lock))
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+/* @s becomes one of its tree's spaces, with an account for each tag. */
+int mtag_tree_join(struct mtag_space *s, gfp_t gfp)
+{
+	struct mtag_tree *tree = s->tree;
+	int ret;
+
+	if (!lock_tree(tree, gfp))
+		return -EBUSY;
+	ret = mtag_account_grow(s, tree->nr_tags, gfp);
+	if (!ret)
+		list_add(&s->sibling, &tree->spaces);
+	mutex_unlock(&tree->lock);
+	return ret;
+}
+
+/* Context: may sleep. */
+void mtag_tree_leave(struct mtag_space *s)
+{
+	mutex_lock(&s->tree->lock);
+	list_del_init(&s->sibling);
+	mutex_unlock(&s->tree->lock);
+}
+
+static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
+{
+	struct mtag_tree *tree = s->tree;
+	struct mtag_node *node;
+	int ret;
+
+	if (!lock_tree(tree, gfp))
+		return -EBUSY;
+	node = node_find(tree, parent, name, len);
+	ret = node ? node->id : node_create(s, parent, name, len, gfp);
+	mutex_unlock(&tree->lock);
+	if (ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) {
+		atomic64_inc(&s->overflow);
+		atomic64_inc(&mtag_stat.overflow);
+	}
+	return ret;
+}
+
+/**
+ * mtag_tree_intern() - find or create the tag @name below @parent
+ * @name:	@len bytes, no NUL needed
+ *
+ * Context: may sleep.
+ * Return: the tag; -EINVAL or -ENAMETOOLONG for the name or depth, -ENOENT for
+ * the parent, -ENOSPC at the limit of tags, -ENOMEM. What a limit refused is
+ * counted as overflow of the space.
+ */
+int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t len)
+{
+	int ret = name_check(name, len);
+
+	if (ret)
+		return ret;
+	if (parent == MTAG_ID_KSM || !mtag_tree_has(s->tree, parent))
+		return -ENOENT;
+	return intern(s, parent, name, len, GFP_KERNEL_ACCOUNT);
+}
+
+/**
+ * mtag_tree_copy_path() - have the tag that @tag is in @from in the tree of @to
+ *
+ * Return: its id there, or as mtag_tree_intern().
+ */
+int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, gfp_t gfp)
+{
+	struct mtag_node *node = mtag_tree_node(from, tag);
+	int parent;
+
+	if (!node)
+		return MTAG_ID_UNTAGGED;
+	/* At most MTAG_DEPTH_MAX deep. */
+	parent = mtag_tree_copy_path(to, from, node->parent, gfp);
+	if (parent < 0)
+		return parent;
+	return intern(to, parent, node->name, node->len, gfp);
+}
+
+/**
+ * mtag_tree_path() - write the path of @tag
+ * @buf:	@len bytes; NULL to ask for the size
+ *
+ * Return: bytes of the path with its NUL; nothing is written if that is more
+ * than @len. -ENOENT when there is no such tag.
+ */
+int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len)
+{
+	struct mtag_node *node;
+	size_t need = 0;
+	u32 id;
+
+	if (tag == MTAG_ID_KSM) {
+		if (buf && len >= sizeof("[ksm]"))
+			strcpy(buf, "[ksm]");
+		return sizeof("[ksm]");
+	}
+	if (!mtag_tree_has(tree, tag))
+		return -ENOENT;
+	/* Nodes live as long as their tree, to which the caller has a reference. */
+	for (id = tag; (node = mtag_tree_node(tree, id)); id = node->parent)
+		need += node->len + 1;
+	need = need ?: 1;
+	if (!buf || need > len)
+		return need;
+	buf[need - 1] = '\0';
+	len = need - 1;
+	for (id = tag; (node = mtag_tree_node(tree, id)); id = node->parent) {
+		len -= node->len;
+		memcpy(buf + len, node->name, node->len);
+		if (len)
+			buf[--len] = '/';
+	}
+	return need;
+}

@@ -1,0 +1,651 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walks over the page tables of a live process, exact while it runs.
+ *
+ * A walk has a cursor. What lies below has been counted into a shadow of the
+ * counters, and page events there change the shadow as well; what lies above
+ * the walk will find by itself. An address is passed under its page-table
+ * lock, under which its events come too. So at the end the shadow is what the
+ * counters ought to be, however much was mapped and unmapped meanwhile.
+ */
+#include <linux/hugetlb.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include "compat/compat.h"
+#include "owner.h"
+#include "rmap.h"
+#include "walk.h"
+
+#define ATTEMPTS 8
+
+/**
+ * mtag_walk_event() - a page event in a space that a walk or a fork goes through
+ * @addr:	MTAG_NO_ADDR if unknown
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
+		     unsigned long addr)
+{
+	struct mtag_walk *w;
+
+	raw_spin_lock(&s->walk_lock);
+	s->fork_events++;
+	if (s->live)
+		mtag_account_add(s, tag, kind, pages);
+	w = s->walk;
+	if (w && !w->retag) {
+		if (addr == MTAG_NO_ADDR || tag >= w->nr_tags)
+			w->inexact = true;
+		else if (addr < w->cursor)
+			w->shadow[tag][kind] += pages;
+	}
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/* The entry of the middle level for @addr, or NULL and the end of what is missing. */
+static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
+		       unsigned long *next)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	*next = pgd_addr_end(addr, end);
+	if (pgd_none(READ_ONCE(*pgd)) || unlikely(pgd_bad(*pgd)))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	*next = p4d_addr_end(addr, end);
+	if (p4d_none(READ_ONCE(*p4d)) || unlikely(p4d_bad(*p4d)))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	*next = pud_addr_end(addr, end);
+	if (pud_none(READ_ONCE(*pud)) || unlikely(pud_bad(*pud)))
+		return NULL;
+	*next = pmd_addr_end(addr, end);
+	return pmd_offset(pud, addr);
+}
+
+static pte_t *find_pte(struct mm_struct *mm, unsigned long addr)
+{
+	unsigned long next;
+	pmd_t *pmd = find_pmd(mm, addr, addr + PAGE_SIZE, &next);
+
+	if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd) || pmd_trans_huge(*pmd))
+		return NULL;
+	return pte_offset_kernel(pmd, addr);
+}
+
+/* The frame mapped at @addr, or NULL. Context: its page-table lock. */
+struct page *mtag_walk_page(struct mm_struct *mm, unsigned long addr)
+{
+	pte_t *pte = mm ? find_pte(mm, addr) : NULL;
+
+	return pte && pte_present(*pte) && !pte_special(*pte) ? pte_page(*pte) : NULL;
+}
+
+/* The swap entry at @addr, or 0. Context: its page-table lock. */
+unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr)
+{
+	pte_t *pte = find_pte(mm, addr);
+	swp_entry_t entry;
+
+	if (!pte || pte_none(*pte) || pte_present(*pte))
+		return 0;
+	entry = pte_to_swp_entry(*pte);
+	return non_swap_entry(entry) ? 0 : entry.val;
+}
+
+/* True for the huge zero page, which is nobody's. */
+static bool huge_zero(const struct page *page)
+{
+	return !PageAnon((struct page *)page) && !page->mapping;
+}
+
+static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+		      unsigned long addr, unsigned long end)
+{
+	struct mtag_pte e = { .vma = vma, .addr = addr, .nr = (end - addr) >> PAGE_SHIFT };
+
+	if (is_pmd_migration_entry(*pmd)) {
+		v->migrating += e.nr;
+	} else if (pmd_present(*pmd) && !pmd_devmap(*pmd)) {
+		e.page = pmd_page(*pmd);
+		if (huge_zero(e.page))
+			return;
+		e.page += (addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
+		v->visit(v, &e);
+	}
+}
+
+static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t pte,
+		      unsigned long addr)
+{
+	struct mtag_pte e = { .vma = vma, .addr = addr, .nr = 1 };
+	swp_entry_t entry;
+
+	if (pte_none(pte))
+		return;
+	if (pte_present(pte)) {
+		if (pte_special(pte) || pte_devmap(pte) || is_zero_pfn(pte_pfn(pte)) ||
+		    !pfn_valid(pte_pfn(pte)))
+			return;
+		e.page = pte_page(pte);
+		v->visit(v, &e);
+		return;
+	}
+	entry = pte_to_swp_entry(pte);
+	if (!non_swap_entry(entry)) {
+		e.swap = entry.val;
+		v->visit(v, &e);
+	} else if (is_migration_entry(entry)) {
+		v->migrating++;
+	}
+}
+
+static void visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+			unsigned long addr, unsigned long end)
+{
+	spinlock_t *ptl;
+	pte_t *start, *pte;
+
+	start = pte_offset_map_lock(vma->vm_mm, pmd, addr, &ptl);
+	raw_spin_lock(&v->s->walk_lock);
+	for (pte = start; addr < end; pte++, addr += PAGE_SIZE)
+		visit_pte(v, vma, *pte, addr);
+	v->leave(v, end);
+	raw_spin_unlock(&v->s->walk_lock);
+	pte_unmap_unlock(start, ptl);
+}
+
+/* Passes a range that has no page table; false if it has got one by now. */
+static bool leave_hole(struct mtag_visitor *v, pmd_t *pmd, unsigned long end)
+{
+	bool empty;
+
+	raw_spin_lock(&v->s->walk_lock);
+	empty = !pmd || pmd_none(READ_ONCE(*pmd));
+	/* An event behind this takes the lock after us, and finds the cursor moved. */
+	if (empty)
+		v->leave(v, end);
+	raw_spin_unlock(&v->s->walk_lock);
+	return empty;
+}
+
+static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+		       unsigned long addr, unsigned long end)
+{
+	spinlock_t *ptl = pmd_lock(vma->vm_mm, pmd);
+	bool huge = is_swap_pmd(*pmd) || pmd_trans_huge(*pmd) || pmd_devmap(*pmd);
+
+	if (huge) {
+		raw_spin_lock(&v->s->walk_lock);
+		visit_pmd(v, vma, pmd, addr, end);
+		v->leave(v, end);
+		raw_spin_unlock(&v->s->walk_lock);
+	}
+	spin_unlock(ptl);
+	return huge;
+}
+
+static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+			unsigned long end)
+{
+	unsigned long next;
+	pmd_t *pmd;
+
+	for (;;) {
+		/* An upper level that appears now is seen by the next round. */
+		raw_spin_lock(&v->s->walk_lock);
+		pmd = find_pmd(vma->vm_mm, addr, end, &next);
+		if (!pmd)
+			v->leave(v, next);
+		raw_spin_unlock(&v->s->walk_lock);
+		if (pmd && !(pmd_none(READ_ONCE(*pmd)) && leave_hole(v, pmd, next))) {
+			pmd_t now = READ_ONCE(*pmd);
+
+			if (is_swap_pmd(now) || pmd_trans_huge(now) || pmd_devmap(now)) {
+				if (!visit_huge(v, vma, pmd, addr, next))
+					continue;
+			} else if (!pmd_none(now)) {
+				visit_table(v, vma, pmd, addr, next);
+			} else {
+				continue;
+			}
+		}
+		if (next >= end)
+			return;
+		addr = next;
+		if (preemptible())
+			cond_resched();
+	}
+}
+
+/**
+ * mtag_walk_vma() - visit what is mapped in [@addr, @end) of @vma
+ *
+ * Context: mmap_lock of the mm held; may sleep unless preemption is disabled.
+ */
+void mtag_walk_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+		   unsigned long end)
+{
+	/* Not RSS. */
+	if (!is_vm_hugetlb_page(vma) && addr < end)
+		visit_range(v, vma, addr, end);
+}
+
+/* ---- counting ---- */
+
+struct counter {
+	struct mtag_visitor v;
+	struct mtag_walk w;
+	bool untag;		/* what is found is to be untagged */
+	bool fresh;		/* nobody else can have given it an owner */
+	s64 total[MTAG_KINDS];
+};
+
+static void count_add(struct counter *c, u32 tag, enum mtag_kind kind, int pages)
+{
+	if (tag < c->w.nr_tags)
+		c->w.shadow[tag][kind] += pages;
+	else
+		c->w.inexact = true;
+	c->total[kind] += pages;
+}
+
+/*
+ * Takes the owner away. In a new tree that is safe for whatever is not KSM:
+ * a tracked process that shares the page without sharing the tree has it
+ * untagged as well. In an old tree a relative may have it charged.
+ */
+static void untag(struct counter *c, const struct mtag_pte *e)
+{
+	int i;
+
+	if (!c->fresh) {
+		if (e->nr > 1 || page_mapcount(e->page) != 1 || !trylock_page(e->page))
+			return;
+		if (!PageKsm(e->page))
+			mtag_owner_set(e->page, MTAG_ID_UNTAGGED);
+		unlock_page(e->page);
+		return;
+	}
+	if (PageKsm(e->page))
+		return;
+	if (e->nr == HPAGE_PMD_NR) {
+		mtag_owner_set_huge(e->page, MTAG_ID_UNTAGGED);
+		return;
+	}
+	if (PageCompound(e->page))
+		mtag_owner_mixed(e->page);
+	for (i = 0; i < e->nr; i++)
+		mtag_owner_set(e->page + i, MTAG_ID_UNTAGGED);
+}
+
+static void count_file(struct counter *c, const struct mtag_pte *e)
+{
+	enum mtag_kind kind = PageSwapBacked(compound_head(e->page)) ? MTAG_SHMEM : MTAG_FILE;
+	unsigned long addr = mtag_range_addr(e->vma, e->page), ignored;
+	int i;
+
+	for (i = 0; i < e->nr; i++)
+		count_add(c, mtag_range_tag(c->v.s, addr + i * PAGE_SIZE, &ignored), kind, 1);
+}
+
+static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
+{
+	struct counter *c = container_of(v, struct counter, v);
+	int i;
+
+	if (!e->page) {
+		if (c->untag && c->fresh)
+			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
+		count_add(c, mtag_swap_tag(e->swap), MTAG_SWAP, 1);
+		return;
+	}
+	if (!PageAnon(e->page)) {
+		count_file(c, e);
+		return;
+	}
+	if (c->untag)
+		untag(c, e);
+	for (i = 0; i < e->nr; i++)
+		count_add(c, mtag_owner_of(v->s, e->page + i), MTAG_ANON, 1);
+}
+
+static void count_leave(struct mtag_visitor *v, unsigned long end)
+{
+	container_of(v, struct counter, v)->w.cursor = end;
+}
+
+static int counter_init(struct counter *c, struct mtag_space *s, gfp_t gfp)
+{
+	memset(c, 0, sizeof(*c));
+	c->v.visit = count_visit;
+	c->v.leave = count_leave;
+	c->v.s = s;
+	rcu_read_lock();
+	c->w.nr_tags = READ_ONCE(rcu_dereference(s->accounts)->nr_tags);
+	rcu_read_unlock();
+	c->w.shadow = kvcalloc(c->w.nr_tags, sizeof(*c->w.shadow), gfp);
+	return c->w.shadow ? 0 : -ENOMEM;
+}
+
+static void count_begin(struct counter *c)
+{
+	struct mtag_space *s = c->v.s;
+
+	raw_spin_lock(&s->walk_lock);
+	s->walk = &c->w;
+	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_WALK);
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/* A stack may grow at its lower end while mmap_lock is held for reading. */
+static unsigned long enter_vma(struct mtag_visitor *v, struct vm_area_struct *vma)
+{
+	unsigned long start;
+
+	raw_spin_lock(&v->s->walk_lock);
+	start = READ_ONCE(vma->vm_start);
+	v->leave(v, start);
+	raw_spin_unlock(&v->s->walk_lock);
+	return start;
+}
+
+static void count_mm(struct counter *c, struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	for_each_vma(vmi, vma)
+		mtag_walk_vma(&c->v, vma, enter_vma(&c->v, vma), vma->vm_end);
+}
+
+/* Caller holds walk_lock. */
+static void take_shadow(struct counter *c)
+{
+	struct mtag_space *s = c->v.s;
+	struct mtag_accounts *acc = rcu_dereference_protected(s->accounts, true);
+	static const s64 none[MTAG_KINDS];
+	unsigned int tag;
+
+	for (tag = 0; tag < acc->nr_tags; tag++)
+		mtag_account_set(acc, tag, tag < c->w.nr_tags ? c->w.shadow[tag] : none);
+	atomic_set(&s->migrating, c->v.migrating);
+	s->live = true;
+	WRITE_ONCE(s->dirty, false);
+}
+
+/* Caller holds walk_lock. */
+static void compare_shadow(struct counter *c, struct mtag_audit *audit)
+{
+	struct mtag_accounts *acc = rcu_dereference_protected(c->v.s->accounts, true);
+	struct mtag_sum sum;
+	unsigned int tag;
+	int kind;
+
+	for (tag = 0; tag < min(acc->nr_tags, c->w.nr_tags); tag++) {
+		mtag_account_fold(acc, tag, &sum);
+		for (kind = 0; kind < MTAG_KINDS; kind++) {
+			audit->drift += abs(sum.nr[kind] - c->w.shadow[tag][kind]);
+			if (kind == MTAG_SWAP)
+				continue;
+			audit->accounted += sum.nr[kind];
+			audit->walked += c->w.shadow[tag][kind];
+		}
+	}
+	audit->migrating = c->v.migrating;
+}
+
+/* Ends the walk; -EAGAIN if it did not come out exact. */
+static int count_end(struct counter *c, struct mtag_audit *audit)
+{
+	struct mtag_space *s = c->v.s;
+	int ret;
+
+	raw_spin_lock(&s->walk_lock);
+	ret = c->w.inexact ? -EAGAIN : 0;
+	if (!ret && audit)
+		compare_shadow(c, audit);
+	else if (!ret)
+		take_shadow(c);
+	s->walk = NULL;
+	if (s->live)
+		WRITE_ONCE(s->slow, s->slow & ~MTAG_SLOW_WALK);
+	raw_spin_unlock(&s->walk_lock);
+	return ret;
+}
+
+static u64 kernel_rss(struct mm_struct *mm)
+{
+	return mtag_compat_rss(mm, MM_ANONPAGES) + mtag_compat_rss(mm, MM_FILEPAGES) +
+	       mtag_compat_rss(mm, MM_SHMEMPAGES);
+}
+
+static int count_once(struct counter *c, struct mm_struct *mm, struct mtag_audit *audit)
+{
+	int ret;
+
+	count_begin(c);
+	/* Hooks that began before now know nothing of the walk: let them finish. */
+	synchronize_rcu();
+	ret = mmap_read_lock_killable(mm);
+	if (ret) {
+		c->w.inexact = true;
+		count_end(c, audit);
+		return ret;
+	}
+	count_mm(c, mm);
+	if (audit) {
+		memset(audit, 0, sizeof(*audit));
+		audit->kernel = kernel_rss(mm);
+	}
+	ret = count_end(c, audit);
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+/* Caller holds build_lock and a reference on @mm. */
+static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fresh,
+		 struct mtag_audit *audit)
+{
+	struct counter c;
+	int ret, i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		ret = counter_init(&c, s, GFP_KERNEL);
+		if (ret)
+			break;
+		c.untag = untag;
+		c.fresh = fresh;
+		ret = count_once(&c, mm, audit);
+		kvfree(c.w.shadow);
+		if (ret != -EAGAIN)
+			break;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return ret;
+}
+
+/**
+ * mtag_walk_build() - count a space for the first time; its pages become untagged
+ * @fresh:	its tree is new
+ *
+ * Context: caller holds build_lock and a reference on @mm. May sleep.
+ */
+int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh)
+{
+	lockdep_assert_held(&s->build_lock);
+	return count(s, mm, true, fresh, NULL);
+}
+
+static void repaired(struct mtag_space *s)
+{
+	atomic64_inc(&s->repairs);
+	atomic64_inc(&mtag_stat.repairs);
+}
+
+/**
+ * mtag_walk_repair() - count a space anew if it missed an event
+ *
+ * Context: may sleep.
+ * Return: 0, also when there was nothing to do or the process is exiting.
+ */
+int mtag_walk_repair(struct mtag_space *s)
+{
+	struct mm_struct *mm;
+	int ret = 0;
+
+	if (!READ_ONCE(s->dirty))
+		return 0;
+	mm = mtag_space_mm(s);
+	if (!mm)
+		return 0;
+	mutex_lock(&s->build_lock);
+	if (READ_ONCE(s->dirty) && !(s->slow & MTAG_SLOW_PARKED)) {
+		/* What is missed from here on makes it dirty again. */
+		WRITE_ONCE(s->dirty, false);
+		ret = count(s, mm, false, false, NULL);
+		if (ret)
+			mtag_space_dirty(s);
+		else
+			repaired(s);
+	}
+	mutex_unlock(&s->build_lock);
+	mmput(mm);
+	return ret;
+}
+
+/**
+ * mtag_walk_audit() - compare the counters with the page tables
+ *
+ * Context: may sleep.
+ * Return: 0; -ESRCH if the process is exiting, -EAGAIN if its pages would not
+ * hold still, -ENOMEM, -EINTR.
+ */
+int mtag_walk_audit(struct mtag_space *s, struct mtag_audit *audit)
+{
+	struct mm_struct *mm;
+	int ret;
+
+	ret = mtag_walk_repair(s);
+	if (ret)
+		return ret;
+	mm = mtag_space_mm(s);
+	if (!mm)
+		return -ESRCH;
+	mutex_lock(&s->build_lock);
+	ret = s->live ? count(s, mm, false, false, audit) : -ESRCH;
+	mutex_unlock(&s->build_lock);
+	mmput(mm);
+	return ret;
+}
+
+/* ---- fork ---- */
+
+/* Nothing of the parent's anonymous memory is kept from the child. */
+static bool all_copied(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	for_each_vma(vmi, vma)
+		if (vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK) && vma->anon_vma)
+			return false;
+	return true;
+}
+
+/* Counts what is mapped from files, and the anonymous pages among it. */
+static void count_files(struct counter *c, struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	for_each_vma(vmi, vma)
+		if (!vma_is_anonymous(vma))
+			mtag_walk_vma(&c->v, vma, vma->vm_start, vma->vm_end);
+}
+
+/* The parent's tags are the child's, if their sums are. Caller holds the parent's walk_lock. */
+static bool take_parent(struct counter *c, struct mtag_space *parent, struct mm_struct *mm)
+{
+	struct mtag_accounts *acc = rcu_dereference_protected(parent->accounts, true);
+	s64 anon = 0, swap = 0;
+	struct mtag_sum sum;
+	unsigned int tag;
+
+	if (c->w.inexact || acc->nr_tags > c->w.nr_tags || parent->fork_events ||
+	    c->v.s->fork_events || !parent->live || READ_ONCE(parent->dirty) ||
+	    atomic_read(&parent->migrating))
+		return false;
+	for (tag = 0; tag < acc->nr_tags; tag++) {
+		mtag_account_fold(acc, tag, &sum);
+		anon += sum.nr[MTAG_ANON];
+		swap += sum.nr[MTAG_SWAP];
+		c->w.shadow[tag][MTAG_ANON] = sum.nr[MTAG_ANON];
+		c->w.shadow[tag][MTAG_SWAP] = sum.nr[MTAG_SWAP];
+	}
+	return anon == mtag_compat_rss_new(mm, MM_ANONPAGES) &&
+	       swap == mtag_compat_rss_new(mm, MM_SWAPENTS) &&
+	       c->total[MTAG_FILE] == mtag_compat_rss_new(mm, MM_FILEPAGES) &&
+	       c->total[MTAG_SHMEM] == mtag_compat_rss_new(mm, MM_SHMEMPAGES);
+}
+
+static bool fork_by_sums(struct counter *c, struct mtag_space *parent, struct mm_struct *oldmm,
+			 struct mm_struct *mm)
+{
+	struct mtag_space *child = c->v.s;
+	bool equal;
+
+	if (!all_copied(oldmm))
+		return false;
+	count_files(c, mm);
+	raw_spin_lock(&parent->walk_lock);
+	raw_spin_lock_nested(&child->walk_lock, SINGLE_DEPTH_NESTING);
+	equal = take_parent(c, parent, mm);
+	if (equal) {
+		take_shadow(c);
+		WRITE_ONCE(child->slow, child->slow & ~MTAG_SLOW_WALK);
+	}
+	raw_spin_unlock(&child->walk_lock);
+	raw_spin_unlock(&parent->walk_lock);
+	return equal;
+}
+
+/**
+ * mtag_walk_fork() - count a forked child before it runs
+ *
+ * The child has the anonymous pages of its parent if nothing came or went in
+ * either meanwhile, the kernel's counters of the child equal the parent's sums,
+ * and no page is under migration: then the parent's counters are copied.
+ * Otherwise the child's page tables are walked.
+ *
+ * Context: both mmap_locks held for writing; may sleep if @gfp may.
+ * Return: 0 or an error, and then the child is not counted.
+ */
+int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
+		   struct mm_struct *mm, gfp_t gfp)
+{
+	struct counter c;
+	int ret;
+
+	ret = counter_init(&c, child, gfp);
+	if (ret)
+		return ret;
+	if (!fork_by_sums(&c, parent, oldmm, mm)) {
+		memset(c.w.shadow, 0, c.w.nr_tags * sizeof(*c.w.shadow));
+		c.w.inexact = false;
+		c.w.cursor = 0;
+		c.v.migrating = 0;
+		count_begin(&c);
+		count_mm(&c, mm);
+		ret = count_end(&c, NULL);
+	}
+	kvfree(c.w.shadow);
+	return ret;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Walks over page tables: the first count of a space, repair, audit, retag.
+ */
+#ifndef MTAG_WALK_H
+#define MTAG_WALK_H
+
+#include "mtag.h"
+
+/**
+ * struct mtag_walk - a walk under way in a space
+ * @cursor:	what is below has been counted; events there change @shadow too
+ * @inexact:	an event came whose place could not be told: walk again
+ * @shadow:	pages by tag and kind, as the walk finds them
+ * @nr_tags:	of @shadow
+ * @retag:	the walk moves [@start, @cursor) to @tag
+ *
+ * All under space->walk_lock, @cursor is moved under the page-table lock too.
+ */
+struct mtag_walk {
+	unsigned long cursor;
+	bool inexact;
+	unsigned int nr_tags;
+	s64 (*shadow)[MTAG_KINDS];
+	bool retag;
+	unsigned long start;
+	u32 tag;
+};
+
+void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
+		     unsigned long addr);
+int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh);
+int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
+		   struct mm_struct *mm, gfp_t gfp);
+
+/* What a page table holds at an address, whose page-table lock is held. */
+struct page *mtag_walk_page(struct mm_struct *mm, unsigned long addr);
+unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr);
+
+/**
+ * struct mtag_pte - an entry that a walk visits
+ * @page:	the frame, or NULL for a swap entry
+ * @swap:	swap entry
+ * @nr:		frames from @page on: 1 or HPAGE_PMD_NR
+ */
+struct mtag_pte {
+	struct vm_area_struct *vma;
+	unsigned long addr;
+	struct page *page;
+	unsigned long swap;
+	int nr;
+};
+
+/**
+ * struct mtag_visitor - what a walk does
+ * @visit:	called for each resident page and swap entry, under the page-table lock
+ * @leave:	called before each page-table lock is dropped, with the end of what
+ *		was visited, and for each range that has nothing
+ * @migrating:	counts pages under migration
+ */
+struct mtag_visitor {
+	void (*visit)(struct mtag_visitor *v, const struct mtag_pte *pte);
+	void (*leave)(struct mtag_visitor *v, unsigned long end);
+	struct mtag_space *s;
+	u64 migrating;
+};
+
+void mtag_walk_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+		   unsigned long end);
+
+#endif /* MTAG_WALK_H */
