@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# stress-ng under mtagctl run on a machine with little memory: every process that ends has all counters
+# at 0, every audit says drift 0, lost 0.
+# vm: group=stress-memory mem=600M timeout=420 args=memory
+# vm: group=stress-process mem=600M timeout=420 args=process
+# vm: group=stress-shared mem=600M timeout=420 args=shared
+# vm: group=stress-long mem=600M timeout=7200 long=1 args=memory 120
+# vm: group=stress-long mem=600M timeout=7200 long=1 args=process 120
+# vm: group=stress-long mem=600M timeout=7200 long=1 args=shared 120
+command -v stress-ng >/dev/null || { echo "1..0 # SKIP no stress-ng"; exit; }
+. tests/kernel/foreign.sh
+seconds=${2:-16}
+
+# batch NAME OPTION…: these stressors at once. No process may grow so far that the kernel has to kill.
+batch() {
+	local name=$1 status
+	shift
+	(
+		ulimit -v 400000
+		tracked "$name" stress-ng --timeout "$seconds" --temp-path "$tmp" --no-rand-seed \
+			--oomable "$@" >"$tmp/$name" 2>&1
+	) &
+	watch_work $! "$name"
+	status=$?
+	# 1: a wrong option. Others: a stressor found something missing here, or failing under the limit.
+	[ $status != 1 ]
+	ok $? "$name: stress-ng ran (status $status)" || tail -n 20 "$tmp/$name" | sed 's/^/# /'
+	grep -E 'fail|skip|not implemented|abort' "$tmp/$name" | head -n 5 | sed 's/^/# /'
+}
+
+pressure 512M
+case $1 in
+memory)
+	batch vm --vm 2 --vm-bytes 70M --mmap 1 --mmap-bytes 32M --zero 1
+	batch merge --vm 2 --vm-bytes 48M --vm-madvise mergeable --mremap 1 --mremap-bytes 24M --munmap 1
+	batch advise --madvise 2 --mlock 1 --remap 1 --pageswap 1
+	batch heap --brk 1 --bigheap 1 --bigheap-growth 256K --stack 1 --vm 1 --vm-bytes 64M
+	batch file --mmap 1 --mmap-bytes 16M --mmap-file --msync 1 --msync-bytes 8M --mprotect 1 --pagemove 1 \
+		--pagemove-bytes 8M
+	batch more --vm-splice 1 --vm-rw 1 --vm-rw-bytes 8M --fault 1 --malloc 1 --malloc-bytes 1M
+	verdict 100
+	;;
+process)
+	batch fork --fork 2 --fork-vm --vfork 1 --vm 1 --vm-bytes 64M
+	batch clone --clone 1 --clone-max 32 --daemon 1 --pthread 1 --pthread-max 32
+	batch exec --exec 2 --exec-max 8 --switch 1 --vm 1 --vm-bytes 64M
+	batch mmapfork --mmapfork 1 --vfork 1 --vm-segv 1
+	batch mixed --fork 1 --exec 1 --exec-max 8 --stack 1 --mmap 1 --mmap-bytes 24M --bad-altstack 1
+	verdict 2000
+	;;
+shared)
+	batch shm --shm 1 --shm-bytes 2M --shm-sysv 1 --shm-sysv-bytes 2M --vm 1 --vm-bytes 64M
+	batch memfd --memfd 1 --memfd-bytes 8M --tmpfs 1 --numa 1
+	batch fixed --mmapaddr 1 --mmapfixed 1 --mmapmany 1 --vm 1 --vm-bytes 48M
+	batch uffd --userfaultfd 1 --userfaultfd-bytes 8M --hdd 1 --hdd-bytes 8M --fork 1
+	batch vma --vm-addr 1 --secretmem 1 --physpage 1 --shm 1 --shm-bytes 2M --fork 1
+	verdict 100
+	;;
+*)
+	bail "memory, process or shared?"
+	;;
+esac
