@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# mtagctl: its exit status and messages for command lines that need no module.
+cd "$(dirname "$(realpath "$0")")/../.." || exit
+ctl=build/bin/mtagctl
+n=0
+
+# is STATUS WHERE PATTERN WORD…: the exit status, and what is on stdout (1) or stderr (2); the other is empty.
+is() {
+	local status=$1 where=$2 pattern=$3 out err got
+	shift 3
+	err=$({ out=$("$ctl" "$@"); got=$?; printf '%s' "$out" >&3; } 2>&1 3>"$tmp"; exit "$got")
+	got=$?
+	out=$(cat "$tmp")
+	[ "$where" = 1 ] || { local swap=$out; out=$err err=$swap; }
+	n=$((n + 1))
+	if [ "$got" = "$status" ] && [[ $out =~ $pattern ]] && [ -z "$err" ]; then
+		echo "ok $n - mtagctl ${*:-without arguments}"
+	else
+		echo "not ok $n - mtagctl $* (exit $got: $out$err)"
+	fi
+}
+
+tmp=$(mktemp)
+trap 'rm -f "$tmp"' EXIT
+is 1 2 '^Usage: mtagctl'
+is 0 1 '^Usage: mtagctl' help
+is 0 1 '^Usage: mtagctl' -h
+is 0 1 '^mtagctl [0-9]' -V
+is 0 1 '^mtagctl [0-9]' --version
+for command in show tree watch run track untrack audit doctor help; do
+	is 0 1 "^Usage: mtagctl $command" help "$command"
+	is 0 1 "^Usage: mtagctl $command" "$command" --help
+	is 1 2 "^mtagctl: $command: no option '-x'" "$command" -x
+done
+is 1 2 "^mtagctl: no command 'sho'" sho
+is 1 2 "^mtagctl: no command 'sho'" help sho
+is 1 2 "^mtagctl: no option '--nope'" --nope show
+is 1 2 "^mtagctl: 'abc' is not a process id" show abc
+is 1 2 "^mtagctl: '-' is not a process id" -j audit 1 -
+is 1 2 "^mtagctl: '99999999999' is too large a process id" track 99999999999
+is 1 2 "^mtagctl: '.x1b.2J' is not a process id" show $'\e[2J'
+is 1 2 '^mtagctl: tree takes one process id' tree
+is 1 2 '^mtagctl: tree takes one process id' tree 1 2
+is 1 2 '^mtagctl: watch takes one process id' watch
+is 1 2 "^mtagctl: watch: 'x' is no delay" watch 1 -d x
+is 1 2 "^mtagctl: watch: '0' is no count" watch 1 -n 0
+is 1 2 "^mtagctl: watch: option '-d' needs a value" watch 1 -d
+is 1 2 '^mtagctl: track takes one process id or more' track
+is 1 2 '^mtagctl: run takes a command' run -t a --
+is 1 2 '^mtagctl: run: the tag is malformed' run -t a//b -- true
+is 1 2 '^mtagctl: run: the tag is too long' run -t "$(printf '%064d' 0)" -- true
+is 1 2 '^mtagctl: doctor takes no arguments' doctor 1
+echo "1..$n"
