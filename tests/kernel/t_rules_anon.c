@@ -278,29 +278,54 @@ static void from_outside(void)
 	munmap(q, N * PG);
 }
 
+/* In a process whose threads have no words, as its libmtag was never asked for anything. */
 static void default_tag(void)
 {
+	struct mtag_ioc_attach attach = {.size = sizeof(attach)};
+	struct mtag_ioc_child name = {.size = sizeof(name), .name_len = 4, .name = (uintptr_t)"tag0"};
+	struct mtag_ioc_default def = {.size = sizeof(def)};
 	char *p = area(N * PG);
-	mtag_t d = tag("default");
+
+	is(mtag_ioctl(MTAG_IOC_ATTACH, &attach), 0, "a process attaches without libmtag");
+	is(attach.version, MTAG_ABI_VERSION, "the module tells its version");
+	is(mtag_ioctl(MTAG_IOC_CHILD, &name), 0, "it makes a tag");
+	def.tag = name.id;
+	flush_rss();
+	exact("it is exact");
+	is(mtag_ioctl(MTAG_IOC_DEFAULT, &def), 0, "and makes it its default");
+	is(def.previous, attach.default_tag, "the kernel tells what that was before");
+	for (size_t i = 0; i < N; i++)
+		((volatile char *)p)[i * PG] = 1;
+	is(mtag_ioctl(MTAG_IOC_DEFAULT, &(struct mtag_ioc_default){.size = sizeof(def)}), 0, "and back");
+	owns(name.id, p, N * PG, "a thread with no tag of its own uses the default tag");
+	is(anon_of(name.id), N * PG, "for all that it touches");
+	exact("the default tag is exact");
+}
+
+/* A thread that takes its word back keeps the tag that it had. */
+static void taken_back(void)
+{
 	struct mtag_ioc_thread none = {.size = sizeof(none)};
+	char *p = area(N * PG);
+	mtag_t t = tag("taken-back");
 
 	in_child {
-		must0(mtag_default(d));
+		mtag_enter(t);
 		is(mtag_ioctl(MTAG_IOC_THREAD, &none), 0, "a thread may take its word back");
+		is(none.tag, t, "the kernel tells the tag it has");
 		for (size_t i = 0; i < N; i++)
 			((volatile char *)p)[i * PG] = 1;
-		must0(munmap(p, PG));
-		ok(anon_of(d) >= (N - 1) * PG, "a thread with no tag of its own uses the default tag");
-		is(none.tag, d, "which the kernel tells it");
-		exact("the default tag is exact");
+		ok(anon_of(t) >= N * PG, "it keeps that tag");
+		exact("and is exact");
 	}
-	is(anon_of(d), 0, "the parent has nothing of it");
 	must(munmap(p, N * PG));
 }
 
 int main(void)
 {
 	need_root();
+	in_child
+		default_tag();
 	begin();
 	exact("a process that has just attached is exact");
 	threads();
@@ -313,7 +338,7 @@ int main(void)
 	range_ioctl();
 	retouch();
 	from_outside();
-	default_tag();
+	taken_back();
 	exact("all is exact in the end");
 	clean(getpid(), "audit agrees");
 	return done();

@@ -4,6 +4,7 @@
 // link: -Wl,-z,now
 #include "lib.h"
 #include <alloca.h>
+#include <sys/shm.h>
 
 #define N 64
 #define ROOM (1024 * MIB)
@@ -145,8 +146,8 @@ static void heap(void)
 static void counts(void)
 {
 	mtag_t t = tag("counts"), before;
+	char *p, *room = area(PG);
 	struct usage u;
-	char *p;
 
 	before = mtag_enter(t);
 	p = must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -168,6 +169,14 @@ static void counts(void)
 	is(u.c[MTAG_C_MREMAPS], 1, "mremap is counted");
 	is(u.c[MTAG_C_BRKS] + u.c[MTAG_C_SHMATS] + u.c[MTAG_C_SHMDTS], 0, "and nothing else");
 	is(u.c[MTAG_C_VIRT], 0, "all of it is unmapped");
+	before = mtag_enter(t);
+	if (!brk((void *)(1UL << 46)) || !shmdt(&u) || mremap(room, PG, 1UL << 60, 0) != MAP_FAILED)
+		bail("bad calls work");
+	mtag_leave(before);
+	u = usage(t);
+	is(u.c[MTAG_C_BRKS], 0, "a brk that failed is not counted");
+	is(u.c[MTAG_C_SHMDTS], 0, "nor is a shmdt");
+	is(u.c[MTAG_C_MREMAPS], 1, "nor an mremap");
 	/* A mapping in place of another is one mmap, no munmap. */
 	p = map_as(t, NULL, N);
 	map_as(t, p, N);
