@@ -18,7 +18,7 @@ trap finish EXIT
 
 say() {
 	printf '\n'
-	fmt -w 78 <<<"$*"
+	fmt -w 80 -g 79 <<<"$*"
 	printf '\n'
 }
 
@@ -54,8 +54,8 @@ done
 cat <<'END'
 --------------------------------------------------------------------------------
 mtag says which part of which program owns each resident page, exactly: the sum
-over a process's tags is its resident set size (RSS), page for page. The kernel
-module sees pages come and go; neither program below has another malloc.
+over a process's tags is its resident set size (RSS), page for page. A kernel
+module sees the pages come and go; both programs below have their usual malloc.
 --------------------------------------------------------------------------------
 END
 demo "uname -sr; grep ^mtag /proc/modules"
