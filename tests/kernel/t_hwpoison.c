@@ -11,11 +11,29 @@
 
 static mtag_t a, w;
 
-/* What is wrong with a page after it was poisoned is up to the kernel; that smaps agrees is up to us. */
+/*
+ * The truth here is pagemap: a poisoned page has an entry that maps nothing, and the kernel's own RSS
+ * lacks it, but smaps of 6.1 shows it as resident (and pagemap as swapped, of which there is none).
+ */
+static uint64_t poisoned(char *p, size_t len)
+{
+	uint64_t word, sum = 0;
+
+	for (size_t at = 0; at < len; at += PG) {
+		pagemap(p + at, 1, &word);
+		if (!(word & PAGEMAP_PRESENT) && (word & PAGEMAP_SWAP))
+			sum += PG;
+	}
+	return sum;
+}
+
 static void agrees(char *p, size_t len, const char *what)
 {
-	owns(a, p, len, "%s: as smaps says", what);
+	poisoned_bytes = poisoned(p, len);
+	is(anon_of(a), present(p, len), "%s: as pagemap says", what);
+	is(anon_of(a), smaps(p, len).anon - poisoned_bytes, "%s: as smaps says, apart from what is poisoned", what);
 	exact("%s: exact", what);
+	poisoned_bytes = 0;
 }
 
 static void anonymous(void)
@@ -47,10 +65,10 @@ static void shared_by_fork(void)
 		open_gate(g, 1);
 		pass_gate(g, 2);
 		is(anon_of(a), (N - 1) * PG, "a page poisoned in the parent is gone in the child");
-		exact("the child is exact");
+		agrees(p, N * PG, "in the child");
 		must(madvise(p + PG, PG, MADV_HWPOISON));
 		is(anon_of(a), (N - 2) * PG, "and so is one that it poisons itself");
-		exact("the child is exact then");
+		agrees(p, N * PG, "in the child, another one");
 		_exit(0);
 	}
 	pass_gate(g, 1);
@@ -106,11 +124,13 @@ int main(void)
 	char *probe;
 
 	need_root();
+	swapoff_all();
 	begin();
 	probe = area(PG);
 	touch(0, probe, PG);
 	if (madvise(probe, PG, MADV_HWPOISON))
 		skip_all("this kernel has no memory failure handling");
+	must(munmap(probe, PG));
 	drift = health("drift");
 	a = tag("a");
 	w = tag("worker");

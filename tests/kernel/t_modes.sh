@@ -35,7 +35,7 @@ if lsmod | grep -q '^mtag '; then
 	unload
 fi
 check "it loads again" load
-coproc TAGGER { $bin/tagger outlive; }
+coproc TAGGER { exec $bin/tagger outlive; }
 read -r line <&"${TAGGER[0]}"
 is "$line" "init 0" "a program attaches"
 pid=$TAGGER_PID

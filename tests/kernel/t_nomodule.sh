@@ -4,7 +4,7 @@
 # vm: group=nomodule
 . tests/kernel/lib.sh
 
-coproc TAGGER { $bin/tagger outlive; }
+coproc TAGGER { exec $bin/tagger outlive; }
 read -r line <&"${TAGGER[0]}"
 is "$line" "init 0" "a program attaches"
 pid=$TAGGER_PID

@@ -18,7 +18,7 @@ stress-ng --fork 1 --vm 1 --vm-bytes 24M --mmap 1 --mmap-bytes 16M --exec 1 --ex
 stress=$!
 while :; do $bin/tagger loop 1 || echo "the loop ended with $?" >>"$tmp/loop"; done &
 loop=$!
-coproc TAGGER { $bin/tagger outlive; }
+coproc TAGGER { exec $bin/tagger outlive; }
 read -r line <&"${TAGGER[0]}"
 outlive=$TAGGER_PID
 

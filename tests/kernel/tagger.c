@@ -28,14 +28,12 @@ static void print(const char *step, mtag_t t)
 
 static void exact_or_exit(const char *step)
 {
-	struct truth t = truth_of(getpid());
-	struct usage sum = usage_sum();
+	struct compared c = compare();
 
-	if (resident(&sum) == t.rss && sum.c[MTAG_C_ANON] == t.anon && sum.c[MTAG_C_VIRT] == t.virt &&
-	    sum.c[MTAG_C_SWAP] == t.swap)
+	if (c.equal)
 		return;
-	printf("%s: not exact: rss %" PRIu64 "/%" PRIu64 " virt %" PRIu64 "/%" PRIu64 " swap %" PRIu64 "/%" PRIu64 "\n",
-	       step, resident(&sum), t.rss, sum.c[MTAG_C_VIRT], t.virt, sum.c[MTAG_C_SWAP], t.swap);
+	printf("%s: not exact\n", step);
+	show_compared(&c);
 	exit(3);
 }
 
