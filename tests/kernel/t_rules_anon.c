@@ -302,20 +302,22 @@ static void default_tag(void)
 	exact("the default tag is exact");
 }
 
-/* A thread that takes its word back keeps the tag that it had. */
+/* A thread that takes its word back has no tag of its own any more. */
 static void taken_back(void)
 {
 	struct mtag_ioc_thread none = {.size = sizeof(none)};
 	char *p = area(N * PG);
-	mtag_t t = tag("taken-back");
+	mtag_t t = tag("taken-back"), d = tag("taken-back-default");
 
 	in_child {
+		must0(mtag_default(d));
 		mtag_enter(t);
 		is(mtag_ioctl(MTAG_IOC_THREAD, &none), 0, "a thread may take its word back");
-		is(none.tag, t, "the kernel tells the tag it has");
+		is(none.tag, d, "then it has the default tag, as the kernel tells it");
 		for (size_t i = 0; i < N; i++)
 			((volatile char *)p)[i * PG] = 1;
-		ok(anon_of(t) >= N * PG, "it keeps that tag");
+		ok(anon_of(d) >= N * PG, "and touches under that");
+		ok(anon_of(t) < N * PG, "not under the tag it had");
 		exact("and is exact");
 	}
 	must(munmap(p, N * PG));

@@ -170,7 +170,7 @@ static void counts(void)
 	is(u.c[MTAG_C_BRKS] + u.c[MTAG_C_SHMATS] + u.c[MTAG_C_SHMDTS], 0, "and nothing else");
 	is(u.c[MTAG_C_VIRT], 0, "all of it is unmapped");
 	before = mtag_enter(t);
-	if (!brk((void *)(1UL << 46)) || !shmdt(&u) || mremap(room, PG, 1UL << 60, 0) != MAP_FAILED)
+	if (!brk((void *)0x7ffff0000000) || !shmdt(&u) || mremap(room, PG, 1UL << 60, 0) != MAP_FAILED)
 		bail("bad calls work");
 	mtag_leave(before);
 	u = usage(t);

@@ -65,6 +65,12 @@ static int numbers(void)
 		touch(b, p, N * PG);
 		print("copied", a);
 		print("copied", b);
+		p = area(N * PG);
+		touch(b, p, N / 4 * PG);
+		touch(s, p + N / 4 * PG, N / 4 * PG);
+		print("child", a);
+		print("child", b);
+		print("child", s);
 		exact_or_exit("copied");
 		fflush(stdout);
 	}
