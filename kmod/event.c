@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <asm/syscall.h>
 #include "compat/compat.h"
 #include "hook.h"
@@ -85,20 +86,54 @@ static void count_call(enum mtag_call call, u64 bytes)
 	mtag_space_put(s);
 }
 
-/* __vm_munmap(start, len, downgrade) */
+/* __vm_munmap(start, len, downgrade): what it refuses is not counted */
 MTAG_HOOK_FUNC(mtag_event_munmap)
 {
-	count_call(MTAG_MUNMAP, PAGE_ALIGN(mtag_arg1(fregs)));
+	unsigned long start = mtag_arg0(fregs), len = mtag_arg1(fregs);
+
+	if (offset_in_page(start) || start > TASK_SIZE || len > TASK_SIZE - start ||
+	    !PAGE_ALIGN(len))
+		return;
+	count_call(MTAG_MUNMAP, PAGE_ALIGN(len));
+}
+
+struct mremap_call {
+	struct callback_head work;
+	u64 bytes;
+};
+
+static void mremap_returned(struct callback_head *work)
+{
+	struct mremap_call *call = container_of(work, struct mremap_call, work);
+
+	if (!syscall_get_error(current, task_pt_regs(current)))
+		count_call(MTAG_MREMAP, call->bytes);
+	kfree(call);
+	mtag_life_later_done();
 }
 
 /* __x64_sys_mremap(regs), __ia32_sys_mremap(regs): old address, old length, new length */
 MTAG_HOOK_FUNC(mtag_event_mremap)
 {
 	struct pt_regs *regs = (struct pt_regs *)mtag_arg0(fregs);
+	struct mtag_space *s = own_space();
+	struct mremap_call *call;
 	unsigned long args[6];
 
+	if (!s)
+		return;
 	syscall_get_arguments(current, regs, args);
-	count_call(MTAG_MREMAP, PAGE_ALIGN(args[2]));
+	call = kmalloc(sizeof(*call), GFP_NOWAIT | __GFP_NOWARN);
+	if (call) {
+		/* It fails in too many ways: whether it did is known when it returns. */
+		call->bytes = PAGE_ALIGN(args[2]);
+		if (!mtag_life_later(&call->work, mremap_returned))
+			kfree(call);
+	} else {
+		atomic64_inc(&s->lost);
+		atomic64_inc(&mtag_stat.lost);
+	}
+	mtag_space_put(s);
 }
 
 /* vma_merge(mm, prev, addr, end, …): by mremap() to grow in place */

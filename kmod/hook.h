@@ -7,6 +7,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/seq_file.h>
+#include <linux/task_work.h>
 #include <linux/types.h>
 
 /**
@@ -99,6 +100,7 @@ MTAG_HOOK_FUNC(mtag_swap_lazyfree);
 MTAG_HOOK_FUNC(mtag_ksm_merge);
 MTAG_HOOK_FUNC(mtag_life_mm_init);
 MTAG_HOOK_FUNC(mtag_life_mm_drop);
+MTAG_HOOK_FUNC(mtag_life_mm_leave);
 MTAG_HOOK_FUNC(mtag_life_fork_begin);
 MTAG_HOOK_FUNC(mtag_life_fork_copied);
 MTAG_HOOK_FUNC(mtag_life_fork_end);
@@ -114,5 +116,7 @@ MTAG_HOOK_FUNC(mtag_event_shmdt);
 
 int mtag_life_init(void);
 void mtag_life_exit(void);
+bool mtag_life_later(struct callback_head *work, task_work_func_t func);
+void mtag_life_later_done(void);
 
 #endif /* MTAG_HOOK_H */

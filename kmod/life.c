@@ -12,12 +12,35 @@
 #include "compat/compat.h"
 #include "hook.h"
 #include "mtag.h"
+#include "present.h"
 #include "rmap.h"
 #include "thread.h"
 #include "walk.h"
 
-/* Task works that run code of this module when their task returns to user space. */
+/* Works of tasks that are to run code of this module on their way to user space. */
 static atomic_t pending_works;
+
+/**
+ * mtag_life_later() - have the current task run @func on its way back to user space
+ * @work:	freed by @func, which ends with mtag_life_later_done()
+ *
+ * Context: any but interrupts.
+ * Return: false if it will never get there: @func is not called.
+ */
+bool mtag_life_later(struct callback_head *work, task_work_func_t func)
+{
+	atomic_inc(&pending_works);
+	init_task_work(work, func);
+	if (!task_work_add(current, work, TWA_RESUME))
+		return true;
+	atomic_dec(&pending_works);
+	return false;
+}
+
+void mtag_life_later_done(void)
+{
+	atomic_dec(&pending_works);
+}
 
 static void lost(struct mtag_space *s)
 {
@@ -102,6 +125,21 @@ MTAG_HOOK_FUNC(mtag_life_mm_init)
 MTAG_HOOK_FUNC(mtag_life_mm_drop)
 {
 	mtag_space_end((struct mm_struct *)mtag_arg0(fregs));
+}
+
+/* mm_update_next_owner(mm): by a task that exits, or that has begun another program */
+MTAG_HOOK_FUNC(mtag_life_mm_leave)
+{
+	struct mm_struct *mm = (struct mm_struct *)mtag_arg0(fregs);
+	struct mtag_space *s;
+
+	if (!(current->flags & PF_EXITING) || atomic_read(&mm->mm_users) > 1)
+		return;
+	rcu_read_lock();
+	s = mtag_space_find(mm);
+	if (s && !parked(s))
+		mtag_netlink_event("exit", current->group_leader);
+	rcu_read_unlock();
 }
 
 /* ---- fork ---- */
@@ -211,18 +249,6 @@ static void naming_free(struct naming *n)
 {
 	put_task_struct(n->task);
 	kfree(n);
-	atomic_dec(&pending_works);
-}
-
-/* A component from whatever bytes a program calls its thread. */
-static size_t component(char *name)
-{
-	char *p;
-
-	for (p = name; *p; p++)
-		if (*p == '/' || *p < 0x20 || *p > 0x7e)
-			*p = '_';
-	return p - name;
 }
 
 static void naming_run(struct callback_head *work)
@@ -235,13 +261,14 @@ static void naming_run(struct callback_head *work)
 	/* It names a thread of its own process; n->mm is only compared. */
 	s = current->mm == n->mm ? mtag_space_get_mm(current->mm) : NULL;
 	if (s) {
-		len = component(n->name);
+		len = mtag_tree_component(n->name);
 		tag = len ? mtag_tree_intern(s, s->default_tag, n->name, len) : -EINVAL;
 		if (tag >= 0 && mtag_thread_set(s, n->task, tag) == -ENOMEM)
 			lost(s);
 		mtag_space_put(s);
 	}
 	naming_free(n);
+	mtag_life_later_done();
 }
 
 /* Context: preemption disabled. */
@@ -257,12 +284,10 @@ static void name_thread(struct task_struct *task, const char *name)
 		lost(s);
 		return;
 	}
-	atomic_inc(&pending_works);
 	n->task = get_task_struct(task);
 	n->mm = task->mm;
 	strscpy(n->name, name, sizeof(n->name));
-	init_task_work(&n->work, naming_run);
-	if (task_work_add(current, &n->work, TWA_RESUME))
+	if (!mtag_life_later(&n->work, naming_run))
 		naming_free(n);
 }
 

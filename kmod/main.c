@@ -124,10 +124,10 @@ static const struct {
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, mtag_access_exit },
 	{ mtag_space_init, mtag_space_exit },
-	{ mtag_life_init, mtag_life_exit },
-	{ mtag_selftest, NULL },
 	{ mtag_debugfs_init, mtag_debugfs_exit },
 	{ mtag_netlink_init, mtag_netlink_exit },
+	{ mtag_life_init, mtag_life_exit },
+	{ mtag_selftest, NULL },
 	{ mtag_chardev_init, mtag_chardev_exit },
 };
 

@@ -175,6 +175,7 @@ struct mtag_walk;
  * @forker:	the task that forks this space now; mmap_lock
  * @fork_events: events since the fork began; @walk_lock
  * @migrating:	pages taken away by migration and not yet brought back
+ * @serial:	its number; those of one bucket of the hash are in descending order
  * @by_thread:	tags are named after threads
  * @fork_tag:	the forking thread's tag, which the child's first thread begins with
  * @fork_user:	where that thread keeps its word, with @fork_pin
@@ -216,6 +217,7 @@ struct mtag_space {
 	bool has_threads;
 
 	struct mutex build_lock;
+	u64 serial;
 	struct list_head sibling;
 	struct list_head pins;
 	struct kref ref;
@@ -276,6 +278,7 @@ int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t 
 int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, gfp_t gfp);
 int mtag_tree_join(struct mtag_space *s, gfp_t gfp);
 void mtag_tree_leave(struct mtag_space *s);
+size_t mtag_tree_component(char *name);
 int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len);
 bool mtag_tree_has(struct mtag_tree *tree, u32 tag);
 /* Caller holds rcu_read_lock(); NULL for reserved and unknown ids. */

@@ -6,6 +6,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "hook.h"
+#include "present.h"
 #include "rmap.h"
 #include "thread.h"
 #include "walk.h"
@@ -13,8 +14,9 @@
 struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 atomic_t mtag_space_generation;
 
-static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, dead_spaces */
+static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, the next two */
 static LIST_HEAD(dead_spaces);
+static u64 last_serial;
 static struct kmem_cache *cache;
 
 /* Serializes tracking, untracking, and putting the hooks in and out. */
@@ -103,20 +105,21 @@ struct mm_struct *mtag_space_mm(struct mtag_space *s)
 struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket)
 {
 	struct mtag_space *s, *found = NULL;
-	bool behind = !prev;
 
 	rcu_read_lock();
 	for (; *bucket < ARRAY_SIZE(mtag_space_hash); (*bucket)++) {
 		hlist_for_each_entry_rcu(s, &mtag_space_hash[*bucket], node) {
-			if (behind && kref_get_unless_zero(&s->ref)) {
+			/* The youngest come first; go on below the last one, gone or not. */
+			if ((!prev || s->serial < prev->serial) && kref_get_unless_zero(&s->ref)) {
 				found = s;
 				break;
 			}
-			behind |= s == prev;
 		}
 		if (found)
 			break;
-		behind = true;
+		if (prev)
+			mtag_space_put(prev);
+		prev = NULL;
 	}
 	rcu_read_unlock();
 	if (prev)
@@ -220,6 +223,7 @@ int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 	mtag_space_get(s);
 	raw_spin_lock_irqsave(&hash_lock, flags);
 	s->mm = mm;
+	s->serial = ++last_serial;
 	hlist_add_head_rcu(&s->node, bucket_of(mm));
 	raw_spin_unlock_irqrestore(&hash_lock, flags);
 	atomic_inc(&mtag_space_generation);
@@ -358,6 +362,17 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 	return ret;
 }
 
+static void tell(const char *kind, struct mm_struct *mm)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = rcu_dereference(mm->owner);
+	if (task)
+		mtag_netlink_event(kind, task);
+	rcu_read_unlock();
+}
+
 /**
  * mtag_space_track() - have @mm tracked; its pages become untagged
  *
@@ -379,7 +394,9 @@ int mtag_space_track(struct mm_struct *mm)
 	ret = mtag_hook_install();
 	if (!ret)
 		ret = s ? track_parked(s, mm) : track_new(mm);
-	if (ret && !atomic_read(&mtag_stat.tracked))
+	if (!ret)
+		tell("track", mm);
+	else if (!atomic_read(&mtag_stat.tracked))
 		mod_delayed_work(system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
 out:
 	if (s)
@@ -432,6 +449,7 @@ int mtag_space_untrack(struct mm_struct *mm)
 	if (s->slow & MTAG_SLOW_PARKED)
 		goto put;
 	ret = 0;
+	tell("untrack", mm);
 	if (has_relatives(s)) {
 		park(s);
 	} else if (unhash(s)) {

@@ -242,22 +242,18 @@ static int unregister(struct mtag_space *s, u32 *tag)
 {
 	struct mtag_thread *t;
 
-	*tag = mtag_thread_current(s);
 	raw_spin_lock(&thread_lock);
 	t = find(current);
-	if (t && t->space == s && t->pin) {
-		t->inherited = *tag;
+	if (t && t->space == s)
 		detach(t);
-		t->space = s;
-		forget(current);
-	}
 	raw_spin_unlock(&thread_lock);
+	*tag = mtag_thread_current(s);
 	return 0;
 }
 
 /**
  * mtag_thread_register() - the current thread keeps its tag at @word
- * @word:	user address, or 0 to take that back
+ * @word:	user address; 0: it has no tag of its own any more
  * @tag:	the tag it has now, stored in the word as well
  *
  * Return: 0; -EINVAL, -EFAULT, -ENOMEM.
@@ -397,6 +393,9 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child)
 	/* Who has the process's default tag needs no record. */
 	needed = tag != s->default_tag || (same_mm ? vforked : !!s->fork_pin);
 	t = needed ? get(child) : NULL;
+	/* A CPU may remember another task that was at the same address. */
+	if (t)
+		forget(child);
 	if (t && same_mm)
 		begin_thread(t, s, vforked, tag);
 	else if (t)

@@ -7,6 +7,7 @@
 #include <linux/jhash.h>
 #include <linux/slab.h>
 #include "mtag.h"
+#include "present.h"
 
 struct node_key {
 	const struct mtag_tree *tree;
@@ -169,6 +170,26 @@ static int name_check(const char *name, size_t len)
 	return 0;
 }
 
+/**
+ * mtag_tree_component() - make whatever name a valid one, in place
+ *
+ * Return: its length; 0 if there is nothing of it.
+ */
+size_t mtag_tree_component(char *name)
+{
+	size_t i, len = strnlen(name, MTAG_NAME_MAX);
+	int n;
+
+	for (i = 0; i < len; i += n) {
+		n = utf8_printable((const unsigned char *)name + i, len - i);
+		if (!n || name[i] == '/') {
+			name[i] = '_';
+			n = 1;
+		}
+	}
+	return len;
+}
+
 static struct mtag_node *node_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len)
 {
 	struct node_key key = { .tree = tree, .parent = parent, .len = len, .name = name };
@@ -303,6 +324,7 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 	if (ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) {
 		atomic64_inc(&s->overflow);
 		atomic64_inc(&mtag_stat.overflow);
+		mtag_netlink_event("overflow", current->group_leader);
 	}
 	return ret;
 }

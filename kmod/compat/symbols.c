@@ -20,6 +20,7 @@ struct mtag_hook mtag_hooks[] = {
 	{ "try_to_merge_one_page", mtag_ksm_merge },
 	{ "mm_init", mtag_life_mm_init },
 	{ "__mmdrop", mtag_life_mm_drop },
+	{ "mm_update_next_owner", mtag_life_mm_leave },
 	{ "uprobe_dup_mmap", mtag_life_fork_begin },
 	{ "ldt_dup_context", mtag_life_fork_copied },
 	{ "uprobe_end_dup_mmap", mtag_life_fork_end },
