@@ -97,43 +97,57 @@ MTAG_HOOK_FUNC(mtag_event_munmap)
 	count_call(MTAG_MUNMAP, PAGE_ALIGN(len));
 }
 
-struct mremap_call {
+/**
+ * struct call - a system call under way that may fail in too many ways to foresee
+ * @work:	run when it returns
+ * @brk:	what brk() must return; else success is any value but an error
+ */
+struct call {
 	struct callback_head work;
+	enum mtag_call call;
 	u64 bytes;
+	unsigned long brk;
 };
 
-static void mremap_returned(struct callback_head *work)
+static void call_returned(struct callback_head *work)
 {
-	struct mremap_call *call = container_of(work, struct mremap_call, work);
+	struct call *c = container_of(work, struct call, work);
+	struct pt_regs *regs = task_pt_regs(current);
 
-	if (!syscall_get_error(current, task_pt_regs(current)))
-		count_call(MTAG_MREMAP, call->bytes);
-	kfree(call);
+	if (c->brk ? syscall_get_return_value(current, regs) == c->brk :
+		     !syscall_get_error(current, regs))
+		count_call(c->call, c->bytes);
+	kfree(c);
 	mtag_life_later_done();
 }
 
-/* __x64_sys_mremap(regs), __ia32_sys_mremap(regs): old address, old length, new length */
-MTAG_HOOK_FUNC(mtag_event_mremap)
+/* Counts the call if it turns out well. */
+static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 {
-	struct pt_regs *regs = (struct pt_regs *)mtag_arg0(fregs);
 	struct mtag_space *s = own_space();
-	struct mremap_call *call;
-	unsigned long args[6];
+	struct call *c;
 
 	if (!s)
 		return;
-	syscall_get_arguments(current, regs, args);
-	call = kmalloc(sizeof(*call), GFP_NOWAIT | __GFP_NOWARN);
-	if (call) {
-		/* It fails in too many ways: whether it did is known when it returns. */
-		call->bytes = PAGE_ALIGN(args[2]);
-		if (!mtag_life_later(&call->work, mremap_returned))
-			kfree(call);
+	c = kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN);
+	if (c) {
+		*c = (struct call){ .call = call, .bytes = bytes, .brk = brk };
+		if (!mtag_life_later(current, &c->work, call_returned))
+			kfree(c);
 	} else {
 		atomic64_inc(&s->lost);
 		atomic64_inc(&mtag_stat.lost);
 	}
 	mtag_space_put(s);
+}
+
+/* __x64_sys_mremap(regs), __ia32_sys_mremap(regs): old address, old length, new length */
+MTAG_HOOK_FUNC(mtag_event_mremap)
+{
+	unsigned long args[6];
+
+	syscall_get_arguments(current, (struct pt_regs *)mtag_arg0(fregs), args);
+	count_later(MTAG_MREMAP, PAGE_ALIGN(args[2]), 0);
 }
 
 /* vma_merge(mm, prev, addr, end, …): by mremap() to grow in place */
@@ -184,7 +198,7 @@ MTAG_HOOK_FUNC(mtag_event_brk)
 	old = READ_ONCE(current->mm->brk);
 	if (args[0] < current->mm->start_brk || args[0] == old)
 		return;
-	count_call(MTAG_BRK, abs((long)(PAGE_ALIGN(args[0]) - PAGE_ALIGN(old))));
+	count_later(MTAG_BRK, abs((long)(PAGE_ALIGN(args[0]) - PAGE_ALIGN(old))), args[0]);
 }
 
 /* do_brk_flags(mas, vma, addr, len, flags); mmap_lock held for writing */
@@ -213,5 +227,5 @@ MTAG_HOOK_FUNC(mtag_event_shmdt)
 			bytes = vma->vm_end - vma->vm_start;
 		mmap_read_unlock(current->mm);
 	}
-	count_call(MTAG_SHMDT, bytes);
+	count_later(MTAG_SHMDT, bytes, 0);
 }

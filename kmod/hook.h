@@ -116,7 +116,8 @@ MTAG_HOOK_FUNC(mtag_event_shmdt);
 
 int mtag_life_init(void);
 void mtag_life_exit(void);
-bool mtag_life_later(struct callback_head *work, task_work_func_t func);
+bool mtag_life_later(struct task_struct *task, struct callback_head *work,
+		     task_work_func_t func);
 void mtag_life_later_done(void);
 
 #endif /* MTAG_HOOK_H */

@@ -21,17 +21,18 @@
 static atomic_t pending_works;
 
 /**
- * mtag_life_later() - have the current task run @func on its way back to user space
+ * mtag_life_later() - have a task run @func on its way back to user space
+ * @task:	the current one, or one that has not run yet
  * @work:	freed by @func, which ends with mtag_life_later_done()
  *
  * Context: any but interrupts.
  * Return: false if it will never get there: @func is not called.
  */
-bool mtag_life_later(struct callback_head *work, task_work_func_t func)
+bool mtag_life_later(struct task_struct *task, struct callback_head *work, task_work_func_t func)
 {
 	atomic_inc(&pending_works);
 	init_task_work(work, func);
-	if (!task_work_add(current, work, TWA_RESUME))
+	if (!task_work_add(task, work, TWA_RESUME))
 		return true;
 	atomic_dec(&pending_works);
 	return false;
@@ -191,7 +192,7 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
 	bool sleeps;
 	gfp_t gfp = hook_gfp(&sleeps);
 
-	mtag_thread_fork(parent, child, sleeps ? mm : NULL);
+	mtag_thread_fork(parent, child);
 	/* What cannot be counted now is counted by the first to ask. */
 	if (mtag_walk_fork(parent, child, oldmm, mm, gfp))
 		mtag_space_dirty(child);
@@ -287,7 +288,7 @@ static void name_thread(struct task_struct *task, const char *name)
 	n->task = get_task_struct(task);
 	n->mm = task->mm;
 	strscpy(n->name, name, sizeof(n->name));
-	if (!mtag_life_later(&n->work, naming_run))
+	if (!mtag_life_later(current, &n->work, naming_run))
 		naming_free(n);
 }
 

@@ -178,8 +178,7 @@ struct mtag_walk;
  * @serial:	its number; those of one bucket of the hash are in descending order
  * @by_thread:	tags are named after threads
  * @fork_tag:	the forking thread's tag, which the child's first thread begins with
- * @fork_user:	where that thread keeps its word, with @fork_pin
- * @fork_pin:	the child's page with it, until the child starts; thread_lock
+ * @fork_user:	where that thread keeps its word, or 0
  * @has_threads: a thread has had a word or tag of its own here
  * @mapping:	a MAP_FIXED mapping under way, which becomes @mapping_tag's once
  *		what was there has been unmapped; mmap_lock held for writing
@@ -211,7 +210,6 @@ struct mtag_space {
 	struct task_struct *forker;
 	unsigned int fork_events;
 	atomic_t migrating;
-	struct mtag_pin *fork_pin;
 	unsigned long fork_user;
 	u32 fork_tag;
 	bool has_threads;

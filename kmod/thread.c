@@ -184,19 +184,15 @@ static struct mtag_pin *pin_find(struct mtag_space *s, const struct page *page)
 	return NULL;
 }
 
-/* Pins the page of a word of @mm. Context: may sleep; @mm is current's or mmap_lock is held. */
-static struct mtag_pin *pin_make(struct mm_struct *mm, unsigned long word)
+/* Pins the page of a word of the current process. Context: may sleep. */
+static struct mtag_pin *pin_make(unsigned long word)
 {
 	struct mtag_pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
-	unsigned int flags = FOLL_WRITE | FOLL_LONGTERM;
-	long ret;
+	int ret;
 
 	if (!pin)
 		return ERR_PTR(-ENOMEM);
-	if (mm == current->mm)
-		ret = pin_user_pages_fast(word & PAGE_MASK, 1, flags, &pin->page);
-	else
-		ret = mtag_compat_pin_remote(mm, word & PAGE_MASK, flags, &pin->page);
+	ret = pin_user_pages_fast(word & PAGE_MASK, 1, FOLL_WRITE | FOLL_LONGTERM, &pin->page);
 	if (ret != 1) {
 		kfree(pin);
 		return ERR_PTR(ret < 0 ? ret : -EFAULT);
@@ -270,7 +266,7 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 		return -EINVAL;
 	if (!access_ok((void __user *)word, sizeof(u32)))
 		return -EFAULT;
-	pin = pin_make(current->mm, word);
+	pin = pin_make(word);
 	if (IS_ERR(pin))
 		return PTR_ERR(pin);
 	*tag = mtag_thread_current(s);
@@ -314,50 +310,60 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 
 /**
  * mtag_thread_fork() - the current thread forks @parent; its child will run in @child
- * @mm:		of the child, or NULL if the hook may not sleep: then the child has
- *		no word until it registers one, but the tag
  *
- * Context: mmap_lock of the child's mm held for writing; may sleep.
+ * Context: any.
  */
-void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *mm)
+void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child)
 {
 	struct mtag_thread *t;
-	unsigned long user = 0;
-	struct mtag_pin *pin;
 
 	child->fork_tag = mtag_thread_current(parent);
 	rcu_read_lock();
 	t = find(current);
 	if (t && READ_ONCE(t->space) == parent && READ_ONCE(t->pin))
-		user = READ_ONCE(t->user);
+		child->fork_user = READ_ONCE(t->user);
 	rcu_read_unlock();
-	if (!user || !mm)
-		return;
-	pin = pin_make(mm, user);
-	if (IS_ERR(pin)) {
-		/* Its page was not forked, or there is no memory: the child has the tag it has. */
-		if (PTR_ERR(pin) == -ENOMEM)
-			atomic64_inc(&mtag_stat.lost);
-		return;
-	}
-	child->fork_pin = pin;
-	child->fork_user = user;
+}
+
+struct first_return {
+	struct callback_head work;
+	unsigned long user;
+};
+
+/* The forked child's own copy of the word takes over before it runs. */
+static void first_return(struct callback_head *work)
+{
+	struct first_return *f = container_of(work, struct first_return, work);
+	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
+	u32 tag;
+
+	/* The page may not have been forked: then the child has no word until it says so. */
+	if (s && mtag_thread_register(s, f->user, &tag) == -ENOMEM)
+		atomic64_inc(&mtag_stat.lost);
+	if (s)
+		mtag_space_put(s);
+	kfree(f);
+	mtag_life_later_done();
 }
 
 /* As mtag_thread_fork() prepared it. Context: thread_lock. */
 static void begin_forked(struct mtag_thread *t, struct mtag_space *s)
 {
-	struct mtag_pin *pin = s->fork_pin;
+	struct first_return *f;
 
-	if (pin) {
-		s->fork_pin = NULL;
-		attach(t, s, &pin, s->fork_user);
-		WARN_ON_ONCE(pin);
-		return;
-	}
 	t->inherited = s->fork_tag;
 	t->space = s;
 	s->has_threads = true;
+	if (!s->fork_user)
+		return;
+	f = kmalloc(sizeof(*f), GFP_NOWAIT | __GFP_NOWARN);
+	if (!f) {
+		atomic64_inc(&mtag_stat.lost);
+		return;
+	}
+	f->user = s->fork_user;
+	if (!mtag_life_later(t->task, &f->work, first_return))
+		kfree(f);
 }
 
 /* A new thread: its creator's tag; a vfork child also has the creator's word. */
@@ -391,7 +397,7 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child)
 
 	raw_spin_lock(&thread_lock);
 	/* Who has the process's default tag needs no record. */
-	needed = tag != s->default_tag || (same_mm ? vforked : !!s->fork_pin);
+	needed = tag != s->default_tag || (same_mm ? vforked : !!s->fork_user);
 	t = needed ? get(child) : NULL;
 	/* A CPU may remember another task that was at the same address. */
 	if (t)
@@ -425,7 +431,6 @@ void mtag_thread_end(struct task_struct *task)
 /* No thread has a word or tag of @s any more. Context: may sleep. */
 void mtag_thread_end_space(struct mtag_space *s)
 {
-	struct mtag_pin *pin;
 	struct mtag_thread *t;
 	int i;
 
@@ -434,10 +439,7 @@ void mtag_thread_end_space(struct mtag_space *s)
 		hlist_for_each_entry(t, &threads[i], node)
 			if (t->space == s)
 				detach(t);
-	pin = s->fork_pin;
-	s->fork_pin = NULL;
 	raw_spin_unlock(&thread_lock);
-	pin_discard(pin);
 }
 
 /* The current task zaps page tables of @mm from here on. */

@@ -36,13 +36,6 @@ static inline long mtag_compat_rss_new(struct mm_struct *mm, int member)
 	return atomic_long_read(&mm->rss_stat.count[member]);
 }
 
-/* Pins a page of another process, whose mmap_lock is held. Return: 1 or an error. */
-static inline long mtag_compat_pin_remote(struct mm_struct *mm, unsigned long addr,
-					  unsigned int flags, struct page **page)
-{
-	return pin_user_pages_remote(mm, addr, 1, flags, page, NULL, NULL);
-}
-
 /* True if @ip, the address of a hook that fired, is that of the function at @addr. */
 static inline bool mtag_same_function(unsigned long ip, unsigned long addr)
 {
