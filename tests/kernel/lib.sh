@@ -58,7 +58,9 @@ health() { awk -v name="$1" '$1 == name {print $2}' $debug/health; }
 # load PARAMETER…
 load() { insmod "$MTAG_MODULE" "$@"; }
 # A dump or a file that is being closed may hold the module for a moment.
-unload() { until_true 30 rmmod mtag 2>/dev/null; }
+unload() {
+	until_true 60 rmmod mtag 2>/tmp/rmmod || { sed 's/^/# /' /tmp/rmmod; lsmod | sed -n 's/^mtag/# &/p'; false; }
+}
 
 no_zram_yet() { ! grep -q zram /proc/swaps; }
 swap_on_zram() { # SIZE

@@ -37,6 +37,7 @@ for ((i = 1; i <= cycles; i++)); do
 	2) mtagctl track "$stress" 2>/dev/null; mtagctl -j show >/dev/null 2>&1 ;;
 	esac
 	drift=$((drift + $(health drift))) lost=$((lost + $(health lost))) ended=$((ended + $(health ended)))
+	[ "$(health drift)" = 0 ] || echo "# cycle $i: $(tr '\n' ' ' <$debug/health)"
 done
 i=$((i - 1))
 echo "# $i cycles, the slowest took $slowest s; $ended lifetimes in between"
