@@ -57,9 +57,19 @@ health() { awk -v name="$1" '$1 == name {print $2}' $debug/health; }
 
 # load PARAMETER…
 load() { insmod "$MTAG_MODULE" "$@"; }
-# A dump or a file that is being closed may hold the module for a moment.
+# A call or a file that is being closed may hold the module for a moment. What it said last is shown.
 unload() {
-	until_true 60 rmmod mtag 2>/tmp/rmmod || { sed 's/^/# /' /tmp/rmmod; lsmod | sed -n 's/^mtag/# &/p'; false; }
+	local end=$((SECONDS + 60)) said status
+	until said=$(rmmod mtag 2>&1); do
+		status=$?
+		if [ $SECONDS -ge $end ]; then
+			echo "# rmmod: status $status: $said"
+			return 1
+		fi
+		[[ $said == *'in use'* ]] || echo "# rmmod: status $status: ${said:-nothing said}"
+		grep -q '^mtag ' /proc/modules || return 1
+		read -rt 0.05 <> <(:)
+	done
 }
 
 no_zram_yet() { ! grep -q zram /proc/swaps; }
