@@ -25,7 +25,7 @@ static int array_grow(unsigned long nr)
 	if (old)
 		memcpy(new, old, mtag_nr_sections * sizeof(*new));
 	WRITE_ONCE(mtag_sections, new);
-	/* Pairs with mtag_owner_slot(): the longer array before its length. */
+	/* Pairs with mtag_owner_section(): the longer array before its length. */
 	smp_store_release(&mtag_nr_sections, nr);
 	if (old) {
 		synchronize_rcu();
@@ -116,46 +116,57 @@ void mtag_owner_exit(void)
 
 u16 mtag_owner_get(const struct page *page)
 {
-	u16 *slot = mtag_owner_slot(page_to_pfn(page));
+	unsigned long pfn = page_to_pfn(page);
+	struct mtag_section *section = mtag_owner_section(pfn);
 
-	return slot ? READ_ONCE(*slot) : MTAG_ID_UNTAGGED;
+	return section ? READ_ONCE(*mtag_section_tag(section, pfn)) : MTAG_ID_UNTAGGED;
 }
 
 void mtag_owner_set(const struct page *page, u16 tag)
 {
-	u16 *slot = mtag_owner_slot(page_to_pfn(page));
+	unsigned long pfn = page_to_pfn(page);
+	struct mtag_section *section = mtag_owner_section(pfn);
 
-	if (slot)
-		WRITE_ONCE(*slot, tag);
+	if (section)
+		WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
 }
 
 /* All frames of the huge page at @head belong to @tag. */
 void mtag_owner_set_huge(const struct page *head, u16 tag)
 {
-	u16 *slot = mtag_owner_slot(page_to_pfn(head));
+	unsigned long pfn = page_to_pfn(head);
+	struct mtag_section *section = mtag_owner_section(pfn);
 
-	if (!slot)
+	if (!section)
 		return;
-	/* A huge page never crosses a section. */
-	memset16(slot, tag, HPAGE_PMD_NR);
-	WRITE_ONCE(*mtag_owner_huge_slot(page_to_pfn(head)), tag);
+	/* A huge page never crosses a section. Four owners at a time. */
+	memset64((u64 *)mtag_section_tag(section, pfn), tag * 0x0001000100010001ULL,
+		 HPAGE_PMD_NR / 4);
+	WRITE_ONCE(*mtag_section_huge(section, pfn), tag);
 }
 
 /* The owner of all frames of the huge page at @head, or MTAG_MIXED. */
 u16 mtag_owner_get_huge(const struct page *head)
 {
-	u16 *slot = mtag_owner_huge_slot(page_to_pfn(head));
+	unsigned long pfn = page_to_pfn(head);
+	struct mtag_section *section = mtag_owner_section(pfn);
 
-	return slot ? READ_ONCE(*slot) : MTAG_ID_UNTAGGED;
+	return section ? READ_ONCE(*mtag_section_huge(section, pfn)) : MTAG_ID_UNTAGGED;
+}
+
+static void set_huge(const struct page *page, u16 tag)
+{
+	unsigned long pfn = page_to_pfn(page);
+	struct mtag_section *section = mtag_owner_section(pfn);
+
+	if (section)
+		WRITE_ONCE(*mtag_section_huge(section, pfn), tag);
 }
 
 /* An owner inside a huge page is about to differ. */
 void mtag_owner_mixed(const struct page *page)
 {
-	u16 *slot = mtag_owner_huge_slot(page_to_pfn(page));
-
-	if (slot)
-		WRITE_ONCE(*slot, MTAG_MIXED);
+	set_huge(page, MTAG_MIXED);
 }
 
 /* Contents move between frames that nothing maps. */
@@ -165,10 +176,6 @@ void mtag_owner_copy(const struct page *to, const struct page *from, unsigned in
 
 	for (i = 0; i < nr; i++)
 		mtag_owner_set(to + i, mtag_owner_get(from + i));
-	if (nr == HPAGE_PMD_NR) {
-		u16 *slot = mtag_owner_huge_slot(page_to_pfn(to));
-
-		if (slot)
-			WRITE_ONCE(*slot, mtag_owner_get_huge(from));
-	}
+	if (nr == HPAGE_PMD_NR)
+		set_huge(to, mtag_owner_get_huge(from));
 }

@@ -9,6 +9,7 @@
 #ifndef MTAG_OWNER_H
 #define MTAG_OWNER_H
 
+#include <linux/compiler.h>
 #include <linux/mm.h>
 #include "mtag.h"
 
@@ -32,27 +33,30 @@ extern unsigned long mtag_nr_sections;
 int mtag_owner_init(void);
 void mtag_owner_exit(void);
 
-/* The place of a frame's owner; NULL for memory that mtag does not cover. */
-static __always_inline u16 *mtag_owner_slot(unsigned long pfn)
+/*
+ * The section of a frame; NULL for memory that mtag does not cover.
+ *
+ * Plain loads, so that the compiler may compare with memory: the length only
+ * grows, and a section once there stays.
+ */
+static __always_inline struct mtag_section *mtag_owner_section(unsigned long pfn)
 {
-	struct mtag_section *section;
+	if (unlikely(pfn >> MTAG_SECTION_SHIFT >= data_race(mtag_nr_sections)))
+		return NULL;
+	/* Pairs with the release in array_grow(): the array is at least that long. */
+	smp_acquire__after_ctrl_dep();
+	return data_race(mtag_sections[pfn >> MTAG_SECTION_SHIFT]);
+}
 
-	if (unlikely(pfn >> MTAG_SECTION_SHIFT >= smp_load_acquire(&mtag_nr_sections)))
-		return NULL;
-	section = READ_ONCE(READ_ONCE(mtag_sections)[pfn >> MTAG_SECTION_SHIFT]);
-	if (unlikely(!section))
-		return NULL;
+/* The place of a frame's owner in its section. */
+static __always_inline u16 *mtag_section_tag(struct mtag_section *section, unsigned long pfn)
+{
 	return &section->tag[pfn & (MTAG_SECTION_PAGES - 1)];
 }
 
-static inline u16 *mtag_owner_huge_slot(unsigned long pfn)
+static __always_inline u16 *mtag_section_huge(struct mtag_section *section, unsigned long pfn)
 {
-	u16 *slot = mtag_owner_slot(pfn & -MTAG_SECTION_PAGES);
-
-	if (!slot)
-		return NULL;
-	return container_of(slot, struct mtag_section, tag[0])
-		->huge + (pfn & (MTAG_SECTION_PAGES - 1)) / HPAGE_PMD_NR;
+	return &section->huge[(pfn & (MTAG_SECTION_PAGES - 1)) / HPAGE_PMD_NR];
 }
 
 u16 mtag_owner_get(const struct page *page);

@@ -22,64 +22,144 @@ hot(const struct mtag_accounts *acc, u32 tag)
 	return acc->hot[tag >> MTAG_CHUNK_SHIFT] + (tag & (MTAG_CHUNK_TAGS - 1));
 }
 
-/* page_add_new_anon_rmap(page, vma, address) */
-void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs)
+/* The callers that bring and take huge pages at a fault and by munmap; 0 until one was seen. */
+static unsigned long huge_fault_ip __read_mostly, huge_zap_ip __read_mostly;
+
+/* A huge page is touched by the running thread. */
+static void new_huge(struct mtag_space *s, struct page *head)
+{
+	u32 tag = mtag_thread_tag(s);
+	struct mtag_hot __percpu *h = hot(rcu_dereference_raw(s->accounts), tag);
+
+	mtag_owner_set_huge(head, tag);
+	this_cpu_add(h->touched, HPAGE_PMD_NR);
+	this_cpu_add(h->nr[MTAG_ANON], HPAGE_PMD_NR);
+	mtag_account_peak(s, tag);
+}
+
+/*
+ * What mtag_rmap_new_anon() does not do itself. Out of line, and with @fregs
+ * where it is there: so that one saves and moves no register on its short way.
+ */
+static noinline __noclone notrace void
+new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
+	  struct ftrace_regs *fregs)
 {
 	struct page *page = (struct page *)mtag_arg0(fregs);
+
+	if (parent_ip == READ_ONCE(huge_fault_ip) && !s->slow) {
+		new_huge(s, page);
+		return;
+	}
+	if (!READ_ONCE(huge_fault_ip) && PageHead(page) &&
+	    mtag_hook_caller(parent_ip) == MTAG_BY_FAULT)
+		WRITE_ONCE(huge_fault_ip, parent_ip);
+	mtag_follow_new(s, page, (struct vm_area_struct *)mtag_arg1(fregs), addr, parent_ip);
+}
+
+/* Likewise of mtag_rmap_remove(). */
+static noinline __noclone notrace void
+remove_other(struct mtag_space *s, unsigned long parent_ip, bool compound,
+	     struct ftrace_regs *fregs)
+{
+	struct page *page = (struct page *)mtag_arg0(fregs);
+	u32 tag;
+
+	if (compound && PageAnon(page)) {
+		if (parent_ip == READ_ONCE(huge_zap_ip) && !s->slow) {
+			tag = mtag_owner_get_huge(page);
+			if (likely(tag != MTAG_MIXED)) {
+				mtag_account_add(s, tag, MTAG_ANON, -HPAGE_PMD_NR);
+				return;
+			}
+		} else if (!READ_ONCE(huge_zap_ip) &&
+			   mtag_hook_caller(parent_ip) == MTAG_BY_ZAP) {
+			WRITE_ONCE(huge_zap_ip, parent_ip);
+		}
+	}
+	mtag_follow_remove(s, page, (struct vm_area_struct *)mtag_arg1(fregs),
+			   compound ? HPAGE_PMD_NR : 1, parent_ip);
+}
+
+/*
+ * page_add_new_anon_rmap(page, vma, address)
+ *
+ * The caller at mtag_fault_ip brings small pages only.
+ */
+notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+				struct ftrace_regs *fregs)
+{
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 	const struct mtag_accounts *acc;
-	u16 *owner;
+	struct mtag_hot __percpu *h;
+	struct mtag_section *section;
+	unsigned long pfn;
 	u32 tag;
 
 	if (likely(!s))
 		return;
-	if (unlikely(parent_ip != mtag_fault_ip || s->slow || PageHead(page)))
-		goto slow;
-	if (unlikely(this_cpu_read(mtag_cpu.task) != current ||
+	if (unlikely(parent_ip != mtag_fault_ip || s->slow ||
+		     this_cpu_read(mtag_cpu.task) != current ||
 		     this_cpu_read(mtag_cpu.space) != s))
-		goto slow;
+		goto other;
 	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
 	acc = rcu_dereference_raw(s->accounts);
-	owner = mtag_owner_slot(page_to_pfn(page));
-	if (unlikely(tag >= READ_ONCE(acc->nr_tags) || !owner))
-		goto slow;
-	WRITE_ONCE(*owner, tag);
-	this_cpu_inc(hot(acc, tag)->touched);
-	if (unlikely(!(this_cpu_inc_return(hot(acc, tag)->nr[MTAG_ANON]) % MTAG_PEAK_BATCH)))
+	if (unlikely(tag >= data_race(acc->nr_tags)))
+		goto other;
+	pfn = page_to_pfn((struct page *)mtag_arg0(fregs));
+	section = mtag_owner_section(pfn);
+	if (unlikely(!section))
+		goto other;
+	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
+	h = hot(acc, tag);
+	this_cpu_inc(h->touched);
+	this_cpu_inc(h->nr[MTAG_ANON]);
+	if (unlikely(!(this_cpu_read(h->nr[MTAG_ANON]) % MTAG_PEAK_BATCH)))
 		mtag_account_peak(s, tag);
 	return;
-slow:
-	mtag_follow_new(s, page, vma, mtag_arg2(fregs), parent_ip);
+other:
+	new_other(s, parent_ip, mtag_arg2(fregs), fregs);
 }
 
-/* page_remove_rmap(page, vma, compound) */
-void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-		      struct ftrace_regs *fregs)
+/*
+ * page_remove_rmap(page, vma, compound)
+ *
+ * The caller at mtag_zap_ip takes small pages only; anonymous and not merged is
+ * what the page itself must say.
+ */
+notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			      struct ftrace_regs *fregs)
 {
-	struct page *page = (struct page *)mtag_arg0(fregs);
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
-	bool compound = (u8)mtag_arg2(fregs);
 	const struct mtag_accounts *acc;
-	u16 *owner;
+	struct mtag_section *section;
+	struct page *page;
+	unsigned long pfn;
+	u32 tag, flags;
 
 	if (likely(!s))
 		return;
-	/* Small, anonymous, not merged, not part of a huge page. */
-	if (unlikely(parent_ip != mtag_zap_ip || s->slow || compound ||
-		     ((unsigned long)READ_ONCE(page->mapping) & PAGE_MAPPING_FLAGS) !=
-		     PAGE_MAPPING_ANON))
-		goto slow;
+	if (unlikely(parent_ip != mtag_zap_ip))
+		goto other;
+	page = (struct page *)mtag_arg0(fregs);
+	/* One branch for two questions. */
+	flags = (unsigned long)page->mapping & PAGE_MAPPING_FLAGS;
+	if (unlikely((flags ^ PAGE_MAPPING_ANON) | s->slow))
+		goto other;
 	acc = rcu_dereference_raw(s->accounts);
-	owner = mtag_owner_slot(page_to_pfn(page));
-	if (unlikely(!owner || *owner >= READ_ONCE(acc->nr_tags)))
-		goto slow;
-	this_cpu_dec(hot(acc, *owner)->nr[MTAG_ANON]);
+	pfn = page_to_pfn(page);
+	section = mtag_owner_section(pfn);
+	if (unlikely(!section))
+		goto other;
+	tag = READ_ONCE(*mtag_section_tag(section, pfn));
+	if (unlikely(tag >= data_race(acc->nr_tags)))
+		goto other;
+	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
 	return;
-slow:
-	mtag_follow_remove(s, page, vma, compound ? HPAGE_PMD_NR : 1, parent_ip);
+other:
+	remove_other(s, parent_ip, (u8)mtag_arg2(fregs), fregs);
 }
 
 /* page_add_anon_rmap(page, vma, address, flags): contents that had an owner come back */

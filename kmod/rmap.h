@@ -45,7 +45,8 @@ static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct
 	while (node) {
 		struct mtag_space *s = hlist_entry(node, struct mtag_space, node);
 
-		if (likely(READ_ONCE(s->mm) == mm))
+		/* A plain load, compared where it lies: it is looked at but once. */
+		if (likely(data_race(s->mm) == mm))
 			return s;
 		node = READ_ONCE(node->next);
 	}
