@@ -18,7 +18,7 @@ batch() {
 	shift
 	(
 		ulimit -v 400000
-		tracked "$name" stress-ng --timeout "$seconds" --temp-path "$tmp" --no-rand-seed \
+		tracked "$name" "${as[@]}" stress-ng --timeout "$seconds" --temp-path "$temp" --no-rand-seed \
 			--oomable "$@" >"$tmp/$name" 2>&1
 	) &
 	watch_work $! "$name"
@@ -29,7 +29,17 @@ batch() {
 	grep -E 'fail|skip|not implemented|abort' "$tmp/$name" | head -n 5 | sed 's/^/# /'
 }
 
+# programs NAME COUNT: short programs of a shell's, two at a time.
+programs() {
+	# shellcheck disable=SC2016
+	tracked "$1" sh -c 'run() { i=0; while [ $i -lt $1 ]; do /bin/true; i=$((i + 1)); done; }
+		run '"$2"' & run '"$2"' & wait' >"$tmp/$1" 2>&1 &
+	watch_work $! "$1"
+	is $? 0 "$1: ran to its end"
+}
+
 pressure 512M
+temp=$tmp as=()
 case $1 in
 memory)
 	batch vm --vm 2 --vm-bytes 70M --mmap 1 --mmap-bytes 32M --zero 1
@@ -44,10 +54,16 @@ memory)
 process)
 	batch fork --fork 2 --fork-vm --vfork 1 --vm 1 --vm-bytes 64M
 	batch clone --clone 1 --clone-max 32 --daemon 1 --pthread 1 --pthread-max 32
+	# The stressor exec does not run as root.
+	temp=$tmp/nobody
+	install -d -o nobody "$temp"
+	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	batch exec --exec 2 --exec-max 8 --switch 1 --vm 1 --vm-bytes 64M
+	temp=$tmp as=()
+	programs shell 500
 	batch mmapfork --mmapfork 1 --vfork 1 --vm-segv 1
-	batch mixed --fork 1 --exec 1 --exec-max 8 --stack 1 --mmap 1 --mmap-bytes 24M --bad-altstack 1
-	verdict 2000
+	batch mixed --fork 1 --vfork 1 --stack 1 --mmap 1 --mmap-bytes 24M --bad-altstack 1
+	verdict 1500
 	;;
 shared)
 	batch shm --shm 1 --shm-bytes 2M --shm-sysv 1 --shm-sysv-bytes 2M --vm 1 --vm-bytes 64M
