@@ -87,6 +87,8 @@ undo:
 
 /**
  * mtag_account_alloc() - accounts for the tags 0 to @nr_tags - 1, all zero
+ * @nr_tags:	highest id + 1; memory is taken by chunks of 16
+ * @gfp:	also for per-CPU memory
  *
  * Return: NULL when memory or its limit is exhausted.
  */
@@ -115,6 +117,9 @@ void mtag_account_free(struct mtag_accounts *acc)
 
 /**
  * mtag_account_grow() - have accounts for all tags below @nr_tags
+ * @s:		space
+ * @nr_tags:	highest id + 1
+ * @gfp:	also for per-CPU memory
  *
  * Context: caller holds the lock of the space's tree; may sleep if @gfp may.
  * Return: 0 or -ENOMEM, and then nothing changed.
@@ -182,6 +187,10 @@ static void peak_raise(struct mtag_cold *cold, s64 now)
 
 /**
  * mtag_account_add() - @pages more (or fewer) of @kind in @tag
+ * @s:		space
+ * @tag:	id
+ * @kind:	what they are
+ * @pages:	may be negative
  *
  * A tag without an account is charged to untagged; so is its release, until a
  * walk has put things right, which this asks for.
@@ -212,6 +221,8 @@ void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages)
 
 /**
  * mtag_account_peak() - let the peak of @tag know the present
+ * @s:		space
+ * @tag:	id; one without an account has no peak
  *
  * The hot path comes here once in 64 pages and CPU, so a peak may be at most
  * 64 pages a CPU too low.
@@ -241,6 +252,9 @@ void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call ca
 
 /**
  * mtag_account_fold() - the present numbers of @tag, in pages
+ * @acc:	accounts of a space
+ * @tag:	id
+ * @sum:	filled
  *
  * Context: caller sees to it that @acc stays. @tag < acc->nr_tags.
  */
@@ -270,6 +284,9 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 
 /**
  * mtag_account_set() - let the pages of @tag be @nr
+ * @acc:	accounts of a space
+ * @tag:	id below acc->nr_tags
+ * @nr:		pages by kind
  *
  * Context: nobody else changes the counters: the space's walk_lock is held and
  * MTAG_SLOW_WALK set.

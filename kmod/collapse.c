@@ -49,7 +49,6 @@ void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag)
 		s->collapse->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
 }
 
-
 /* The owner of most places; the first of several, untagged if all are empty. */
 static u16 most(const u16 *tags)
 {

@@ -100,6 +100,8 @@ MTAG_HOOK_FUNC(mtag_event_munmap)
 /**
  * struct call - a system call under way that may fail in too many ways to foresee
  * @work:	run when it returns
+ * @call:	what is counted
+ * @bytes:	that it is about
  * @brk:	what brk() must return; else success is any value but an error
  */
 struct call {

@@ -13,6 +13,8 @@
 
 /**
  * mtag_follow_addr() - where @page, which is anonymous, is mapped in @vma
+ * @vma:	mapping
+ * @page:	head, tail or single
  *
  * Return: MTAG_NO_ADDR if that cannot be told (KSM).
  */
@@ -108,6 +110,11 @@ static void new_by_touch(struct mtag_space *s, struct page *page, unsigned long 
 
 /**
  * mtag_follow_new() - an anonymous page that was mapped nowhere comes to @s
+ * @s:		space
+ * @page:	small, or the head of one mapped as a huge page
+ * @vma:	where it is mapped
+ * @addr:	in @vma
+ * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
  */
@@ -167,7 +174,12 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
 
 /**
  * mtag_follow_add() - anonymous contents that have an owner are mapped in @s
+ * @s:		space
+ * @page:	the first of @nr
+ * @vma:	where it is mapped
+ * @addr:	of @page in @vma
  * @nr:		HPAGE_PMD_NR if mapped as a huge page, else 1
+ * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
  */
@@ -223,7 +235,11 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 
 /**
  * mtag_follow_remove() - a page is unmapped from @s
+ * @s:		space
+ * @page:	the first of @nr, anonymous or of a file
+ * @vma:	where it was mapped
  * @nr:		HPAGE_PMD_NR if it was mapped as a huge page, else 1
+ * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
  */

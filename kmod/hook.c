@@ -40,6 +40,7 @@ static bool no_sleep;
 
 /**
  * mtag_hook_resolve() - the address of a kernel function, exported or not
+ * @name:	symbol
  *
  * Return: 0 if there is none, or none that may be probed.
  */
@@ -120,6 +121,7 @@ static int compare_ip(const void *key, const void *elt)
 
 /**
  * mtag_hook_caller() - what the caller that @parent_ip returns to is about
+ * @parent_ip:	return address, as the hook gets it
  *
  * Context: any.
  */
@@ -176,6 +178,7 @@ static int probe_func(struct kprobe *kp, struct pt_regs *regs)
 	hook->func(hook->addr, mtag_kprobe_parent(regs), NULL, mtag_fregs(regs));
 	return 0;
 }
+
 NOKPROBE_SYMBOL(probe_func);
 
 static int ops_add(struct ftrace_ops *ops, struct mtag_hook *hook)
@@ -318,9 +321,10 @@ void mtag_hook_remove(void)
 		return;
 	/*
 	 * ftrace takes a task that sleeps for one that has left the trampoline:
-	 * nobody may sleep there from here on. Pairs with mtag_hook_sleep_begin().
+	 * nobody may sleep there from here on.
 	 */
 	WRITE_ONCE(no_sleep, true);
+	/* Pairs with mtag_hook_sleep_begin(): who missed no_sleep is counted. */
 	smp_mb();
 	while (atomic_read(&sleepers))
 		schedule_timeout_uninterruptible(1);
@@ -402,6 +406,7 @@ int mtag_hook_show(struct seq_file *m)
  * mtag_hook_init() - find the functions and decide how they are hooked
  *
  * Nothing is hooked yet.
+ * Return: 0, or an error where a function is missing or mtag_force_ftrace is not to be had.
  */
 int mtag_hook_init(void)
 {

@@ -10,7 +10,7 @@
 #include <linux/task_work.h>
 #include <linux/types.h>
 
-/**
+/*
  * enum mtag_caller - what a page event is about, told by its caller
  */
 enum mtag_caller {
@@ -49,6 +49,10 @@ struct mtag_hook {
 
 /**
  * struct mtag_caller_name - a function that calls hooked ones
+ * @name:	of the function
+ * @caller:	what its events are about
+ * @start:	address, once resolved
+ * @end:	of the function, exclusive
  */
 struct mtag_caller_name {
 	const char *name;

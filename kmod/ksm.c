@@ -38,6 +38,8 @@ static u32 home_of(unsigned long pfn)
 
 /**
  * mtag_ksm_foreign() - is @page, a KSM page, from another tree than that of @s?
+ * @s:		space that maps @page
+ * @page:	small, as all merged pages are
  *
  * Context: page-table lock of a mapping.
  */

@@ -24,6 +24,7 @@ static atomic_t pending_works;
  * mtag_life_later() - have a task run @func on its way back to user space
  * @task:	the current one, or one that has not run yet
  * @work:	freed by @func, which ends with mtag_life_later_done()
+ * @func:	runs in process context, may sleep
  *
  * Context: any but interrupts.
  * Return: false if it will never get there: @func is not called.
@@ -238,6 +239,9 @@ MTAG_HOOK_FUNC(mtag_life_fork_end)
 /**
  * struct naming - a thread is to be tagged after its name
  * @work:	of the task that named it, run before that returns to user space
+ * @task:	the thread; reference
+ * @mm:		of @task; only compared, no reference
+ * @name:	as it was given, made a component later
  */
 struct naming {
 	struct callback_head work;

@@ -51,6 +51,7 @@ static atomic64_t limited_memory;
 
 /**
  * mtag_charge_memory() - may the module hold @bytes more?
+ * @bytes:	of spaces, tags or accounts, per-CPU memory included
  *
  * Return: 0, and mtag_uncharge_memory() is owed; -ENOMEM at the limit.
  */

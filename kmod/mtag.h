@@ -3,9 +3,9 @@
  * mtag's internal types, the interfaces between its files, its locks and
  * lifetimes.
  *
- *   hook.c ──▶ rmap.c ──▶ owner.c ──▶ account.c ──▶ report.c ──▶ netlink.c, debugfs.c
- *      │         └─▶ follow.c, swap.c, ksm.c: the rarer ways of a page
- *      └──▶ life.c (fork, exec, exit), event.c (mmap and friends)
+ *   hook.c --> rmap.c --> owner.c --> account.c --> report.c --> netlink.c, debugfs.c
+ *      |         `-> follow.c, swap.c, ksm.c: the rarer ways of a page
+ *      `--> life.c (fork, exec, exit), event.c (mmap and friends)
  *
  * Locks, outermost first:
  *
@@ -28,6 +28,7 @@
 #include <linux/atomic.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/log2.h>
 #include <linux/maple_tree.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -52,8 +53,8 @@ enum mtag_call {
 };
 
 #define MTAG_PEAK_BATCH		64U	/* pages a CPU may add before the peak is looked at */
-#define MTAG_CHUNK_SHIFT	4
-#define MTAG_CHUNK_TAGS		(1U << MTAG_CHUNK_SHIFT)
+#define MTAG_CHUNK_TAGS		16U
+#define MTAG_CHUNK_SHIFT	ilog2(MTAG_CHUNK_TAGS)
 
 /**
  * struct mtag_hot - what a page event changes; per CPU and account
@@ -80,6 +81,8 @@ struct mtag_cold {
 
 /**
  * struct mtag_chunk - the accounts of 16 consecutive tags
+ * @hot:	by tag % 16, for each CPU
+ * @cold:	by tag % 16
  */
 struct mtag_chunk {
 	struct mtag_hot __percpu *hot;
@@ -88,7 +91,10 @@ struct mtag_chunk {
 
 /**
  * struct mtag_accounts - the chunks of a space; replaced as a whole when it grows
+ * @rcu:	frees the arrays, not the chunks
  * @nr_tags:	ids below this have an account
+ * @nr_chunks:	in the two arrays
+ * @chunks:	by tag / 16
  * @hot:	chunk[i]->hot, one load nearer to the hot path
  */
 struct mtag_accounts {
@@ -100,7 +106,12 @@ struct mtag_accounts {
 };
 
 /**
- * struct mtag_sum - an account, folded over CPUs; pages and bytes as there
+ * struct mtag_sum - an account, folded over CPUs
+ * @nr:		pages by kind
+ * @touched:	pages first touched, cumulative
+ * @peak:	pages, highest anon + file + shmem
+ * @calls:	by enum mtag_call
+ * @bytes:	by enum mtag_call
  */
 struct mtag_sum {
 	s64 nr[MTAG_KINDS];
@@ -115,8 +126,12 @@ struct mtag_sum {
 /**
  * struct mtag_node - a tag
  * @hash:	in the table of all trees, by (tree, parent, name)
+ * @tree:	no reference: a tree outlives its tags
+ * @rcu:	frees it
+ * @id:		its index in tree->nodes
  * @parent:	id; 0 for a first-level tag
  * @depth:	components of its path
+ * @len:	bytes of @name, without the NUL
  * @name:	NUL-terminated component
  */
 struct mtag_node {
@@ -132,16 +147,18 @@ struct mtag_node {
 
 /**
  * struct mtag_tree - the tags shared by a process and all that it forked
+ * @ref:	of spaces and readers
  * @id:		never used twice; never 0
  * @lock:	protects @nodes, @nr_tags growing, @spaces
  * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
  * @nr_tags:	highest id + 1
  * @spaces:	those that share it, by mtag_space.sibling
+ * @rcu:	frees it
  */
 struct mtag_tree {
 	struct kref ref;
 	u32 id;
-	struct mutex lock;
+	struct mutex lock;	/* see above */
 	struct xarray nodes;
 	unsigned int nr_tags;
 	struct list_head spaces;
@@ -167,8 +184,10 @@ struct mtag_walk;
  * @base_tag:	of ranges that nobody mapped under a tag
  * @accounts:	RCU; replaced under tree->lock
  * @tree:	constant
+ * @tree_id:	tree->id, one load nearer; constant
  * @ranges:	address → tag + 1 (and MTAG_RANGE_EXPLICIT); changed under mmap_lock
  *		held for writing, or for reading together with @build_lock
+ * @walk_lock:	of what is counted while a walk or a fork is under way; @slow
  * @walk:	the walk under way; @walk_lock
  * @live:	the counters are valid (false until the first walk ended); @walk_lock
  * @dirty:	an event was missed: walk before the next answer
@@ -182,9 +201,19 @@ struct mtag_walk;
  * @has_threads: a thread has had a word or tag of its own here
  * @mapping:	a MAP_FIXED mapping under way, which becomes @mapping_tag's once
  *		what was there has been unmapped; mmap_lock held for writing
+ * @mapping_len: bytes of @mapping
+ * @mapping_tag: who maps it
+ * @build_lock:	one walk, retag or change of tracking at a time; readers of all tags
+ * @sibling:	in tree->spaces; tree->lock
  * @pins:	pinned pages with words, by mtag_pin.node; thread_lock
  * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
  *		mmap_lock held for writing
+ * @ref:	one while it is hashed, and those of who looked it up
+ * @dead:	in the list of spaces that ended and are still to be checked
+ * @rcu:	frees it
+ * @lost:	events of it that could not be recorded
+ * @overflow:	tags refused to it for a limit
+ * @repairs:	walks that mended its counters
  */
 struct mtag_space {
 	struct hlist_node node;
@@ -201,7 +230,6 @@ struct mtag_space {
 	bool live;
 	bool dirty;
 	bool by_thread;
-	bool swapped;
 	struct maple_tree ranges;
 	unsigned long mapping, mapping_len;
 	u32 mapping_tag;
@@ -214,7 +242,7 @@ struct mtag_space {
 	u32 fork_tag;
 	bool has_threads;
 
-	struct mutex build_lock;
+	struct mutex build_lock;	/* see above */
 	u64 serial;
 	struct list_head sibling;
 	struct list_head pins;
@@ -228,9 +256,7 @@ struct mtag_space {
 
 /* ---- main.c: parameters and totals ---- */
 
-/**
- * struct mtag_stat - totals since the module was loaded; shown by debugfs health
- */
+/* Totals since the module was loaded; shown by debugfs health. */
 struct mtag_stat {
 	atomic_t tracked;	/* spaces that are tracked now */
 	atomic64_t ended;	/* spaces that died */
@@ -310,9 +336,7 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag);
 
 /* ---- walk.c ---- */
-/**
- * struct mtag_audit - what a walk found; pages
- */
+/* What a walk found; pages. */
 struct mtag_audit {
 	u64 kernel;	/* RSS by the kernel's own counters */
 	u64 walked;	/* present in the page tables */
@@ -320,6 +344,7 @@ struct mtag_audit {
 	u64 drift;	/* sum over tags and kinds, swap included, of |counted - walked| */
 	u64 migrating;	/* migration entries */
 };
+
 int mtag_walk_audit(struct mtag_space *s, struct mtag_audit *audit);
 int mtag_walk_repair(struct mtag_space *s);
 
@@ -333,9 +358,15 @@ int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len
 
 /**
  * struct mtag_report - a process, read at one time
- * @acc:	its accounts; report->nr_tags sums and virtual sizes
- * @sums:	by tag
+ * @tree:	reference
+ * @nr_tags:	in @sums and @virt
+ * @lost:	of the space
+ * @overflow:	of the space
+ * @repairs:	of the space
+ * @total:	of @sums, without the peak, which is no sum
+ * @total_virt:	bytes, of @virt
  * @virt:	bytes of virtual size, by tag
+ * @sums:	by tag
  */
 struct mtag_report {
 	struct mtag_tree *tree;

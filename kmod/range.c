@@ -46,6 +46,8 @@ static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *fir
 
 /**
  * mtag_range_tag() - who mapped @addr
+ * @s:		space
+ * @addr:	user address
  * @end:	the answer holds up to here, exclusively
  *
  * Context: any.
@@ -100,6 +102,8 @@ static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
 
 /**
  * mtag_range_addr() - where @page of a file is mapped in @vma
+ * @vma:	mapping of a file, of shared memory or by a driver
+ * @page:	head, tail or single
  *
  * Return: for pages that a driver put there, and whose place cannot be told,
  * the start of @vma; such a mapping is never merged with another.
@@ -118,6 +122,10 @@ unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct pag
 
 /**
  * mtag_range_charge() - charge @nr pages of a file, or release them
+ * @s:		space
+ * @vma:	where they are mapped
+ * @page:	the first of @nr
+ * @nr:		HPAGE_PMD_NR if mapped as a huge page, else 1
  * @sign:	1 or -1
  *
  * Context: page-table lock of the mapping.
@@ -125,7 +133,8 @@ unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct pag
 void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		       const struct page *page, int nr, int sign)
 {
-	enum mtag_kind kind = PageSwapBacked(compound_head((struct page *)page)) ? MTAG_SHMEM : MTAG_FILE;
+	bool shmem = PageSwapBacked(compound_head((struct page *)page));
+	enum mtag_kind kind = shmem ? MTAG_SHMEM : MTAG_FILE;
 	unsigned long addr = mtag_range_addr(vma, page), end, last = addr + nr * PAGE_SIZE;
 	int pages;
 	u32 tag;
@@ -172,6 +181,10 @@ static void store_or_lose(struct mtag_space *s, unsigned long addr, unsigned lon
 
 /**
  * mtag_range_map() - [@addr, @addr + @len), in which nothing is mapped yet, is mapped by @tag
+ * @s:		space
+ * @addr:	page-aligned
+ * @len:	bytes; nothing is done for 0
+ * @tag:	id
  *
  * Context: mmap_lock held for writing.
  */
@@ -183,6 +196,10 @@ void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len,
 
 /**
  * mtag_range_move() - mremap moves @len bytes; the old place keeps its tags until it is unmapped
+ * @s:		space
+ * @from:	address, page-aligned
+ * @to:		address, page-aligned
+ * @len:	bytes
  *
  * Context: mmap_lock held for writing; nothing is mapped at @to yet.
  */
@@ -317,8 +334,8 @@ static bool placeless(const struct vm_area_struct *vma)
 
 static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long end)
 {
-	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, mm, addr);
+	struct vm_area_struct *vma;
 
 	for_each_vma_range(vmi, vma, end)
 		if (placeless(vma) && (vma->vm_start < addr || vma->vm_end > end))
@@ -329,9 +346,9 @@ static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long e
 static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long addr,
 		      unsigned long end, u32 flags)
 {
+	VMA_ITERATOR(vmi, mm, addr);
 	struct mtag_space *s = r->v.s;
 	struct vm_area_struct *vma;
-	VMA_ITERATOR(vmi, mm, addr);
 	int ret;
 
 	for_each_vma_range(vmi, vma, end)
@@ -347,7 +364,11 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
 
 /**
  * mtag_range_retag() - give a range of the current process to a tag
- * @addr:	and @len are whole pages
+ * @s:		space of the current process
+ * @addr:	page-aligned
+ * @len:	bytes, whole pages, not 0
+ * @tag:	id, with an account in @s
+ * @flags:	MTAG_RANGE_*
  * @moved:	bytes of resident pages that changed their owner
  * @kept:	bytes of anonymous pages that were asked for and could not
  *

@@ -65,6 +65,7 @@ void mtag_space_put(struct mtag_space *s)
 
 /**
  * mtag_space_get_mm() - the space of @mm with a reference, or NULL
+ * @mm:		only compared
  *
  * Context: any; the caller sees to it that @mm stays.
  */
@@ -157,6 +158,7 @@ void mtag_space_dirty_all(void)
 /**
  * mtag_space_alloc() - a space that counts nothing yet and that nobody finds yet
  * @tree:	a reference is taken
+ * @gfp:	as the caller may sleep
  *
  * Return: a space with one reference, or NULL.
  */
@@ -202,6 +204,9 @@ static bool count_process(void)
 
 /**
  * mtag_space_publish() - @s is the space of @mm from here on
+ * @s:		complete: its first page may come at once
+ * @mm:		new, or being tracked
+ * @gfp:	as the caller may sleep
  *
  * Context: may sleep if @gfp may; @mm has none yet.
  * Return: 0; -ENOSPC at the limit of processes; -ENOMEM.
@@ -298,6 +303,7 @@ static void end_work(struct work_struct *work)
 
 /**
  * mtag_space_end() - @mm is about to be freed, all its pages are gone
+ * @mm:		only compared
  *
  * Context: any.
  */
@@ -375,6 +381,7 @@ static void tell(const char *kind, struct mm_struct *mm)
 
 /**
  * mtag_space_track() - have @mm tracked; its pages become untagged
+ * @mm:		of a user process
  *
  * Context: may sleep; caller has a reference on @mm.
  * Return: 0, also if it is tracked already; -ENOSPC, -ENOMEM, -EINTR; -EBUSY
@@ -433,6 +440,7 @@ static void park(struct mtag_space *s)
 
 /**
  * mtag_space_untrack() - stop tracking @mm
+ * @mm:		of a user process
  *
  * Context: may sleep; caller has a reference on @mm.
  * Return: 0; -ESRCH if it is not tracked.

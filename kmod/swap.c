@@ -78,6 +78,10 @@ void mtag_swap_set(unsigned long entry, u32 tag)
 
 /**
  * mtag_swap_out() - reclaim replaces a mapping of @page in @s by its swap entry
+ * @s:		space
+ * @page:	small; its private field is the swap entry
+ * @tag:	owner of @page
+ * @addr:	where it was mapped, or MTAG_NO_ADDR
  *
  * Context: page-table lock; @page is locked and in the swap cache.
  */
@@ -97,6 +101,9 @@ void mtag_swap_out(struct mtag_space *s, struct page *page, u32 tag, unsigned lo
 
 /**
  * mtag_swap_in() - the swap entry at @addr is about to become a page
+ * @s:		space of @mm
+ * @mm:		whose page table it is
+ * @addr:	page-aligned
  *
  * Context: page-table lock; the page table still holds the entry.
  */

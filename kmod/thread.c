@@ -16,7 +16,10 @@
 /**
  * struct mtag_pin - a pinned page of a space that has words in it
  * @node:	in space->pins; thread_lock
+ * @page:	anonymous, pinned for long
  * @refs:	threads with a word here; thread_lock
+ * @rcu:	waits until no hook reads a word
+ * @work:	unpins, which may sleep
  */
 struct mtag_pin {
 	struct list_head node;
@@ -29,11 +32,14 @@ struct mtag_pin {
 /**
  * struct mtag_thread - what is kept per task, when there is something to keep
  * @node:	in the hash by task; RCU, changed under thread_lock
+ * @task:	the key; no reference, as its end is told
  * @space:	in which @word and @inherited mean something; NULL when that is gone
  * @word:	the tag, in a pinned page or @inherited
  * @user:	where the thread knows its word
  * @pin:	of @word, or NULL
+ * @inherited:	the tag of a thread that has no word
  * @zap:	the mm whose page tables the task is zapping
+ * @rcu:	frees it
  */
 struct mtag_thread {
 	struct hlist_node node;
@@ -133,6 +139,7 @@ static struct mtag_thread *get(struct task_struct *task)
 
 /**
  * mtag_thread_tag() - the current tag of the running thread for @s
+ * @s:		space
  *
  * That of the process when the thread has none, and when the thread is not of
  * that process: a debugger, a monitor or a kernel thread never lends its tag.
@@ -249,6 +256,7 @@ static int unregister(struct mtag_space *s, u32 *tag)
 
 /**
  * mtag_thread_register() - the current thread keeps its tag at @word
+ * @s:		space of the current process
  * @word:	user address; 0: it has no tag of its own any more
  * @tag:	the tag it has now, stored in the word as well
  *
@@ -284,8 +292,12 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 
 /**
  * mtag_thread_set() - @task, which has no word, has @tag from now on
+ * @s:		space of the process of @task
+ * @task:	a thread
+ * @tag:	id, with an account in @s
  *
- * Context: any. Return: 0; -EBUSY if it has a word; -ENOMEM.
+ * Context: any.
+ * Return: 0; -EBUSY if it has a word; -ENOMEM.
  */
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 {
@@ -310,6 +322,8 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 
 /**
  * mtag_thread_fork() - the current thread forks @parent; its child will run in @child
+ * @parent:	space
+ * @child:	space, new; keeps the tag and the word for mtag_thread_start()
  *
  * Context: any.
  */
@@ -385,6 +399,8 @@ static void begin_thread(struct mtag_thread *t, struct mtag_space *s, bool share
 
 /**
  * mtag_thread_start() - @child is about to run in @s, created by the current thread
+ * @s:		space of @child
+ * @child:	has not run yet; a thread, a vfork child or a forked process
  *
  * Context: preemption disabled.
  */

@@ -68,6 +68,7 @@ void mtag_tree_exit(void)
 
 /**
  * mtag_tree_create() - a tree of the reserved tags only
+ * @gfp:	of the tree itself
  *
  * Return: a tree with one reference, or NULL.
  */
@@ -130,11 +131,25 @@ bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
 	return tag < MTAG_ID_FIRST || (tag <= MTAG_ID_MAX && xa_load(&tree->nodes, tag));
 }
 
+/* The length of the UTF-8 sequence that begins with @first, or 0. */
+static int utf8_length(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2)
+		return 0;
+	if (first < 0xe0)
+		return 2;
+	if (first < 0xf0)
+		return 3;
+	return first < 0xf5 ? 4 : 0;
+}
+
 /* The length of the UTF-8 sequence of one printable character at @p, or 0. */
 static int utf8_printable(const unsigned char *p, size_t len)
 {
 	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	int i, n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+	int i, n = utf8_length(*p);
 	u32 c = n == 1 ? *p : *p & (0x7f >> n);
 
 	if (!n || n > len)
@@ -172,6 +187,7 @@ static int name_check(const char *name, size_t len)
 
 /**
  * mtag_tree_component() - make whatever name a valid one, in place
+ * @name:	NUL-terminated; what lies behind MTAG_NAME_MAX bytes is left
  *
  * Return: its length; 0 if there is nothing of it.
  */
@@ -331,7 +347,10 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 
 /**
  * mtag_tree_intern() - find or create the tag @name below @parent
+ * @s:		space, all of whose tree gets the tag
+ * @parent:	id; MTAG_ID_UNTAGGED for a first-level tag
  * @name:	@len bytes, no NUL needed
+ * @len:	bytes
  *
  * Context: may sleep.
  * Return: the tag; -EINVAL or -ENAMETOOLONG for the name or depth, -ENOENT for
@@ -351,6 +370,10 @@ int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t 
 
 /**
  * mtag_tree_copy_path() - have the tag that @tag is in @from in the tree of @to
+ * @to:		space
+ * @from:	tree, to which the caller has a reference
+ * @tag:	id in @from; what it does not have becomes untagged
+ * @gfp:	as the caller may sleep
  *
  * Return: its id there, or as mtag_tree_intern().
  */
@@ -370,7 +393,10 @@ int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, 
 
 /**
  * mtag_tree_path() - write the path of @tag
+ * @tree:	the caller has a reference
+ * @tag:	id
  * @buf:	@len bytes; NULL to ask for the size
+ * @len:	bytes at @buf
  *
  * Return: bytes of the path with its NUL; nothing is written if that is more
  * than @len. -ENOENT when there is no such tag.

@@ -23,6 +23,10 @@
 
 /**
  * mtag_walk_event() - a page event in a space that a walk or a fork goes through
+ * @s:		space
+ * @tag:	that they are charged to
+ * @kind:	what they are
+ * @pages:	may be negative
  * @addr:	MTAG_NO_ADDR if unknown
  *
  * Context: page-table lock of the mapping.
@@ -149,7 +153,7 @@ static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t 
 static void visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
 			unsigned long addr, unsigned long end)
 {
-	spinlock_t *ptl;
+	spinlock_t *ptl;	/* of the page table */
 	pte_t *start, *pte;
 
 	start = pte_offset_map_lock(vma->vm_mm, pmd, addr, &ptl);
@@ -226,6 +230,10 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 
 /**
  * mtag_walk_vma() - visit what is mapped in [@addr, @end) of @vma
+ * @v:		told of each page and swap entry
+ * @vma:	a mapping; hugetlb is passed over
+ * @addr:	page-aligned, in @vma
+ * @end:	exclusive
  *
  * Context: mmap_lock of the mm held; may sleep unless preemption is disabled.
  */
@@ -358,8 +366,8 @@ static unsigned long enter_vma(struct mtag_visitor *v, struct vm_area_struct *vm
 
 static void count_mm(struct counter *c, struct mm_struct *mm)
 {
-	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
 
 	for_each_vma(vmi, vma)
 		mtag_walk_vma(&c->v, vma, enter_vma(&c->v, vma), vma->vm_end);
@@ -474,9 +482,12 @@ static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fr
 
 /**
  * mtag_walk_build() - count a space for the first time; its pages become untagged
+ * @s:		space
+ * @mm:		its mm
  * @fresh:	its tree is new
  *
  * Context: caller holds build_lock and a reference on @mm. May sleep.
+ * Return: 0; -EAGAIN if its pages would not hold still, -ENOMEM, -EINTR.
  */
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh)
 {
@@ -492,6 +503,7 @@ static void repaired(struct mtag_space *s)
 
 /**
  * mtag_walk_repair() - count a space anew if it missed an event
+ * @s:		space
  *
  * Context: may sleep.
  * Return: 0, also when there was nothing to do or the process is exiting.
@@ -523,6 +535,8 @@ int mtag_walk_repair(struct mtag_space *s)
 
 /**
  * mtag_walk_audit() - compare the counters with the page tables
+ * @s:		space
+ * @audit:	filled; pages
  *
  * Context: may sleep.
  * Return: 0; -ESRCH if the process is exiting, -EAGAIN if its pages would not
@@ -551,8 +565,8 @@ int mtag_walk_audit(struct mtag_space *s, struct mtag_audit *audit)
 /* Nothing of the parent's anonymous memory is kept from the child. */
 static bool all_copied(struct mm_struct *mm)
 {
-	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
 
 	for_each_vma(vmi, vma)
 		if (vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK) && vma->anon_vma)
@@ -563,8 +577,8 @@ static bool all_copied(struct mm_struct *mm)
 /* Counts what is mapped from files, and the anonymous pages among it. */
 static void count_files(struct counter *c, struct mm_struct *mm)
 {
-	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
 
 	for_each_vma(vmi, vma)
 		if (!vma_is_anonymous(vma))
@@ -619,6 +633,11 @@ static bool fork_by_sums(struct counter *c, struct mtag_space *parent, struct mm
 
 /**
  * mtag_walk_fork() - count a forked child before it runs
+ * @parent:	space
+ * @child:	space, new
+ * @oldmm:	of @parent
+ * @mm:		of @child, copied
+ * @gfp:	of the shadow
  *
  * The child has the anonymous pages of its parent if nothing came or went in
  * either meanwhile, the kernel's counters of the child equal the parent's sums,

@@ -14,6 +14,8 @@
  * @shadow:	pages by tag and kind, as the walk finds them
  * @nr_tags:	of @shadow
  * @retag:	the walk moves [@start, @cursor) to @tag
+ * @start:	of the range that is retagged
+ * @tag:	that it is retagged to
  *
  * All under space->walk_lock, @cursor is moved under the page-table lock too.
  */
@@ -39,6 +41,8 @@ unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr);
 
 /**
  * struct mtag_pte - an entry that a walk visits
+ * @vma:	where it is
+ * @addr:	of @page or @swap in @vma
  * @page:	the frame, or NULL for a swap entry
  * @swap:	swap entry
  * @nr:		frames from @page on: 1 or HPAGE_PMD_NR
@@ -56,6 +60,7 @@ struct mtag_pte {
  * @visit:	called for each resident page and swap entry, under the page-table lock
  * @leave:	called before each page-table lock is dropped, with the end of what
  *		was visited, and for each range that has nothing
+ * @s:		space, whose walk_lock is held for both
  * @migrating:	counts pages under migration
  */
 struct mtag_visitor {

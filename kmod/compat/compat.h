@@ -23,9 +23,17 @@
 #define mtag_arg3(fregs)	((fregs)->regs.cx)
 #define mtag_arg4(fregs)	((fregs)->regs.r8)
 
-/* A kprobe's registers in the form that the hooks take; its caller's address. */
-#define mtag_fregs(regs)	container_of((regs), struct ftrace_regs, regs)
-#define mtag_kprobe_parent(regs) (*(unsigned long *)(regs)->sp)
+/* A kprobe's registers in the form that the hooks take. */
+static __always_inline struct ftrace_regs *mtag_fregs(struct pt_regs *regs)
+{
+	return container_of(regs, struct ftrace_regs, regs);
+}
+
+/* The address that the probed function returns to. */
+static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *regs)
+{
+	return *(unsigned long *)regs->sp;
+}
 
 /* Pages by the kernel's own counters, those cached by the tasks of @mm included. */
 long mtag_compat_rss(struct mm_struct *mm, int member);

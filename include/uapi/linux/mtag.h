@@ -45,7 +45,7 @@ struct mtag_ioc_attach {
 	__u32 default_tag;
 };
 
-#define MTAG_ATTACH_BY_THREAD	0x1	/* name the tags of threads after the threads; kept over exec */
+#define MTAG_ATTACH_BY_THREAD	0x1	/* tags of threads are named after them; kept over exec */
 
 /**
  * struct mtag_ioc_thread - MTAG_IOC_THREAD: tell where the calling thread keeps its current tag
@@ -140,16 +140,6 @@ struct mtag_ioc_range {
 
 #define MTAG_RANGE_PRESENT	0x1	/* anonymous pages that are already there too */
 
-/**
- * struct mtag_ioc_usage - MTAG_IOC_USAGE: the counters of one tag of the calling process
- * @size:	in: sizeof(struct mtag_ioc_usage)
- * @flags:	in: 0
- * @tag:	in: tag
- * @pad:	0
- * @counters:	out: by MTAG_C_*, self values of this tag, bytes or calls
- *
- * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ESRCH.
- */
 enum {	/* indices, append only; the same order as netlink's "counters" */
 	MTAG_C_ANON,		/* bytes resident, anonymous */
 	MTAG_C_FILE,		/* bytes resident, files */
@@ -173,6 +163,16 @@ enum {	/* indices, append only; the same order as netlink's "counters" */
 	MTAG_C_NR
 };
 
+/**
+ * struct mtag_ioc_usage - MTAG_IOC_USAGE: the counters of one tag of the calling process
+ * @size:	in: sizeof(struct mtag_ioc_usage)
+ * @flags:	in: 0
+ * @tag:	in: tag
+ * @pad:	0
+ * @counters:	out: by MTAG_C_*, self values of this tag, bytes or calls
+ *
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ESRCH.
+ */
 struct mtag_ioc_usage {
 	__u32 size;
 	__u32 flags;
@@ -219,7 +219,7 @@ enum {
 	MTAG_CMD_UNSPEC,
 	MTAG_CMD_INFO_GET,	/* do: what this module is and how it is doing */
 	MTAG_CMD_PROC_GET,	/* do with PROC_PID, dump: one message a process */
-	MTAG_CMD_TAG_GET,	/* dump, with or without PROC_PID: messages with PROC_PID and TAGs */
+	MTAG_CMD_TAG_GET,	/* dump, with PROC_PID or without: PROC_PID and TAGs */
 	MTAG_CMD_TRACK,		/* do with PROC_PID */
 	MTAG_CMD_UNTRACK,	/* do with PROC_PID */
 	MTAG_CMD_AUDIT,		/* do with PROC_PID: walk its page tables and compare */
@@ -227,6 +227,7 @@ enum {
 	MTAG_CMD_EVENT,		/* multicast */
 	__MTAG_CMD_MAX
 };
+
 #define MTAG_CMD_MAX (__MTAG_CMD_MAX - 1)
 
 enum {
@@ -266,6 +267,7 @@ enum {
 	MTAG_A_EVENT_KIND,	/* string: "track", "untrack", "exit", "overflow" */
 	__MTAG_A_MAX
 };
+
 #define MTAG_A_MAX (__MTAG_A_MAX - 1)
 
 #endif /* _UAPI_LINUX_MTAG_H */
