@@ -153,6 +153,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 
 	if (!child) {
 		lost(parent);
+		mtag_space_stray();
 		return;
 	}
 	child->default_tag = READ_ONCE(parent->default_tag);
@@ -161,8 +162,10 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	ret = mtag_range_fork(child, parent, gfp);
 	if (!ret)
 		ret = mtag_space_publish(child, mm, gfp);
-	if (ret)
+	if (ret) {
 		lost(parent);
+		mtag_space_stray();
+	}
 	mtag_space_put(child);
 }
 

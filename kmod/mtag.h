@@ -9,7 +9,7 @@
  *
  * Locks, outermost first:
  *
- *   space->build_lock   mutex: one walk, retag or change of tracking a space at a time
+ *   tree->build_lock    mutex: one walk, retag or change of tracking in a tree at a time
  *   mm->mmap_lock       the kernel's
  *   tree->lock          mutex: the tags of a tree, its spaces and their chunks
  *   page-table lock     the kernel's; every rmap hook is called under it
@@ -149,6 +149,7 @@ struct mtag_node {
  * struct mtag_tree - the tags shared by a process and all that it forked
  * @ref:	of spaces and readers
  * @id:		never used twice; never 0
+ * @build_lock: one walk, retag or change of tracking at a time; readers of all tags
  * @lock:	protects @nodes, @nr_tags growing, @spaces
  * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
  * @nr_tags:	highest id + 1
@@ -158,6 +159,7 @@ struct mtag_node {
 struct mtag_tree {
 	struct kref ref;
 	u32 id;
+	struct mutex build_lock;	/* see above */
 	struct mutex lock;	/* see above */
 	struct xarray nodes;
 	unsigned int nr_tags;
@@ -203,7 +205,6 @@ struct mtag_walk;
  *		what was there has been unmapped; mmap_lock held for writing
  * @mapping_len: bytes of @mapping
  * @mapping_tag: who maps it
- * @build_lock:	one walk, retag or change of tracking at a time; readers of all tags
  * @sibling:	in tree->spaces; tree->lock
  * @pins:	pinned pages with words, by mtag_pin.node; thread_lock
  * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
@@ -242,7 +243,6 @@ struct mtag_space {
 	u32 fork_tag;
 	bool has_threads;
 
-	struct mutex build_lock;	/* see above */
 	u64 serial;
 	struct list_head sibling;
 	struct list_head pins;
@@ -326,6 +326,7 @@ struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket
 void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
 void mtag_space_dirty(struct mtag_space *s);
 void mtag_space_dirty_all(void);
+void mtag_space_stray(void);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);
 void mtag_space_exit(void);

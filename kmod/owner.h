@@ -9,16 +9,18 @@
 #ifndef MTAG_OWNER_H
 #define MTAG_OWNER_H
 
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/mm.h>
 #include "mtag.h"
 
 #define MTAG_SECTION_SHIFT	(27 - PAGE_SHIFT)	/* 128 MiB */
-#define MTAG_SECTION_PAGES	(1UL << MTAG_SECTION_SHIFT)
+#define MTAG_SECTION_PAGES	BIT(MTAG_SECTION_SHIFT)
 #define MTAG_MIXED		0xffff
 
 /**
  * struct mtag_section - owners of 128 MiB of memory
+ * @tag:	owner of a frame, by place in the section
  * @huge:	owner of all frames of a huge page, or MTAG_MIXED
  */
 struct mtag_section {
@@ -41,10 +43,12 @@ void mtag_owner_exit(void);
  */
 static __always_inline struct mtag_section *mtag_owner_section(unsigned long pfn)
 {
+	/* Grows while this reads it: the old length will do. */
 	if (unlikely(pfn >> MTAG_SECTION_SHIFT >= data_race(mtag_nr_sections)))
 		return NULL;
 	/* Pairs with the release in array_grow(): the array is at least that long. */
 	smp_acquire__after_ctrl_dep();
+	/* The array may be replaced by a longer one, and is freed after a grace period. */
 	return data_race(mtag_sections[pfn >> MTAG_SECTION_SHIFT]);
 }
 

@@ -386,14 +386,14 @@ int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len
 	};
 	int ret;
 
-	mutex_lock(&s->build_lock);
+	mutex_lock(&s->tree->build_lock);
 	if (!s->live) {
 		ret = -ESRCH;
 		goto unlock_build;
 	}
 	retag_set(s, &r.w);
 	synchronize_rcu();
-	ret = mmap_read_lock_killable(mm);
+	ret = mtag_walk_lock(mm);
 	if (ret)
 		goto unset;
 	ret = retag_check(mm, addr, addr + len);
@@ -410,6 +410,6 @@ int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len
 unset:
 	retag_set(s, NULL);
 unlock_build:
-	mutex_unlock(&s->build_lock);
+	mutex_unlock(&s->tree->build_lock);
 	return ret;
 }

@@ -84,7 +84,7 @@ static int virt_read(struct mtag_space *s, struct mm_struct *mm, struct virt *v)
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
 
-	lockdep_assert_held(&s->build_lock);
+	lockdep_assert_held(&s->tree->build_lock);
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
 	for_each_vma(vmi, vma) {
@@ -184,11 +184,11 @@ static int settle(struct mtag_space *s)
 /* The caller must unlock build_lock: until then there is no walk, retag or change of tracking. */
 static int report_lock(struct mtag_space *s)
 {
-	if (mutex_lock_killable(&s->build_lock))
+	if (mutex_lock_killable(&s->tree->build_lock))
 		return -EINTR;
 	if (s->live)
 		return 0;
-	mutex_unlock(&s->build_lock);
+	mutex_unlock(&s->tree->build_lock);
 	return -ESRCH;
 }
 
@@ -241,7 +241,7 @@ struct mtag_report *mtag_report_get(struct mtag_space *s)
 		r = ERR_PTR(err);
 	} else {
 		r = report_read(s, mm);
-		mutex_unlock(&s->build_lock);
+		mutex_unlock(&s->tree->build_lock);
 	}
 	/* Possibly the last one, and exit_mmap() is nothing to do under build_lock. */
 	if (mm)
@@ -347,7 +347,7 @@ int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters)
 	if (err)
 		return err;
 	err = one_read(s, current->mm, tag, counters);
-	mutex_unlock(&s->build_lock);
+	mutex_unlock(&s->tree->build_lock);
 	return err;
 }
 

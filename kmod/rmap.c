@@ -105,6 +105,7 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 		goto other;
 	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
 	acc = rcu_dereference_raw(s->accounts);
+	/* It only grows: below an old value there is an account too. */
 	if (unlikely(tag >= data_race(acc->nr_tags)))
 		goto other;
 	pfn = page_to_pfn((struct page *)mtag_arg0(fregs));
@@ -154,6 +155,7 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	if (unlikely(!section))
 		goto other;
 	tag = READ_ONCE(*mtag_section_tag(section, pfn));
+	/* Likewise. */
 	if (unlikely(tag >= data_race(acc->nr_tags)))
 		goto other;
 	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
@@ -189,6 +191,8 @@ void mtag_rmap_add_file(unsigned long ip, unsigned long parent_ip, struct ftrace
 
 /**
  * mtag_owner_of() - the tag that @page is charged to in @s, if it maps it
+ * @s:		space
+ * @page:	head, tail or single; anonymous
  *
  * Context: page-table lock of a mapping, or @page is locked.
  */
@@ -203,6 +207,10 @@ u32 mtag_owner_of(struct mtag_space *s, const struct page *page)
 
 /**
  * mtag_charge() - @pages more (or fewer) of @kind for @tag in @s
+ * @s:		space
+ * @tag:	id
+ * @kind:	what they are
+ * @pages:	may be negative
  * @addr:	where, or MTAG_NO_ADDR: a walk counts what it has not come to yet itself
  *
  * Context: page-table lock of the mapping.

@@ -20,6 +20,7 @@
  * @word:	&space->default_tag, or a word of the thread
  * @copy:	copy-on-write: the page just added, until the original is removed
  * @copy_space:	of @copy
+ * @copy_addr:	user address of @copy
  * @copy_tag:	what @copy was charged to
  *
  * Used with preemption disabled.

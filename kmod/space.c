@@ -155,6 +155,17 @@ void mtag_space_dirty_all(void)
 	rcu_read_unlock();
 }
 
+/*
+ * A process was forked by a tracked one and could not be tracked: should it be
+ * later, its pages become untagged, and some may be others' too.
+ */
+static bool strays;
+
+void mtag_space_stray(void)
+{
+	WRITE_ONCE(strays, true);
+}
+
 /**
  * mtag_space_alloc() - a space that counts nothing yet and that nobody finds yet
  * @tree:	a reference is taken
@@ -180,7 +191,6 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	s->tree_id = tree->id;
 	s->slow = MTAG_SLOW_WALK;
 	raw_spin_lock_init(&s->walk_lock);
-	mutex_init(&s->build_lock);
 	mt_init_flags(&s->ranges, MT_FLAGS_USE_RCU);
 	INIT_LIST_HEAD(&s->sibling);
 	INIT_LIST_HEAD(&s->pins);
@@ -338,9 +348,11 @@ static int track_new(struct mm_struct *mm)
 	ret = mtag_space_publish(s, mm, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		goto put;
-	mutex_lock(&s->build_lock);
+	mutex_lock(&s->tree->build_lock);
 	ret = mtag_walk_build(s, mm, true);
-	mutex_unlock(&s->build_lock);
+	if (READ_ONCE(strays))
+		mtag_space_dirty_all();
+	mutex_unlock(&s->tree->build_lock);
 	if (ret && unhash(s)) {
 		synchronize_rcu();
 		dissolve(s);
@@ -356,13 +368,13 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 
 	if (!count_process())
 		return -ENOSPC;
-	mutex_lock(&s->build_lock);
+	mutex_lock(&s->tree->build_lock);
 	s->default_tag = MTAG_ID_UNTAGGED;
 	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
 	ret = mtag_walk_build(s, mm, false);
 	if (ret)
 		mtag_space_slow(s, MTAG_SLOW_PARKED, 0);
-	mutex_unlock(&s->build_lock);
+	mutex_unlock(&s->tree->build_lock);
 	if (ret)
 		untracked();
 	return ret;
@@ -428,12 +440,12 @@ static bool has_relatives(struct mtag_space *s)
  */
 static void park(struct mtag_space *s)
 {
-	mutex_lock(&s->build_lock);
+	mutex_lock(&s->tree->build_lock);
 	raw_spin_lock(&s->walk_lock);
 	s->live = false;
 	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_PARKED);
 	raw_spin_unlock(&s->walk_lock);
-	mutex_unlock(&s->build_lock);
+	mutex_unlock(&s->tree->build_lock);
 	mtag_thread_end_space(s);
 	untracked();
 }
@@ -462,8 +474,8 @@ int mtag_space_untrack(struct mm_struct *mm)
 		park(s);
 	} else if (unhash(s)) {
 		/* Walks of it end first; hooks let go of it by RCU. */
-		mutex_lock(&s->build_lock);
-		mutex_unlock(&s->build_lock);
+		mutex_lock(&s->tree->build_lock);
+		mutex_unlock(&s->tree->build_lock);
 		synchronize_rcu();
 		dissolve(s);
 	}
@@ -482,8 +494,8 @@ static void drop_all(void)
 
 	while ((s = mtag_space_next(s, &bucket))) {
 		if (unhash(s)) {
-			mutex_lock(&s->build_lock);
-			mutex_unlock(&s->build_lock);
+			mutex_lock(&s->tree->build_lock);
+			mutex_unlock(&s->tree->build_lock);
 			dissolve(s);
 			/* The place in the bucket went with it. */
 			mtag_space_put(s);

@@ -83,6 +83,7 @@ struct mtag_tree *mtag_tree_create(gfp_t gfp)
 		tree->id = atomic_inc_return(&last_tree_id);
 	} while (!tree->id);
 	mutex_init(&tree->lock);
+	mutex_init(&tree->build_lock);
 	xa_init_flags(&tree->nodes, XA_FLAGS_ACCOUNT);
 	tree->nr_tags = MTAG_ID_FIRST;
 	INIT_LIST_HEAD(&tree->spaces);

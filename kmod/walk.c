@@ -434,6 +434,24 @@ static u64 kernel_rss(struct mm_struct *mm)
 	       mtag_compat_rss(mm, MM_SHMEMPAGES);
 }
 
+/**
+ * mtag_walk_lock() - mmap_lock for reading, and no munmap under way
+ * @mm:		its mmap_read_unlock() is owed
+ *
+ * munmap() keeps only a read lock while it zaps what is no longer in the tree
+ * of mappings, where a walk would not find it.
+ * Context: may sleep.
+ * Return: 0 or -EINTR.
+ */
+int mtag_walk_lock(struct mm_struct *mm)
+{
+	int ret = mmap_write_lock_killable(mm);
+
+	if (!ret)
+		mmap_write_downgrade(mm);
+	return ret;
+}
+
 static int count_once(struct counter *c, struct mm_struct *mm, struct mtag_audit *audit)
 {
 	int ret;
@@ -441,7 +459,7 @@ static int count_once(struct counter *c, struct mm_struct *mm, struct mtag_audit
 	count_begin(c);
 	/* Hooks that began before now know nothing of the walk: let them finish. */
 	synchronize_rcu();
-	ret = mmap_read_lock_killable(mm);
+	ret = mtag_walk_lock(mm);
 	if (ret) {
 		c->w.inexact = true;
 		count_end(c, audit);
@@ -491,7 +509,7 @@ static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fr
  */
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh)
 {
-	lockdep_assert_held(&s->build_lock);
+	lockdep_assert_held(&s->tree->build_lock);
 	return count(s, mm, true, fresh, NULL);
 }
 
@@ -518,17 +536,18 @@ int mtag_walk_repair(struct mtag_space *s)
 	mm = mtag_space_mm(s);
 	if (!mm)
 		return 0;
-	mutex_lock(&s->build_lock);
+	mutex_lock(&s->tree->build_lock);
 	if (READ_ONCE(s->dirty) && !(s->slow & MTAG_SLOW_PARKED)) {
 		/* What is missed from here on makes it dirty again. */
 		WRITE_ONCE(s->dirty, false);
-		ret = count(s, mm, false, false, NULL);
+		/* Forked while its parent was counted first: all it has is untagged. */
+		ret = count(s, mm, !s->live, !s->live, NULL);
 		if (ret)
 			mtag_space_dirty(s);
 		else
 			repaired(s);
 	}
-	mutex_unlock(&s->build_lock);
+	mutex_unlock(&s->tree->build_lock);
 	mmput(mm);
 	return ret;
 }
@@ -553,9 +572,9 @@ int mtag_walk_audit(struct mtag_space *s, struct mtag_audit *audit)
 	mm = mtag_space_mm(s);
 	if (!mm)
 		return -ESRCH;
-	mutex_lock(&s->build_lock);
+	mutex_lock(&s->tree->build_lock);
 	ret = s->live ? count(s, mm, false, false, audit) : -ESRCH;
-	mutex_unlock(&s->build_lock);
+	mutex_unlock(&s->tree->build_lock);
 	mmput(mm);
 	return ret;
 }
@@ -653,6 +672,9 @@ int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct m
 	struct counter c;
 	int ret;
 
+	/* Its first walk is yet to take the owners away of pages that the child has too. */
+	if (!READ_ONCE(parent->live))
+		return -EAGAIN;
 	ret = counter_init(&c, child, gfp);
 	if (ret)
 		return ret;

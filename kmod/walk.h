@@ -31,6 +31,7 @@ struct mtag_walk {
 
 void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		     unsigned long addr);
+int mtag_walk_lock(struct mm_struct *mm);
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh);
 int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
 		   struct mm_struct *mm, gfp_t gfp);
