@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What mtag costs, in instructions: run where the clock counts them (tests/vm/run --icount).
+ *
+ * The same work is done with no hook in, by a process that is not tracked while another one is, by a
+ * tracked process, and by one that has a tag, in turns and in one boot: costs differ between boots by
+ * more than what is measured here. Each number is the least of several.
+ *
+ * Prints "what<tab>measured<tab>budget" a line, the budget empty where there is none.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "mtag.h"
+#include "uapi/linux/mtag.h"
+
+#define PG 4096UL
+#define HPAGE (2UL << 20)
+/* Little enough that most passes are over between two ticks of the timer, every 4,000,000. */
+#define SMALL (1UL << 20)
+#define HUGE (8UL << 20)
+#define PASSES 20
+#define FORKED (64UL << 20) /* 16,384 pages */
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define TAGS 1000
+#define HEALTH "/sys/kernel/debug/mtag/health"
+#define LINGER "/sys/module/mtag/parameters/linger_ms"
+
+#define must(call)                                                                                 \
+	({                                                                                         \
+		__typeof__(call) must_ = (call);                                                   \
+		if ((long)must_ == -1) {                                                           \
+			perror(#call);                                                             \
+			_exit(1);                                                                  \
+		}                                                                                  \
+		must_;                                                                             \
+	})
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static double min(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- what a page goes through; each returns instructions a page ---- */
+
+static char *map(size_t len, size_t align, int advice)
+{
+	char *p = must(mmap(NULL, len + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0));
+
+	p += -(uintptr_t)p % align;
+	must(madvise(p, len, advice));
+	return p;
+}
+
+static void touch(char *p, size_t len, size_t step)
+{
+	for (size_t i = 0; i < len; i += step)
+		p[i] = 1;
+}
+
+static double timed_touch(char *p, size_t len, size_t step)
+{
+	double start = now();
+
+	touch(p, len, step);
+	return (now() - start) / (len / step);
+}
+
+static double timed_discard(char *p, size_t len, size_t step)
+{
+	double start = now();
+
+	must(madvise(p, len, MADV_DONTNEED));
+	return (now() - start) / (len / step);
+}
+
+/* The page tables are there: what is measured is the page alone. */
+static double come_and_go(size_t len, size_t step, int advice, bool go)
+{
+	char *p = map(len, HPAGE, advice);
+	double best = 1e9;
+
+	for (int i = 0; i < PASSES; i++) {
+		double come = timed_touch(p, len, step);
+
+		best = min(best, go ? timed_discard(p, len, step) : come);
+		if (!go)
+			must(madvise(p, len, MADV_DONTNEED));
+	}
+	must(munmap(p, len));
+	return best;
+}
+
+static double small_come(void)
+{
+	return come_and_go(SMALL, PG, MADV_NOHUGEPAGE, false);
+}
+
+static double small_go(void)
+{
+	return come_and_go(SMALL, PG, MADV_NOHUGEPAGE, true);
+}
+
+static double huge_come(void)
+{
+	return come_and_go(HUGE, HPAGE, MADV_HUGEPAGE, false);
+}
+
+static double huge_go(void)
+{
+	return come_and_go(HUGE, HPAGE, MADV_HUGEPAGE, true);
+}
+
+/* A page of a file in the page cache, mapped sixteen at a time. */
+static double file(bool go)
+{
+	int fd = must(memfd_create("bench", 0));
+	double best = 1e9;
+	volatile char *p;
+	char sum = 0;
+
+	must(ftruncate(fd, SMALL));
+	p = must(mmap(NULL, SMALL, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+	touch((char *)p, SMALL, PG);
+	for (int i = 0; i < PASSES; i++) {
+		double start, gone = timed_discard((char *)p, SMALL, PG);
+
+		start = now();
+		for (size_t j = 0; j < SMALL; j += PG)
+			sum += p[j];
+		/* The first time they are there one by one, and dirty. */
+		if (i)
+			best = min(best, go ? gone : (now() - start) / (SMALL / PG));
+	}
+	must(munmap((char *)p, SMALL));
+	close(fd);
+	return best;
+}
+
+static double file_come(void)
+{
+	return file(false);
+}
+
+static double file_go(void)
+{
+	return file(true);
+}
+
+/* do_it(pipe) in a child that this waits for: what it wrote there. */
+static double in_child(void (*do_it)(int, void *), void *arg)
+{
+	double result;
+	int fds[2];
+	pid_t pid;
+
+	must(pipe(fds));
+	pid = must(fork());
+	if (!pid) {
+		do_it(fds[1], arg);
+		_exit(0);
+	}
+	if (must(read(fds[0], &result, sizeof(result))) != sizeof(result))
+		_exit(1);
+	must(waitpid(pid, NULL, 0));
+	close(fds[0]);
+	close(fds[1]);
+	return result;
+}
+
+static void copy_pages(int fd, void *p)
+{
+	double cost = timed_touch(p, SMALL, PG);
+
+	must(write(fd, &cost, sizeof(cost)));
+}
+
+static double copy_on_write(void)
+{
+	char *p = map(SMALL, HPAGE, MADV_NOHUGEPAGE);
+	double best = 1e9;
+
+	touch(p, SMALL, PG);
+	for (int i = 0; i < PASSES; i++)
+		best = min(best, in_child(copy_pages, p));
+	must(munmap(p, SMALL));
+	return best;
+}
+
+static double fork_or_exit(bool ends)
+{
+	char *p = map(FORKED, HPAGE, MADV_NOHUGEPAGE), c = 0;
+	double best = 1e9, start;
+	int fds[2];
+	pid_t pid;
+
+	touch(p, FORKED, PG);
+	must(pipe(fds));
+	for (int i = 0; i < 5; i++) {
+		start = now();
+		pid = must(fork());
+		if (!pid)
+			_exit(read(fds[0], &c, 1) != 1);
+		if (!ends)
+			best = min(best, now() - start);
+		start = now();
+		must(write(fds[1], &c, 1));
+		must(waitpid(pid, NULL, 0));
+		if (ends)
+			best = min(best, now() - start);
+	}
+	must(munmap(p, FORKED));
+	close(fds[0]);
+	close(fds[1]);
+	return best / (FORKED / PG);
+}
+
+static double fork_page(void)
+{
+	return fork_or_exit(false);
+}
+
+static double exit_page(void)
+{
+	return fork_or_exit(true);
+}
+
+static double malloc_pair(void)
+{
+	double best = 1e9, start;
+
+	for (int i = 0; i < 5; i++) {
+		start = now();
+		for (int j = 0; j < 10000; j++) {
+			void *p = malloc(100);
+
+			__asm__ volatile("" : "+r"(p));
+			free(p);
+		}
+		best = min(best, (now() - start) / 10000);
+	}
+	return best;
+}
+
+/* Who does it: a process started for it, in the state it is named after. */
+enum who { NONE, UNTRACKED, TRACKED, TAGGED, WHO };
+
+static const char *const who_name[WHO] = { "none", "untracked", "tracked", "tagged" };
+
+/*
+ * The budgets are differences to NONE. What a fork and an exit cost beside the pages is spread over
+ * 64 MiB.
+ */
+static const struct work {
+	const char *name;
+	double (*run)(void);
+	const char *budget[WHO];
+} works[] = {
+	{ "first touch, 4 KiB", small_come, { "", "45", "90", "90" } },
+	{ "unmap, 4 KiB", small_go, { "", "45", "73", "73" } },
+	{ "first touch, 2 MiB", huge_come, { "", "300", "300", "300" } },
+	{ "unmap, 2 MiB", huge_go, { "", "300", "300", "300" } },
+	{ "map, a shared page", file_come, {} },
+	{ "unmap, a shared page", file_go, {} },
+	{ "copy-on-write", copy_on_write, {} },
+	{ "fork, a page", fork_page, { "", "3", "3", "3" } },
+	{ "exit, a page", exit_page, {} },
+	{ "malloc and free", malloc_pair, { "", "0", "0", "0" } },
+};
+
+struct worker {
+	pid_t pid;
+	int ask, answer;
+};
+
+static void work_as(enum who who, int ask, int answer)
+{
+	uint8_t index;
+	double cost;
+
+	if (who >= TRACKED && mtag_init())
+		_exit(1);
+	if (who == TAGGED)
+		mtag_enter(mtag_child(MTAG_UNTAGGED, "bench"));
+	while (read(ask, &index, 1) == 1) {
+		cost = works[index].run();
+		must(write(answer, &cost, sizeof(cost)));
+	}
+	_exit(0);
+}
+
+static struct worker start(enum who who)
+{
+	int ask[2], answer[2];
+	struct worker w;
+
+	must(pipe2(ask, O_CLOEXEC));
+	must(pipe2(answer, O_CLOEXEC));
+	w.pid = must(fork());
+	if (!w.pid) {
+		close(ask[1]);
+		close(answer[0]);
+		work_as(who, ask[0], answer[1]);
+	}
+	close(ask[0]);
+	close(answer[1]);
+	w.ask = ask[1];
+	w.answer = answer[0];
+	return w;
+}
+
+static double ask(const struct worker *w, uint8_t index)
+{
+	double cost;
+
+	must(write(w->ask, &index, 1));
+	if (read(w->answer, &cost, sizeof(cost)) != sizeof(cost)) {
+		fprintf(stderr, "cost: a worker ended in \"%s\"\n", works[index].name);
+		exit(1);
+	}
+	return cost;
+}
+
+static void stop(struct worker *w)
+{
+	close(w->ask);
+	close(w->answer);
+	kill(w->pid, SIGKILL);
+	must(waitpid(w->pid, NULL, 0));
+}
+
+static double health(const char *name)
+{
+	char line[128], key[64];
+	double value, found = -1;
+	FILE *f = fopen(HEALTH, "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %lf", key, &value) == 2 && !strcmp(key, name))
+			found = value;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void until_idle(void)
+{
+	while (health("installed") > 0)
+		usleep(10000);
+}
+
+/* One round: nobody tracked, then everyone. */
+static void round_of(double cost[COUNT(works)][WHO])
+{
+	struct worker w[WHO] = { [NONE] = start(NONE) };
+
+	until_idle();
+	for (size_t i = 0; i < COUNT(works); i++)
+		cost[i][NONE] = min(cost[i][NONE], ask(&w[NONE], i));
+	stop(&w[NONE]);
+	/* All have done as little as that one had: what a process did before makes a difference. */
+	for (int who = UNTRACKED; who < WHO; who++)
+		w[who] = start(who);
+	for (size_t i = 0; i < COUNT(works); i++) {
+		/* The workers are tracked when they answer, which also warms them up. */
+		ask(&w[TRACKED], COUNT(works) - 1);
+		ask(&w[TAGGED], COUNT(works) - 1);
+		for (int who = UNTRACKED; who < WHO; who++)
+			cost[i][who] = min(cost[i][who], ask(&w[who], i));
+	}
+	for (int who = UNTRACKED; who < WHO; who++)
+		stop(&w[who]);
+}
+
+static void pages(int rounds)
+{
+	double cost[COUNT(works)][WHO];
+
+	for (size_t i = 0; i < COUNT(works); i++)
+		for (int who = 0; who < WHO; who++)
+			cost[i][who] = 1e12;
+	while (rounds--)
+		round_of(cost);
+	for (size_t i = 0; i < COUNT(works); i++) {
+		printf("%s: none\t%.1f\t\n", works[i].name, cost[i][NONE]);
+		for (int who = UNTRACKED; who < WHO; who++)
+			printf("%s: %s\t%+.1f\t%s\n", works[i].name, who_name[who],
+			       cost[i][who] - cost[i][NONE], works[i].budget[who] ?: "");
+	}
+}
+
+/* ---- the library ---- */
+
+static double scope_pair(void)
+{
+	mtag_t tag = mtag_child(MTAG_UNTAGGED, "scope");
+	double best = 1e9, empty = 1e9, start;
+
+	for (int i = 0; i < 5; i++) {
+		start = now();
+		for (int j = 0; j < 10000; j++)
+			__asm__ volatile("" ::: "memory");
+		empty = min(empty, now() - start);
+		start = now();
+		for (int j = 0; j < 10000; j++) {
+			mtag_t previous = mtag_enter(tag);
+
+			__asm__ volatile("" ::: "memory");
+			mtag_leave(previous);
+		}
+		best = min(best, now() - start);
+	}
+	return (best - empty) / 10000;
+}
+
+/* ---- reading a process with many tags ---- */
+
+struct request {
+	struct nlmsghdr nl;
+	struct genlmsghdr genl;
+	struct nlattr attr;
+	char data[16];
+};
+
+static char reply[1 << 16];
+
+static int transfer(int fd, uint16_t type, uint8_t cmd, uint16_t flags, uint16_t attr,
+		    const void *data, size_t len)
+{
+	struct request r = { .nl = { .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | flags },
+			     .genl = { .cmd = cmd, .version = 1 },
+			     .attr = { .nla_type = attr, .nla_len = NLA_HDRLEN + len } };
+
+	memcpy(r.data, data, len);
+	r.nl.nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN + NLA_ALIGN(r.attr.nla_len);
+	must(send(fd, &r, r.nl.nlmsg_len, 0));
+	return must(recv(fd, reply, sizeof(reply), 0));
+}
+
+static uint16_t family(int fd)
+{
+	int n = transfer(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME, MTAG_GENL_NAME,
+			 sizeof(MTAG_GENL_NAME));
+	char *p = reply + NLMSG_HDRLEN + GENL_HDRLEN, *end = reply + n;
+
+	while (p < end) {
+		struct nlattr *a = (struct nlattr *)p;
+
+		if (a->nla_type == CTRL_ATTR_FAMILY_ID)
+			return *(uint16_t *)(p + NLA_HDRLEN);
+		p += NLA_ALIGN(a->nla_len);
+	}
+	fprintf(stderr, "cost: no netlink family\n");
+	exit(1);
+}
+
+/* The whole dump; the replies are received and not looked at. */
+static double dump(int fd, uint16_t type, uint8_t cmd)
+{
+	uint32_t pid = getpid();
+	double start = now();
+	int n = transfer(fd, type, cmd, NLM_F_DUMP, MTAG_A_PROC_PID, &pid, sizeof(pid));
+
+	while (((struct nlmsghdr *)reply)->nlmsg_type != NLMSG_DONE) {
+		if (n < NLMSG_HDRLEN || ((struct nlmsghdr *)reply)->nlmsg_type == NLMSG_ERROR) {
+			fprintf(stderr, "cost: the dump failed\n");
+			exit(1);
+		}
+		n = must(recv(fd, reply, sizeof(reply), 0));
+	}
+	return now() - start;
+}
+
+/* The numbers without the strings: what folding 1,000 accounts takes. */
+static double sums(int fd, uint16_t type)
+{
+	uint32_t pid = getpid();
+	double start = now();
+
+	transfer(fd, type, MTAG_CMD_PROC_GET, 0, MTAG_A_PROC_PID, &pid, sizeof(pid));
+	return now() - start;
+}
+
+static void many_tags(void)
+{
+	int fd = must(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
+	double full = 1e12, total = 1e12, before, memory;
+	uint16_t type = family(fd);
+	char name[16];
+
+	before = health("memory");
+	for (int i = 0; i < TAGS; i++) {
+		snprintf(name, sizeof(name), "tag%d", i);
+		if (mtag_child(MTAG_UNTAGGED, name) == MTAG_UNTAGGED) {
+			perror("mtag_child");
+			exit(1);
+		}
+	}
+	memory = (health("memory") - before) / TAGS;
+	for (int i = 0; i < 5; i++) {
+		full = min(full, dump(fd, type, MTAG_CMD_TAG_GET));
+		total = min(total, sums(fd, type));
+	}
+	printf("read 1,000 tags\t%.0f\t150000\n", full);
+	printf("read a process with 1,000 tags, sums only\t%.0f\t150000\n", total);
+	printf("bytes an account and its tag\t%.0f\t%ld\n", memory, 64 * sysconf(_SC_NPROCESSORS_CONF));
+	close(fd);
+}
+
+static void set_linger(const char *ms)
+{
+	int fd = open(LINGER, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, ms, strlen(ms)) < 0) {
+		perror(LINGER);
+		exit(1);
+	}
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 2;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (health("installed") < 0) {
+		fprintf(stderr, "cost: needs root, debugfs and the module\n");
+		return 4;
+	}
+	set_linger("0");
+	pages(rounds);
+	if (mtag_init()) {
+		fprintf(stderr, "cost: cannot be tracked\n");
+		return 4;
+	}
+	printf("enter and leave\t%.1f\t12\n", scope_pair());
+	many_tags();
+	return 0;
+}
