@@ -27,17 +27,17 @@
 #include "mtag.h"
 #include "uapi/linux/mtag.h"
 
-#define PG 4096UL
+#define PG    4096UL
 #define HPAGE (2UL << 20)
 /* Little enough that most passes are over between two ticks of the timer, every 4,000,000. */
-#define SMALL (1UL << 20)
-#define HUGE (8UL << 20)
-#define PASSES 20
-#define FORKED (64UL << 20) /* 16,384 pages */
+#define SMALL	 (1UL << 20)
+#define HUGE	 (8UL << 20)
+#define PASSES	 20
+#define FORKED	 (64UL << 20) /* 16,384 pages */
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define TAGS 1000
-#define HEALTH "/sys/kernel/debug/mtag/health"
-#define LINGER "/sys/module/mtag/parameters/linger_ms"
+#define TAGS	 1000
+#define HEALTH	 "/sys/kernel/debug/mtag/health"
+#define LINGER	 "/sys/module/mtag/parameters/linger_ms"
 
 #define must(call)                                                                                 \
 	({                                                                                         \
@@ -267,7 +267,7 @@ static double malloc_pair(void)
 /* Who does it: a process started for it, in the state it is named after. */
 enum who { NONE, UNTRACKED, TRACKED, TAGGED, WHO };
 
-static const char *const who_name[WHO] = { "none", "untracked", "tracked", "tagged" };
+static const char *const who_name[WHO] = {"none", "untracked", "tracked", "tagged"};
 
 /*
  * The budgets are differences to NONE. What a fork and an exit cost beside the pages is spread over
@@ -278,16 +278,16 @@ static const struct work {
 	double (*run)(void);
 	const char *budget[WHO];
 } works[] = {
-	{ "first touch, 4 KiB", small_come, { "", "45", "90", "90" } },
-	{ "unmap, 4 KiB", small_go, { "", "45", "73", "73" } },
-	{ "first touch, 2 MiB", huge_come, { "", "300", "300", "300" } },
-	{ "unmap, 2 MiB", huge_go, { "", "300", "300", "300" } },
-	{ "map, a shared page", file_come, {} },
-	{ "unmap, a shared page", file_go, {} },
-	{ "copy-on-write", copy_on_write, {} },
-	{ "fork, a page", fork_page, { "", "3", "3", "3" } },
-	{ "exit, a page", exit_page, {} },
-	{ "malloc and free", malloc_pair, { "", "0", "0", "0" } },
+	{"first touch, 4 KiB", small_come, {"", "45", "90", "90"}},
+	{"unmap, 4 KiB", small_go, {"", "45", "73", "73"}},
+	{"first touch, 2 MiB", huge_come, {"", "300", "300", "300"}},
+	{"unmap, 2 MiB", huge_go, {"", "300", "300", "300"}},
+	{"map, a shared page", file_come, {}},
+	{"unmap, a shared page", file_go, {}},
+	{"copy-on-write", copy_on_write, {}},
+	{"fork, a page", fork_page, {"", "3", "3", "3"}},
+	{"exit, a page", exit_page, {}},
+	{"malloc and free", malloc_pair, {"", "0", "0", "0"}},
 };
 
 struct worker {
@@ -374,7 +374,7 @@ static void until_idle(void)
 /* One round: nobody tracked, then everyone. */
 static void round_of(double cost[COUNT(works)][WHO])
 {
-	struct worker w[WHO] = { [NONE] = start(NONE) };
+	struct worker w[WHO] = {[NONE] = start(NONE)};
 
 	until_idle();
 	for (size_t i = 0; i < COUNT(works); i++)
@@ -449,9 +449,9 @@ static char reply[1 << 16];
 static int transfer(int fd, uint16_t type, uint8_t cmd, uint16_t flags, uint16_t attr,
 		    const void *data, size_t len)
 {
-	struct request r = { .nl = { .nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | flags },
-			     .genl = { .cmd = cmd, .version = 1 },
-			     .attr = { .nla_type = attr, .nla_len = NLA_HDRLEN + len } };
+	struct request r = {.nl = {.nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | flags},
+			    .genl = {.cmd = cmd, .version = 1},
+			    .attr = {.nla_type = attr, .nla_len = NLA_HDRLEN + len}};
 
 	memcpy(r.data, data, len);
 	r.nl.nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN + NLA_ALIGN(r.attr.nla_len);
@@ -461,8 +461,8 @@ static int transfer(int fd, uint16_t type, uint8_t cmd, uint16_t flags, uint16_t
 
 static uint16_t family(int fd)
 {
-	int n = transfer(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME, MTAG_GENL_NAME,
-			 sizeof(MTAG_GENL_NAME));
+	int n = transfer(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME,
+			 MTAG_GENL_NAME, sizeof(MTAG_GENL_NAME));
 	char *p = reply + NLMSG_HDRLEN + GENL_HDRLEN, *end = reply + n;
 
 	while (p < end) {
@@ -525,7 +525,8 @@ static void many_tags(void)
 	}
 	printf("read 1,000 tags\t%.0f\t150000\n", full);
 	printf("read a process with 1,000 tags, sums only\t%.0f\t150000\n", total);
-	printf("bytes an account and its tag\t%.0f\t%ld\n", memory, 64 * sysconf(_SC_NPROCESSORS_CONF));
+	printf("bytes an account and its tag\t%.0f\t%ld\n", memory,
+	       64 * sysconf(_SC_NPROCESSORS_CONF));
 	close(fd);
 }
 
