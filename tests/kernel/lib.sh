@@ -51,6 +51,7 @@ until_true() {
 		[ $SECONDS -lt $end ] || return 1
 		read -rt 0.05 <> <(:)
 	done
+	return 0
 }
 
 health() { awk -v name="$1" '$1 == name {print $2}' $debug/health; }
@@ -70,6 +71,7 @@ unload() {
 		grep -q '^mtag ' /proc/modules || return 1
 		read -rt 0.05 <> <(:)
 	done
+	return 0
 }
 
 no_zram_yet() { ! grep -q zram /proc/swaps; }
