@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# checkpatch --strict on all C code. The kernel's script comes from Debian's linux-source package
-# (it is in no smaller one) and is kept in the cache.
+# The kernel's style: checkpatch --strict on the module and the UAPI header, clang-format on user space.
+# checkpatch.pl comes from Debian's linux-source package (it is in no smaller one) and is kept in the
+# cache. What clang-format wants differs between its versions: 14, Debian 12's, is asked.
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 dir=${XDG_CACHE_HOME:-$HOME/.cache}/mtag/checkpatch
 
@@ -20,32 +21,51 @@ fetch() {
 	rm -rf "$tmp"
 	[ -f "$dir/scripts/checkpatch.pl" ]
 }
-[ -f "$dir/scripts/checkpatch.pl" ] || fetch || { echo "1..0 # SKIP cannot get checkpatch.pl"; exit; }
+sources() { git ls-files -- "$@" | while read -r f; do [ ! -f "$f" ] || echo "$f"; done; }
 
 # Not for a project outside the kernel's tree, or said by another check.
 ignore=FILE_PATH_CHANGES,LINUX_VERSION_CODE,SPDX_LICENSE_TAG,MAINTAINERS
-# User space: these are advice on kernel code.
-user=$ignore,PREFER_KERNEL_TYPES,STRCPY,STRNCPY,STRLCPY,SSCANF_TO_KSTRTO,ENOSYS,VOLATILE,SYMBOLIC_PERMS
-user+=,NEW_TYPEDEFS,AVOID_EXTERNS,COMPLEX_MACRO,CAMELCASE,FUNCTION_ARGUMENTS,MISPLACED_INIT
-user+=,ALLOC_ARRAY_ARGS,PREFER_DEFINED_ATTRIBUTE_MACRO,MEMORY_BARRIER,CONSTANT_COMPARISON,ARRAY_SIZE,CONST_STRUCT
+kernel_style() {
+	local files
+	mapfile -t files < <(sources 'kmod/*.[ch]' 'include/uapi/*.h')
+	perl "$dir/scripts/checkpatch.pl" --no-tree --strict --terse --file --show-types --no-summary \
+		--max-line-length=100 --ignore "$ignore" "${files[@]}" 2>&1
+}
+user_style() {
+	local files
+	mapfile -t files < <(sources '*.c' '*.h' '*.cpp' '*.hpp' ':!kmod' ':!include/uapi')
+	clang-format --dry-run -Werror --ferror-limit=5 "${files[@]}" 2>&1
+}
+
 n=0 failed=0
-check() { # NAME IGNORED FILE-PATTERN…
-	local name=$1 ignored=$2 out files
-	shift 2
+check() { # NAME FUNCTION
+	local out
 	n=$((n + 1))
-	mapfile -t files < <(git ls-files -- "$@" | while read -r f; do [ ! -f "$f" ] || echo "$f"; done)
-	[ ${#files[@]} -gt 0 ] || { echo "ok $n - $name # SKIP no such file"; return; }
-	if out=$(perl "$dir/scripts/checkpatch.pl" --no-tree --strict --terse --file --show-types --no-summary \
-			--max-line-length=100 --ignore "$ignored" "${files[@]}" 2>&1); then
-		echo "ok $n - $name"
+	if out=$("$2"); then
+		echo "ok $n - $1"
 	else
-		echo "not ok $n - $name"
+		echo "not ok $n - $1"
 		sed 's/^/# /' <<<"$out"
 		failed=1
 	fi
 }
-check "the module and the UAPI header pass checkpatch --strict" $ignore 'kmod/*.[ch]' 'include/uapi/*.h'
-check "user space passes checkpatch --strict" $user 'lib/*.[ch]' 'ctl/*.[ch]' include/mtag.h 'examples/*.c' \
-	'bench/*.[ch]' 'tests/*.[ch]'
+skip() { # NAME WHY
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+name="the module and the UAPI header pass checkpatch --strict"
+if [ -f "$dir/scripts/checkpatch.pl" ] || fetch; then
+	check "$name" kernel_style
+	rm -f .checkpatch-camelcase.*
+else
+	skip "$name" "cannot get checkpatch.pl"
+fi
+name="user space is as clang-format leaves it"
+case $(clang-format --version 2>/dev/null) in
+*"version 14."*) check "$name" user_style ;;
+'') skip "$name" "no clang-format" ;;
+*) skip "$name" "clang-format is not version 14" ;;
+esac
 echo "1..$n"
 exit $failed
