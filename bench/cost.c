@@ -170,7 +170,7 @@ static double file_go(void)
 }
 
 /* do_it(pipe) in a child that this waits for: what it wrote there. */
-static double in_child(void (*do_it)(int, void *), void *arg)
+static double by_child(void (*do_it)(int, void *), void *arg)
 {
 	double result;
 	int fds[2];
@@ -204,7 +204,7 @@ static double copy_on_write(void)
 
 	touch(p, SMALL, PG);
 	for (int i = 0; i < PASSES; i++)
-		best = min(best, in_child(copy_pages, p));
+		best = min(best, by_child(copy_pages, p));
 	must(munmap(p, SMALL));
 	return best;
 }

@@ -165,7 +165,8 @@ void report()
 		std::puts("The mtag module is not loaded: nothing was counted.");
 		return;
 	}
-	std::printf("%-16s %10s %10s %10s %12s\n", "KiB of", "anonymous", "file", "peak", "ever touched");
+	std::printf("%-16s %10s %10s %10s %12s\n", "KiB of", "anonymous", "file", "peak",
+		    "ever touched");
 	print("[untagged]", root.usage());
 	for (const mtag::tag t : {blocks, blocks.child("block"), work, work.child("index")})
 		print(t.path().c_str(), t.usage());

@@ -33,21 +33,21 @@
 #include "mtag.h"
 #include "uapi/linux/mtag.h"
 
-#define UNUSED __attribute__((unused))
+#define UNUSED	     __attribute__((unused))
 #define PRINTF(a, b) __attribute__((unused, format(printf, a, b)))
-#define KIB 1024UL
-#define MIB (1024 * KIB)
-#define PG 4096UL
-#define HPAGE (2 * MIB)
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define KIB	     1024UL
+#define MIB	     (1024 * KIB)
+#define PG	     4096UL
+#define HPAGE	     (2 * MIB)
+#define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
 /* Of kernels newer than the libc's headers. */
 #ifndef MADV_COLD
-#define MADV_COLD 20
+#define MADV_COLD    20
 #define MADV_PAGEOUT 21
 #endif
 #ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_READ  22
 #define MADV_POPULATE_WRITE 23
 #endif
 #ifndef MADV_COLLAPSE
@@ -58,9 +58,10 @@
 #endif
 
 /* ---- TAP. The counts are in shared memory: forked children may assert, too. ---- */
-static struct tap {
+struct tap {
 	atomic_int run, failed;
-} *tap;
+};
+static struct tap *tap;
 
 __attribute__((constructor)) static void tap_init(void)
 {
@@ -122,7 +123,8 @@ PRINTF(3, 4) static bool is(uint64_t got, uint64_t want, const char *format, ...
 	vok(got == want, "", format, args);
 	va_end(args);
 	if (got != want)
-		diag("  got %" PRId64 ", want %" PRId64 " (off by %" PRId64 ", in pages %" PRId64 ")",
+		diag("  got %" PRId64 ", want %" PRId64 " (off by %" PRId64 ", in pages %" PRId64
+		     ")",
 		     (int64_t)got, (int64_t)want, (int64_t)(got - want),
 		     (int64_t)(got - want) / (int64_t)PG);
 	return got == want;
@@ -164,7 +166,7 @@ UNUSED static int done(void)
 
 #define must(expression)                                                                           \
 	({                                                                                         \
-		__typeof__(expression) must_ = (expression);                                           \
+		__typeof__(expression) must_ = (expression);                                       \
 		if ((long)must_ == -1)                                                             \
 			bail("%s:%d: %s", __FILE__, __LINE__, #expression);                        \
 		must_;                                                                             \
@@ -256,7 +258,8 @@ UNUSED static uint64_t field(const char *text, const char *name)
 	const char *line = text;
 
 	while (line) {
-		if (!strncmp(line, name, n) && (line[n] == ':' || line[n] == ' ' || line[n] == '\t'))
+		if (!strncmp(line, name, n) &&
+		    (line[n] == ':' || line[n] == ' ' || line[n] == '\t'))
 			return strtoull(line + n + strspn(line + n, ": \t"), NULL, 10);
 		line = strchr(line, '\n');
 		if (line)
@@ -287,8 +290,10 @@ UNUSED static struct smaps smaps_of(pid_t pid, const void *start, const void *en
 		const char *name;
 		size_t offset;
 	} keys[] = {
-		{"Size:", offsetof(struct smaps, size)}, {"Rss:", offsetof(struct smaps, rss)},
-		{"Anonymous:", offsetof(struct smaps, anon)}, {"Swap:", offsetof(struct smaps, swap)},
+		{"Size:", offsetof(struct smaps, size)},
+		{"Rss:", offsetof(struct smaps, rss)},
+		{"Anonymous:", offsetof(struct smaps, anon)},
+		{"Swap:", offsetof(struct smaps, swap)},
 		{"AnonHugePages:", offsetof(struct smaps, huge)},
 		{"ShmemPmdMapped:", offsetof(struct smaps, huge)},
 	};
@@ -337,7 +342,8 @@ UNUSED static void flush_rss(void)
 	static char *page;
 
 	if (!page)
-		page = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		page = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				 0));
 	*(volatile char *)page = 1;
 	must(madvise(page, PG, MADV_DONTNEED));
 }
@@ -372,9 +378,9 @@ UNUSED static struct truth truth_of(pid_t pid)
 }
 
 #define PAGEMAP_PRESENT (1ULL << 63)
-#define PAGEMAP_SWAP (1ULL << 62)
-#define PAGEMAP_PFN ((1ULL << 55) - 1)
-#define KPF_ZERO_PAGE (1ULL << 24)
+#define PAGEMAP_SWAP	(1ULL << 62)
+#define PAGEMAP_PFN	((1ULL << 55) - 1)
+#define KPF_ZERO_PAGE	(1ULL << 24)
 
 /* The pagemap words of a range of the calling process. */
 UNUSED static uint64_t *pagemap(const void *start, size_t pages, uint64_t *word)
@@ -463,11 +469,11 @@ UNUSED static uint64_t c(mtag_t tag, int counter)
 	return usage(tag).c[counter];
 }
 
-#define anon_of(tag) c(tag, MTAG_C_ANON)
-#define file_of(tag) c(tag, MTAG_C_FILE)
+#define anon_of(tag)  c(tag, MTAG_C_ANON)
+#define file_of(tag)  c(tag, MTAG_C_FILE)
 #define shmem_of(tag) c(tag, MTAG_C_SHMEM)
-#define swap_of(tag) c(tag, MTAG_C_SWAP)
-#define virt_of(tag) c(tag, MTAG_C_VIRT)
+#define swap_of(tag)  c(tag, MTAG_C_SWAP)
+#define virt_of(tag)  c(tag, MTAG_C_VIRT)
 
 /* Sums over all tags of the calling process. Ids are given out one after the other. */
 UNUSED static struct usage usage_sum(void)
@@ -515,10 +521,10 @@ UNUSED static struct compared compare(void)
 
 UNUSED static void show_compared(const struct compared *c)
 {
-	diag("  pid %d, mtag/kernel: rss %" PRIu64 "/%" PRIu64 " anon %" PRIu64 "/%" PRIu64 " virt %" PRIu64
-	     "/%" PRIu64 " swap %" PRIu64 "/%" PRIu64, getpid(), resident(&c->sum), c->truth.rss,
-	     c->sum.c[MTAG_C_ANON], c->truth.anon, c->sum.c[MTAG_C_VIRT], c->truth.virt,
-	     c->sum.c[MTAG_C_SWAP], c->truth.swap);
+	diag("  pid %d, mtag/kernel: rss %" PRIu64 "/%" PRIu64 " anon %" PRIu64 "/%" PRIu64
+	     " virt %" PRIu64 "/%" PRIu64 " swap %" PRIu64 "/%" PRIu64,
+	     getpid(), resident(&c->sum), c->truth.rss, c->sum.c[MTAG_C_ANON], c->truth.anon,
+	     c->sum.c[MTAG_C_VIRT], c->truth.virt, c->sum.c[MTAG_C_SWAP], c->truth.swap);
 }
 
 /* I1, I2 and I3 for the calling process, which nothing else may change now. */
@@ -555,8 +561,8 @@ PRINTF(4, 5) static bool owns(mtag_t tag, const void *start, size_t len, const c
 	va_end(args);
 	if (!good)
 		diag("  pid %d, tag %u, mtag/smaps: anon %" PRIu64 "/%" PRIu64 " swap %" PRIu64
-		     "/%" PRIu64, getpid(), tag, u.c[MTAG_C_ANON], after.anon, u.c[MTAG_C_SWAP],
-		     after.swap);
+		     "/%" PRIu64,
+		     getpid(), tag, u.c[MTAG_C_ANON], after.anon, u.c[MTAG_C_SWAP], after.swap);
 	return good;
 }
 
@@ -583,7 +589,8 @@ UNUSED static __attribute__((noinline)) void prefault_stack(void)
 UNUSED static char *area_prot(size_t len, size_t align, int prot)
 {
 	size_t room = len + 2 * PG + align;
-	char *base = must(mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+	char *base = must(mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			       -1, 0));
 	char *p = base + PG;
 
 	if (align)
@@ -818,9 +825,11 @@ PRINTF(2, 3) static bool exact_of(pid_t pid, const char *format, ...)
 	vok(good, "", format, args);
 	va_end(args);
 	if (!good)
-		diag("  pid %d, %" PRIu64 " rows, mtag/kernel: rss %" PRIu64 "/%" PRIu64 " anon %" PRIu64
-		     "/%" PRIu64 " virt %" PRIu64 "/%" PRIu64 " swap %" PRIu64 "/%" PRIu64, pid, s.rows,
-		     s.rss, after.rss, s.anon, after.anon, s.virt, after.virt, s.swap, after.swap);
+		diag("  pid %d, %" PRIu64 " rows, mtag/kernel: rss %" PRIu64 "/%" PRIu64
+		     " anon %" PRIu64 "/%" PRIu64 " virt %" PRIu64 "/%" PRIu64 " swap %" PRIu64
+		     "/%" PRIu64,
+		     pid, s.rows, s.rss, after.rss, s.anon, after.anon, s.virt, after.virt, s.swap,
+		     after.swap);
 	return good;
 }
 
@@ -860,9 +869,9 @@ PRINTF(2, 3) static bool clean(pid_t pid, const char *format, ...)
 	vok(good, "", format, args);
 	va_end(args);
 	if (!good)
-		diag("  audit: %" PRIu64 " rows, kernel %" PRIu64 " walked %" PRIu64 " accounted %" PRIu64
-		     " drift %" PRIu64 " lost %" PRIu64, a.rows, a.kernel, a.walked, a.accounted, a.drift,
-		     a.lost);
+		diag("  audit: %" PRIu64 " rows, kernel %" PRIu64 " walked %" PRIu64
+		     " accounted %" PRIu64 " drift %" PRIu64 " lost %" PRIu64,
+		     a.rows, a.kernel, a.walked, a.accounted, a.drift, a.lost);
 	return good;
 }
 
@@ -884,26 +893,30 @@ UNUSED static void need_root(void)
 /* ext4 on a RAM disk at FS. Its pages are file pages; the RAM disk's own are not reclaimable. */
 UNUSED static bool real_fs(void)
 {
-	return !sh("mountpoint -q " FS " || { modprobe brd rd_nr=1 rd_size=196608 && modprobe ext4 && "
+	return !sh("mountpoint -q " FS
+		   " || { modprobe brd rd_nr=1 rd_size=196608 && modprobe ext4 && "
 		   "mkfs.ext4 -q -F /dev/ram0 && mkdir -p " FS " && mount /dev/ram0 " FS "; } >&2");
 }
 
 UNUSED static bool swap_zram(void)
 {
-	return !sh("{ grep -q zram /proc/swaps || { modprobe zram && id=$(cat /sys/class/zram-control/hot_add) "
-		   "&& echo 512M >/sys/block/zram$id/disksize && mkswap -q /dev/zram$id "
-		   "&& swapon -p 10 /dev/zram$id; }; } >&2");
+	return !sh(
+		"{ grep -q zram /proc/swaps || { modprobe zram && id=$(cat /sys/class/zram-control/hot_add) "
+		"&& echo 512M >/sys/block/zram$id/disksize && mkswap -q /dev/zram$id "
+		"&& swapon -p 10 /dev/zram$id; }; } >&2");
 }
 
 UNUSED static bool swap_file(void)
 {
-	return real_fs() && !sh("{ dd if=/dev/zero of=" FS "/swap bs=1M count=64 status=none && chmod 600 " FS
-				"/swap && mkswap -q " FS "/swap && swapon " FS "/swap; } >&2");
+	return real_fs() &&
+	       !sh("{ dd if=/dev/zero of=" FS "/swap bs=1M count=64 status=none && chmod 600 " FS
+		   "/swap && mkswap -q " FS "/swap && swapon " FS "/swap; } >&2");
 }
 
 UNUSED static int swapoff_all(void)
 {
-	return sh("swapoff -a && for s in $(awk 'NR > 1 {print $1}' /proc/swaps); do swapoff $s || exit; done");
+	return sh(
+		"swapoff -a && for s in $(awk 'NR > 1 {print $1}' /proc/swaps); do swapoff $s || exit; done");
 }
 
 /* Reclaims a range; true once all of it is in swap. */

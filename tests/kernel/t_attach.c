@@ -5,8 +5,8 @@
 #include "lib.h"
 
 #define THREADS 3
-#define ROUNDS 30
-#define N 32
+#define ROUNDS	30
+#define N	32
 
 static atomic_bool stop;
 static atomic_int turns;
@@ -16,7 +16,8 @@ static void *mapper(void *arg)
 	bool forks = arg;
 
 	for (unsigned i = 0; !atomic_load(&stop); i++) {
-		char *p = must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		char *p = must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
 		for (size_t at = 0; at < N * PG; at += PG)
 			((volatile char *)p)[at] = 1;

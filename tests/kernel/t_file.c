@@ -12,8 +12,8 @@ static mtag_t a, b, w;
 static char *map_as(mtag_t as, char *where, size_t pages, int flags, int fd, size_t page)
 {
 	mtag_t before = mtag_enter(as);
-	char *p = must(mmap(where, pages * PG, PROT_READ | PROT_WRITE, flags | (where ? MAP_FIXED : 0), fd,
-			    page * PG));
+	char *p = must(mmap(where, pages * PG, PROT_READ | PROT_WRITE,
+			    flags | (where ? MAP_FIXED : 0), fd, page * PG));
 
 	mtag_leave(before);
 	return p;
@@ -37,11 +37,13 @@ static void shared(int fd, int counter, const char *kind)
 	char *p = map_as(a, NULL, N, MAP_SHARED, fd, 0), *q;
 
 	read_all(w, p, N / 2 * PG);
-	is(c(a, counter), smaps(p, N * PG).rss, "%s: what is read is the mapper's, as smaps says", kind);
+	is(c(a, counter), smaps(p, N * PG).rss, "%s: what is read is the mapper's, as smaps says",
+	   kind);
 	ok(c(a, counter) >= N / 2 * PG, "%s: half of it or more, with fault-around", kind);
 	touch(w, p, N * PG);
 	is(c(a, counter), N * PG, "%s: what is written to as well", kind);
-	is(c(w, MTAG_C_FILE) + c(w, MTAG_C_SHMEM) + anon_of(w), 0, "%s: the toucher has none", kind);
+	is(c(w, MTAG_C_FILE) + c(w, MTAG_C_SHMEM) + anon_of(w), 0, "%s: the toucher has none",
+	   kind);
 	is(present(p, N * PG), N * PG, "%s: pagemap agrees", kind);
 	q = map_as(b, NULL, N, MAP_SHARED, fd, 0);
 	read_all(w, q, N * PG);
@@ -49,7 +51,8 @@ static void shared(int fd, int counter, const char *kind)
 	is(c(a, counter), N * PG, "%s: the first one's pages stay", kind);
 	exact("%s: exact", kind);
 	in_child {
-		is(c(a, counter), smaps(p, N * PG).rss, "%s: a child starts with what smaps says", kind);
+		is(c(a, counter), smaps(p, N * PG).rss, "%s: a child starts with what smaps says",
+		   kind);
 		read_all(w, p, N * PG);
 		is(c(a, counter), N * PG, "%s: a fork inherits the range's tag", kind);
 		exact("%s: a child is exact", kind);
@@ -60,7 +63,8 @@ static void shared(int fd, int counter, const char *kind)
 	must(madvise(q, N / 2 * PG, MADV_DONTNEED));
 	is(c(b, counter), N / 2 * PG, "%s: MADV_DONTNEED ends the half of a mapping", kind);
 	must0(mtag_range(p, N / 4 * PG, b, 0));
-	is(c(a, counter), (N - N / 4) * PG, "%s: mtag_range takes resident pages from one tag", kind);
+	is(c(a, counter), (N - N / 4) * PG, "%s: mtag_range takes resident pages from one tag",
+	   kind);
 	is(c(b, counter), (N / 2 + N / 4) * PG, "%s: and gives them to the other", kind);
 	exact("%s: exact after mtag_range", kind);
 	must(munmap(p, N / 8 * PG));
@@ -99,7 +103,8 @@ static void adjacent(int fd, int flags, int counter, const char *kind)
 
 static void truncated(int fd, int counter, const char *kind)
 {
-	char *p = map_as(a, NULL, N, MAP_SHARED, fd, 0), *q = map_as(b, NULL, N, MAP_PRIVATE, fd, 0);
+	char *p = map_as(a, NULL, N, MAP_SHARED, fd, 0),
+	     *q = map_as(b, NULL, N, MAP_PRIVATE, fd, 0);
 
 	read_all(w, p, N * PG);
 	read_all(w, q, N * PG);

@@ -147,7 +147,8 @@ static void shared_vm(void)
 	pid = clone(touch_in_vm, stack + 64 * KIB, CLONE_VM | CLONE_VFORK | SIGCHLD, q);
 	mtag_leave(before);
 	reap(pid);
-	owns(s, q, N * PG, "what a process in the same memory touches is its creator's current tag's");
+	owns(s, q, N * PG,
+	     "what a process in the same memory touches is its creator's current tag's");
 	is(anon_of(s), N * PG, "all of it");
 	exact("processes in one memory are exact");
 	must(munmap(p, N * PG));
@@ -245,8 +246,8 @@ static void under_reclaim(void)
 			}
 			must(munmap(p, 8 * N * PG));
 			if (anon_of(even) + anon_of(odd) + swap_of(even) + swap_of(odd))
-				ok(false, "child %d: nothing is left after munmap: %zd %zd %zd %zd", i,
-				   (ssize_t)anon_of(even), (ssize_t)anon_of(odd),
+				ok(false, "child %d: nothing is left after munmap: %zd %zd %zd %zd",
+				   i, (ssize_t)anon_of(even), (ssize_t)anon_of(odd),
 				   (ssize_t)swap_of(even), (ssize_t)swap_of(odd));
 			/* Quiet now: the reclaimed range is gone here. */
 			if (i % 8 == 0)
@@ -258,7 +259,8 @@ static void under_reclaim(void)
 	}
 	atomic_store(&stop, true);
 	pthread_join(thread, NULL);
-	is(anon_of(even) + swap_of(even), 4 * N * PG, "after %d forks under reclaim one tag has all its pages", children);
+	is(anon_of(even) + swap_of(even), 4 * N * PG,
+	   "after %d forks under reclaim one tag has all its pages", children);
 	is(anon_of(odd) + swap_of(odd), 4 * N * PG, "and the other one");
 	/* The reclaimer's share of VmSwap came back when its thread ended. */
 	exact("the parent is exact");

@@ -21,7 +21,8 @@ static void none(const char *when)
 static void one(int flags, const char *kind)
 {
 	mtag_t before = mtag_enter(a);
-	char *p = mmap(NULL, N * HPAGE, PROT_READ | PROT_WRITE, MAP_HUGETLB | MAP_ANONYMOUS | flags, -1, 0);
+	char *p = mmap(NULL, N * HPAGE, PROT_READ | PROT_WRITE, MAP_HUGETLB | MAP_ANONYMOUS | flags,
+		       -1, 0);
 	char when[64];
 
 	mtag_leave(before);
@@ -59,7 +60,8 @@ int main(void)
 	a = tag("a");
 	w = tag("worker");
 	spew("/proc/sys/vm/compact_memory", "1");
-	if (spew("/proc/sys/vm/nr_hugepages", "%d", 2 * N) || file_field("/proc/meminfo", "HugePages_Free") < 2 * N)
+	if (spew("/proc/sys/vm/nr_hugepages", "%d", 2 * N) ||
+	    file_field("/proc/meminfo", "HugePages_Free") < 2 * N)
 		skip_all("no hugetlb pages to be had");
 	one(MAP_PRIVATE, "private");
 	one(MAP_SHARED, "shared");

@@ -31,7 +31,8 @@ static void agrees(char *p, size_t len, const char *what)
 {
 	poisoned_bytes = poisoned(p, len);
 	is(anon_of(a), present(p, len), "%s: as pagemap says", what);
-	is(anon_of(a), smaps(p, len).anon - poisoned_bytes, "%s: as smaps says, apart from what is poisoned", what);
+	is(anon_of(a), smaps(p, len).anon - poisoned_bytes,
+	   "%s: as smaps says, apart from what is poisoned", what);
 	exact("%s: exact", what);
 	poisoned_bytes = 0;
 }

@@ -26,14 +26,18 @@ static const struct request {
 	const char *name;
 	unsigned long nr;
 	size_t size;
-	size_t pad;	/* of a field that has to be 0, or 0: there is none */
+	size_t pad; /* of a field that has to be 0, or 0: there is none */
 } requests[] = {
 	{"ATTACH", MTAG_IOC_ATTACH, sizeof(struct mtag_ioc_attach), 0},
-	{"THREAD", MTAG_IOC_THREAD, sizeof(struct mtag_ioc_thread), offsetof(struct mtag_ioc_thread, pad)},
-	{"CHILD", MTAG_IOC_CHILD, sizeof(struct mtag_ioc_child), offsetof(struct mtag_ioc_child, pad)},
+	{"THREAD", MTAG_IOC_THREAD, sizeof(struct mtag_ioc_thread),
+	 offsetof(struct mtag_ioc_thread, pad)},
+	{"CHILD", MTAG_IOC_CHILD, sizeof(struct mtag_ioc_child),
+	 offsetof(struct mtag_ioc_child, pad)},
 	{"DEFAULT", MTAG_IOC_DEFAULT, sizeof(struct mtag_ioc_default), 0},
-	{"RANGE", MTAG_IOC_RANGE, sizeof(struct mtag_ioc_range), offsetof(struct mtag_ioc_range, pad)},
-	{"USAGE", MTAG_IOC_USAGE, sizeof(struct mtag_ioc_usage), offsetof(struct mtag_ioc_usage, pad)},
+	{"RANGE", MTAG_IOC_RANGE, sizeof(struct mtag_ioc_range),
+	 offsetof(struct mtag_ioc_range, pad)},
+	{"USAGE", MTAG_IOC_USAGE, sizeof(struct mtag_ioc_usage),
+	 offsetof(struct mtag_ioc_usage, pad)},
 	{"PATH", MTAG_IOC_PATH, sizeof(struct mtag_ioc_path), 0},
 };
 
@@ -51,7 +55,7 @@ static void fill(union any *arg, const struct request *r)
 		arg->thread.word = (uintptr_t)word;
 		break;
 	case MTAG_IOC_CHILD:
-		arg->child.name = (uintptr_t)"good";
+		arg->child.name = (uintptr_t) "good";
 		arg->child.name_len = 4;
 		break;
 	case MTAG_IOC_DEFAULT:
@@ -84,7 +88,8 @@ static void arguments(const struct request *r)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	char *edge = area(2 * page);
-	union any *arg = must(mmap(NULL, sizeof(*arg), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	union any *arg = must(mmap(NULL, sizeof(*arg), PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
 	fill(arg, r);
 	errs(mtag_ioctl(r->nr, arg), 0, r->name, "as it should be");
@@ -119,12 +124,15 @@ static void arguments(const struct request *r)
 	}
 	errs(mtag_ioctl(r->nr, NULL), EFAULT, r->name, "no argument");
 	errs(mtag_ioctl(r->nr, (void *)1), EFAULT, r->name, "an argument at address 1");
-	errs(mtag_ioctl(r->nr, (void *)0xffffffff81000000), EFAULT, r->name, "an argument in the kernel");
-	errs(mtag_ioctl(r->nr, (void *)0x8000000000000000), EFAULT, r->name, "an argument at no address");
+	errs(mtag_ioctl(r->nr, (void *)0xffffffff81000000), EFAULT, r->name,
+	     "an argument in the kernel");
+	errs(mtag_ioctl(r->nr, (void *)0x8000000000000000), EFAULT, r->name,
+	     "an argument at no address");
 	must(munmap(edge + page, page));
 	fill(arg, r);
 	memcpy(edge + page - 8, arg, 8);
-	errs(mtag_ioctl(r->nr, edge + page - 8), EFAULT, r->name, "an argument that ends in a hole");
+	errs(mtag_ioctl(r->nr, edge + page - 8), EFAULT, r->name,
+	     "an argument that ends in a hole");
 	fill(arg, r);
 	must(mprotect(arg, sizeof(*arg), PROT_READ));
 	errs(mtag_ioctl(r->nr, arg), EFAULT, r->name, "an argument that cannot be written");
@@ -141,7 +149,8 @@ static void unknown(void)
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x47), &arg), ENOTTY, "an unknown ioctl", "just above");
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0xff), &arg), ENOTTY, "an unknown ioctl", "far above");
 	errs(mtag_ioctl(_IO(0xb5, 0x40), &arg), ENOTTY, "an unknown ioctl", "of another kind");
-	errs(mtag_ioctl(_IOWR(MTAG_IOC_MAGIC, 0x40, __u64), &arg), ENOTTY, "an unknown ioctl", "with a size in its number");
+	errs(mtag_ioctl(_IOWR(MTAG_IOC_MAGIC, 0x40, __u64), &arg), ENOTTY, "an unknown ioctl",
+	     "with a size in its number");
 	errs(mtag_ioctl(0, &arg), ENOTTY, "an unknown ioctl", "0");
 	errs(mtag_ioctl(0x5401, &arg), ENOTTY, "an unknown ioctl", "TCGETS");
 }
@@ -235,7 +244,8 @@ static void touch_with(volatile uint32_t *word, uint32_t value, char *p)
 
 static void words_with_nonsense(void)
 {
-	static const uint32_t nonsense[] = {0xfff0, 0xfffe, 0xffff, 0x10000, 0x10002, 0x7fffffff, 0xffffffff};
+	static const uint32_t nonsense[] = {0xfff0,  0xfffe,	 0xffff,    0x10000,
+					    0x10002, 0x7fffffff, 0xffffffff};
 	uint32_t *word = (uint32_t *)area(PG);
 	char *p = area(N * PG);
 	uint64_t before, bad;
@@ -247,7 +257,8 @@ static void words_with_nonsense(void)
 		before = anon_of(0);
 		bad = geteuid() ? 0 : health("bad_word");
 		touch_with(word, nonsense[i], p);
-		is(anon_of(0) - before, N * PG, "under the id %#x, which is no tag, pages are untagged", nonsense[i]);
+		is(anon_of(0) - before, N * PG,
+		   "under the id %#x, which is no tag, pages are untagged", nonsense[i]);
 		if (!geteuid())
 			is(health("bad_word") - bad, N, "and that is counted (%#x)", nonsense[i]);
 	}
@@ -274,7 +285,8 @@ static void word_unmapped(void)
 			((volatile char *)p)[i * PG] = 1;
 		exact("a thread without its word's page is exact");
 		/* Something else where the word was does no harm. */
-		must(mmap(word, PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+		must(mmap(word, PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			  -1, 0));
 		memset(word, 0xff, PG);
 		must(madvise(p, N * PG, MADV_DONTNEED));
 		for (size_t i = 0; i < N; i++)
@@ -308,7 +320,8 @@ static void not_tracked(void)
 
 	for (size_t i = COUNT(requests); i-- > 0;) {
 		fill(&arg, &requests[i]);
-		errs(mtag_ioctl(requests[i].nr, &arg), wanted[i], requests[i].name, "by a process that is not tracked");
+		errs(mtag_ioctl(requests[i].nr, &arg), wanted[i], requests[i].name,
+		     "by a process that is not tracked");
 	}
 }
 

@@ -5,7 +5,7 @@
 #include "lib.h"
 
 #define KSM "/sys/kernel/mm/ksm/"
-#define N 64
+#define N   64
 
 static mtag_t a, b, w;
 
@@ -76,7 +76,8 @@ static void two_tags(void)
 	fill(b, q, N, 0x2222);
 	must(madvise(p, N * PG, MADV_MERGEABLE));
 	must(madvise(q, N * PG, MADV_MERGEABLE));
-	ok(merged(p, N, 1) && merged(q, N, 1) && until(pfn_of(p) == pfn_of(q), 60), "pages of two tags are merged");
+	ok(merged(p, N, 1) && merged(q, N, 1) && until(pfn_of(p) == pfn_of(q), 60),
+	   "pages of two tags are merged");
 	is(all_three(a, b), 2 * N * PG, "their sum is the same");
 	exact("merged across tags, exact");
 	must(madvise(p, N / 2 * PG, MADV_UNMERGEABLE));
@@ -107,10 +108,13 @@ static void through_swap(void)
 	/* MADV_PAGEOUT leaves pages with several mappings alone; the control group's reclaim does not. */
 	spew("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	sh("g=$(sed -n 's/^0:://p' /proc/%d/cgroup); for i in 1 2 3; do echo 64M >/sys/fs/cgroup$g/memory.reclaim; done "
-	   "2>/dev/null", getpid());
+	   "2>/dev/null",
+	   getpid());
 	diag("%" PRIu64 " bytes of %lu in swap", smaps(p, N * PG).swap, N * PG);
-	is(anon_of(a) + anon_of(MTAG_ID_KSM), smaps(p, N * PG).anon, "what is left is as smaps says");
-	is(swap_of(a) + swap_of(MTAG_ID_KSM), smaps(p, N * PG).swap, "what is in swap is as smaps says");
+	is(anon_of(a) + anon_of(MTAG_ID_KSM), smaps(p, N * PG).anon,
+	   "what is left is as smaps says");
+	is(swap_of(a) + swap_of(MTAG_ID_KSM), smaps(p, N * PG).swap,
+	   "what is in swap is as smaps says");
 	exact("exact with merged pages in swap");
 	touch(w, p, N * PG);
 	exact("exact after swap-in");
@@ -145,11 +149,13 @@ static void expect(bool good, const char *what)
 	struct usage sum = usage_sum();
 	struct truth t = truth_of(getpid());
 
-	if (good && resident(&sum) == t.rss && sum.c[MTAG_C_ANON] == t.anon && sum.c[MTAG_C_VIRT] == t.virt)
+	if (good && resident(&sum) == t.rss && sum.c[MTAG_C_ANON] == t.anon &&
+	    sum.c[MTAG_C_VIRT] == t.virt)
 		return;
 	peer_failed = 1;
-	diag("peer %d: %s: rss %" PRIu64 "/%" PRIu64 ", a %" PRIu64 ", writer %" PRIu64 ", ksm %" PRIu64, getpid(),
-	     what, resident(&sum), t.rss, anon_of(a), anon_of(w), anon_of(MTAG_ID_KSM));
+	diag("peer %d: %s: rss %" PRIu64 "/%" PRIu64 ", a %" PRIu64 ", writer %" PRIu64
+	     ", ksm %" PRIu64,
+	     getpid(), what, resident(&sum), t.rss, anon_of(a), anon_of(w), anon_of(MTAG_ID_KSM));
 }
 
 static int peer(const char *path)
@@ -167,11 +173,14 @@ static int peer(const char *path)
 	expect(merged(p, N, 1), "own pages merge");
 	atomic_fetch_add(&peers->ready, 1);
 	pass_gate(&peers->gate, 1);
-	expect(anon_of(a) + anon_of(MTAG_ID_KSM) == N * PG, "what merged with another tree is mine or [ksm]'s");
+	expect(anon_of(a) + anon_of(MTAG_ID_KSM) == N * PG,
+	       "what merged with another tree is mine or [ksm]'s");
 	before = anon_of(MTAG_ID_KSM);
 	touch(w, p, N / 2 * PG);
-	expect(anon_of(a) + anon_of(MTAG_ID_KSM) + anon_of(w) == N * PG, "nothing was lost by writing");
-	expect(anon_of(MTAG_ID_KSM) + anon_of(w) == before, "a copy of [ksm]'s is the writer's, one of mine stays mine");
+	expect(anon_of(a) + anon_of(MTAG_ID_KSM) + anon_of(w) == N * PG,
+	       "nothing was lost by writing");
+	expect(anon_of(MTAG_ID_KSM) + anon_of(w) == before,
+	       "a copy of [ksm]'s is the writer's, one of mine stays mine");
 	expect(anon_of(w) == (before ? N / 2 * PG : 0), "as many as were written to");
 	must(madvise(p, N * PG, MADV_UNMERGEABLE));
 	expect(anon_of(MTAG_ID_KSM) == 0, "MADV_UNMERGEABLE leaves [ksm] nothing");
@@ -231,7 +240,8 @@ int main(int argc, char **argv)
 	a = tag("a");
 	b = tag("b");
 	w = tag("writer");
-	if (spew(KSM "pages_to_scan", "20000") || spew(KSM "sleep_millisecs", "20") || spew(KSM "run", "1"))
+	if (spew(KSM "pages_to_scan", "20000") || spew(KSM "sleep_millisecs", "20") ||
+	    spew(KSM "run", "1"))
 		skip_all("no KSM in this kernel");
 	/* The zero page is another matter: no test here has pages of zeros. */
 	one_tag();

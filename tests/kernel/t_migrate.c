@@ -131,7 +131,9 @@ static void while_busy(void)
 				touch(w, p + 4 * PG, 2 * PG);
 				must(munmap(p, N * PG));
 				if (anon_of(a) + anon_of(b))
-					ok(false, "round %d: a child that unmapped all has nothing left", round);
+					ok(false,
+					   "round %d: a child that unmapped all has nothing left",
+					   round);
 			}
 		}
 		must(madvise(p, N / 2 * PG, MADV_DONTNEED));
@@ -163,7 +165,8 @@ static void nodes(void)
 		address[i] = p + i * PG;
 		node[i] = 1;
 	}
-	is(syscall(SYS_move_pages, 0, 64, address, node, status, 2), 0, "move_pages to another node");
+	is(syscall(SYS_move_pages, 0, 64, address, node, status, 2), 0,
+	   "move_pages to another node");
 	owns(a, p, 64 * PG, "its pages keep their owner");
 	exact("and all is exact");
 	must(munmap(p, 64 * PG));

@@ -12,7 +12,8 @@ static mtag_t a, b, m, w;
 static char *two_owners(size_t pages)
 {
 	mtag_t before = mtag_enter(m);
-	char *p = must(mmap(NULL, pages * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	char *p = must(mmap(NULL, pages * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0));
 
 	mtag_leave(before);
 	must(madvise(p, pages * PG, MADV_NOHUGEPAGE));
@@ -114,7 +115,8 @@ static void scattered(void)
 static void huge(void)
 {
 	mtag_t before = mtag_enter(m);
-	char *p = must(mmap(NULL, 3 * HPAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	char *p = must(mmap(NULL, 3 * HPAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0));
 	char *start = (char *)(((uintptr_t)p + HPAGE - 1) & -HPAGE), *q, *aligned;
 
 	mtag_leave(before);

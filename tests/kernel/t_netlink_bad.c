@@ -133,7 +133,7 @@ static const struct {
 	const char *name;
 } with_pid[] = {
 	{MTAG_CMD_PROC_GET, "PROC_GET"}, {MTAG_CMD_TRACK, "TRACK"}, {MTAG_CMD_UNTRACK, "UNTRACK"},
-	{MTAG_CMD_AUDIT, "AUDIT"}, {MTAG_CMD_RESET, "RESET"},
+	{MTAG_CMD_AUDIT, "AUDIT"},	 {MTAG_CMD_RESET, "RESET"},
 };
 
 /* Any refusal will do: what counts is that it is one, and at once. */

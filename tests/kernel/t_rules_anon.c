@@ -33,8 +33,10 @@ static void threads(void)
 			bail("thread");
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
-	is(anon_of(jobs[0].tag), N / 2 * PG, "of pages that two threads touch in turn, each has its own (first)");
-	is(anon_of(jobs[1].tag), N / 2 * PG, "of pages that two threads touch in turn, each has its own (second)");
+	is(anon_of(jobs[0].tag), N / 2 * PG,
+	   "of pages that two threads touch in turn, each has its own (first)");
+	is(anon_of(jobs[1].tag), N / 2 * PG,
+	   "of pages that two threads touch in turn, each has its own (second)");
 	exact("two threads touching are exact");
 	must(munmap(p, N * PG));
 	is(anon_of(jobs[0].tag) + anon_of(jobs[1].tag), 0, "munmap leaves both at 0");
@@ -99,7 +101,8 @@ static void kernel_writes(void)
 	must(munmap(q, N * PG));
 
 	before = mtag_enter(u);
-	p = must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
+	p = must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
 	mtag_leave(before);
 	is(anon_of(u), N * PG, "MAP_POPULATE is the mapper's tag's");
 	must(munmap(p, N * PG));
@@ -179,7 +182,8 @@ static void ranges(void)
 	must(madvise(p, N * PG, MADV_DONTNEED));
 	touch(t, p, N * PG);
 	is(anon_of(r), N * PG, "a range outlives its pages");
-	must(mmap(p, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	must(mmap(p, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		  0));
 	touch(t, p, N * PG);
 	is(anon_of(r), 0, "mapping anew ends the range");
 	is(anon_of(t), N * PG, "so that the thread's tag counts again");
@@ -197,8 +201,11 @@ static void range_ioctl(void)
 {
 	char *p = area(N * PG);
 	mtag_t r = tag("moved"), t = tag("was");
-	struct mtag_ioc_range arg = {.size = sizeof(arg), .flags = MTAG_RANGE_PRESENT,
-				     .addr = (uintptr_t)p, .len = N * PG, .tag = r};
+	struct mtag_ioc_range arg = {.size = sizeof(arg),
+				     .flags = MTAG_RANGE_PRESENT,
+				     .addr = (uintptr_t)p,
+				     .len = N * PG,
+				     .tag = r};
 
 	touch(t, p, N / 2 * PG);
 	is(mtag_ioctl(MTAG_IOC_RANGE, &arg), 0, "MTAG_IOC_RANGE works on pages present");
@@ -238,7 +245,8 @@ static void retouch(void)
 	is(anon_of(t), N / 2 * PG, "of those pages only");
 	is(c(t, MTAG_C_TOUCHED), N * PG, "touched_bytes counts first touches (first)");
 	is(c(u, MTAG_C_TOUCHED), N / 2 * PG, "touched_bytes counts first touches (second)");
-	ok(c(t, MTAG_C_PEAK) <= N * PG && c(t, MTAG_C_PEAK) + 64 * PG * sysconf(_SC_NPROCESSORS_CONF) >= N * PG,
+	ok(c(t, MTAG_C_PEAK) <= N * PG &&
+		   c(t, MTAG_C_PEAK) + 64 * PG * sysconf(_SC_NPROCESSORS_CONF) >= N * PG,
 	   "the peak is within its bound");
 	must(munmap(p, N * PG));
 	exact("retouching is exact");
@@ -270,7 +278,8 @@ static void from_outside(void)
 	}
 	pass_gate(g, 1);
 	before = mtag_enter(a);
-	is(process_vm_writev(pid, &ours, 1, &theirs, 1, 0), N * PG, "process_vm_writev into a child");
+	is(process_vm_writev(pid, &ours, 1, &theirs, 1, 0), N * PG,
+	   "process_vm_writev into a child");
 	mtag_leave(before);
 	open_gate(g, 2);
 	reap(pid);
@@ -282,7 +291,8 @@ static void from_outside(void)
 static void default_tag(void)
 {
 	struct mtag_ioc_attach attach = {.size = sizeof(attach)};
-	struct mtag_ioc_child name = {.size = sizeof(name), .name_len = 4, .name = (uintptr_t)"tag0"};
+	struct mtag_ioc_child name = {
+		.size = sizeof(name), .name_len = 4, .name = (uintptr_t) "tag0"};
 	struct mtag_ioc_default def = {.size = sizeof(def)};
 	char *p = area(N * PG);
 
@@ -296,7 +306,8 @@ static void default_tag(void)
 	is(def.previous, attach.default_tag, "the kernel tells what that was before");
 	for (size_t i = 0; i < N; i++)
 		((volatile char *)p)[i * PG] = 1;
-	is(mtag_ioctl(MTAG_IOC_DEFAULT, &(struct mtag_ioc_default){.size = sizeof(def)}), 0, "and back");
+	is(mtag_ioctl(MTAG_IOC_DEFAULT, &(struct mtag_ioc_default){.size = sizeof(def)}), 0,
+	   "and back");
 	owns(name.id, p, N * PG, "a thread with no tag of its own uses the default tag");
 	is(anon_of(name.id), N * PG, "for all that it touches");
 	exact("the default tag is exact");

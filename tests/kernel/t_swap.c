@@ -71,7 +71,8 @@ static void discarded(void)
 	touch(a, p, N / 4 * PG);
 	is(anon_of(a), N / 4 * PG, "%s: and may be touched anew", on);
 	must(munmap(p, N * PG));
-	is(anon_of(a) + anon_of(b) + swap_of(a) + swap_of(b), 0, "%s: munmap of swapped pages leaves nothing", on);
+	is(anon_of(a) + anon_of(b) + swap_of(a) + swap_of(b), 0,
+	   "%s: munmap of swapped pages leaves nothing", on);
 	exact("%s: exact after munmap of swapped pages", on);
 }
 
@@ -83,7 +84,8 @@ static void freed(void)
 	must(madvise(p, N / 2 * PG, MADV_FREE));
 	half_each(p, N * PG, 0, "MADV_FREE, not yet reclaimed");
 	until((madvise(p, N * PG, MADV_PAGEOUT), smaps(p, N * PG).anon == 0), 30);
-	is(anon_of(a) + anon_of(b), smaps(p, N * PG).anon, "%s: reclaimed pages after MADV_FREE are nobody's", on);
+	is(anon_of(a) + anon_of(b), smaps(p, N * PG).anon,
+	   "%s: reclaimed pages after MADV_FREE are nobody's", on);
 	is(swap_of(a) + swap_of(b), smaps(p, N * PG).swap, "%s: and in nobody's swap", on);
 	exact("%s: exact after reclaim of MADV_FREE's pages", on);
 	must(munmap(p, N * PG));
@@ -144,7 +146,8 @@ static void from_outside(void)
 		_exit(0);
 	}
 	pass_gate(g, 1);
-	is(process_vm_readv(pid, &ours, 1, &theirs, 1, 0), N * PG, "%s: process_vm_readv swaps in", on);
+	is(process_vm_readv(pid, &ours, 1, &theirs, 1, 0), N * PG, "%s: process_vm_readv swaps in",
+	   on);
 	open_gate(g, 2);
 	reap(pid);
 	must(munmap(p, N * PG));

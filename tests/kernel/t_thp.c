@@ -56,7 +56,8 @@ static void split(void)
 	must(mprotect(p + HPAGE / 4, PG, PROT_READ));
 	is(anon_of(a), 2 * HPAGE, "a split of the page table changes no owner");
 	must(madvise(p, 2 * HPAGE, MADV_FREE));
-	is(anon_of(a), smaps(p, 2 * HPAGE).anon, "MADV_FREE over huge pages leaves what smaps says");
+	is(anon_of(a), smaps(p, 2 * HPAGE).anon,
+	   "MADV_FREE over huge pages leaves what smaps says");
 	must(munmap(p, 2 * HPAGE));
 	exact("exact after that");
 }

@@ -5,10 +5,10 @@
 #include "lib.h"
 
 #define TOUCHERS 4
-#define MAPPERS 3
-#define TAGS 16
-#define N 2048
-#define ROUNDS 12
+#define MAPPERS	 3
+#define TAGS	 16
+#define N	 2048
+#define ROUNDS	 12
 
 static mtag_t tags[TAGS], mapper_tags[MAPPERS];
 static char *areas[TOUCHERS];
@@ -24,7 +24,7 @@ static size_t tag_index(size_t thread, size_t page, size_t round)
 
 struct toucher {
 	size_t index;
-	uint64_t count[TAGS];	/* pages now, by this thread's own arithmetic */
+	uint64_t count[TAGS]; /* pages now, by this thread's own arithmetic */
 };
 
 static void *toucher(void *arg)
@@ -63,7 +63,8 @@ static void *mapper(void *arg)
 	pthread_barrier_wait(&barrier);
 	mtag_enter(mine);
 	while (!atomic_load(&stop)) {
-		char *p = must(mmap(NULL, 32 * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		char *p = must(mmap(NULL, 32 * PG, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
 		for (size_t i = 0; i < 32; i++)
 			((volatile char *)p)[i * PG] = 1;
@@ -138,14 +139,15 @@ int main(void)
 	for (size_t i = 0; i < MAPPERS + 1; i++)
 		pthread_join(others[i], NULL);
 
-	diag("%d threads touched %d pages each, %d times; %d others mapped and unmapped %ld times", TOUCHERS, N,
-	     ROUNDS, MAPPERS, atomic_load(&cycles));
+	diag("%d threads touched %d pages each, %d times; %d others mapped and unmapped %ld times",
+	     TOUCHERS, N, ROUNDS, MAPPERS, atomic_load(&cycles));
 	for (size_t t = 0; t < TAGS; t++) {
 		want = 0;
 		for (size_t i = 0; i < TOUCHERS; i++)
 			want += self[i].count[t];
 		mixed &= want > 0;
-		is(anon_of(tags[t]), want * PG, "tag %zu has exactly the pages touched under it", t);
+		is(anon_of(tags[t]), want * PG, "tag %zu has exactly the pages touched under it",
+		   t);
 	}
 	ok(mixed, "every tag had pages");
 	for (size_t i = 0; i < MAPPERS; i++) {

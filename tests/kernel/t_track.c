@@ -185,7 +185,8 @@ static void live(void)
 	tell(&p, 'q');
 	ended = health("ended");
 	tell(&p, 'v');
-	ok(health("ended") > ended, "a program that it started by vfork and exec was tracked, and ended");
+	ok(health("ended") > ended,
+	   "a program that it started by vfork and exec was tracked, and ended");
 	rests_exact(p.pid, "after vfork and exec");
 	tell(&p, 'x');
 	rests_exact(p.pid, "after its own exec");
@@ -258,7 +259,8 @@ static int busy_main(void)
 static void run(void)
 {
 	char *argv[] = {"mtagctl", "run", "-t", "web", "--", self, "victim", NULL};
-	char *shell[] = {"mtagctl", "run", "-t", "outer/inner", "--", "sh", "-c", "$0 victim; :", self, NULL};
+	char *shell[] = {"mtagctl", "run", "-t",	   "outer/inner", "--",
+			 "sh",	    "-c",  "$0 victim; :", self,	  NULL};
 	char *plain[] = {"mtagctl", "run", "--", self, "victim", NULL};
 	struct process p = start(argv);
 	pid_t pid = tell(&p, 't');
@@ -277,7 +279,8 @@ static void run(void)
 	pid = tell(&p, 't');
 	ok(pid != p.pid, "run sh -c: a grandchild");
 	rests_exact(pid, "run sh -c");
-	is(show(pid, "outer/inner").rss, truth_of(pid).rss, "run sh -c: all of it is that tag's, too");
+	is(show(pid, "outer/inner").rss, truth_of(pid).rss,
+	   "run sh -c: all of it is that tag's, too");
 	rests_exact(p.pid, "run sh -c: the shell");
 	finish(&p);
 
@@ -319,7 +322,8 @@ static void by_thread(void)
 	tell(&p, 'x');
 	tell(&p, 'T');
 	rests_exact(pid, "run --by-thread, after exec");
-	ok(named(pid, "worker-thread") >= N * PG, "run --by-thread: threads have names after exec, too");
+	ok(named(pid, "worker-thread") >= N * PG,
+	   "run --by-thread: threads have names after exec, too");
 	finish(&p);
 }
 

@@ -10,8 +10,8 @@
 /* MTAG_IOC_CHILD: 0 or -errno. */
 static int make(mtag_t parent, const char *name, size_t len, mtag_t *id)
 {
-	struct mtag_ioc_child arg = {.size = sizeof(arg), .parent = parent, .name_len = len,
-				     .name = (uintptr_t)name};
+	struct mtag_ioc_child arg = {
+		.size = sizeof(arg), .parent = parent, .name_len = len, .name = (uintptr_t)name};
 	int error = mtag_ioctl(MTAG_IOC_CHILD, &arg);
 
 	if (id)
@@ -59,7 +59,8 @@ static void names(void)
 	refused(longest, 0x7fffffff, ENAMETOOLONG, "a name of 2 GiB");
 	refused((void *)8, 4, EFAULT, "a name at a bad address");
 	is(make(0, longest, 63, &id), 0, "a name of 63 bytes is fine");
-	is(make(0, "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80", 15, &id), 0, "so is UTF-8 with spaces");
+	is(make(0, "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80", 15, &id), 0,
+	   "so is UTF-8 with spaces");
 	is(make(0, "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80", 15, &again), 0, "twice");
 	is(again, id, "the same name is the same tag");
 	is(make(id, "child", 5, &again), 0, "the same below it");
@@ -73,7 +74,8 @@ static void paths(void)
 {
 	mtag_t t = mtag_child(mtag_child(mtag_child(0, "db"), "cache"), "block");
 	char buf[MTAG_PATH_MAX];
-	struct mtag_ioc_path arg = {.size = sizeof(arg), .tag = t, .buf_len = sizeof(buf), .buf = (uintptr_t)buf};
+	struct mtag_ioc_path arg = {
+		.size = sizeof(arg), .tag = t, .buf_len = sizeof(buf), .buf = (uintptr_t)buf};
 
 	is(mtag_ioctl(MTAG_IOC_PATH, &arg), 0, "MTAG_IOC_PATH works");
 	ok(!strcmp(buf, "db/cache/block"), "a path is its components (%s)", buf);
@@ -88,7 +90,8 @@ static void paths(void)
 	arg.tag = 0xfff0;
 	arg.buf_len = sizeof(buf);
 	is(mtag_ioctl(MTAG_IOC_PATH, &arg), -ENOENT, "no such tag: ENOENT");
-	ok(mtag_path(t, buf, sizeof(buf)) && !strcmp(buf, "db/cache/block"), "libmtag's path is the same");
+	ok(mtag_path(t, buf, sizeof(buf)) && !strcmp(buf, "db/cache/block"),
+	   "libmtag's path is the same");
 }
 
 static void depth(void)
@@ -188,7 +191,8 @@ static int anew(void)
 {
 	struct mtag_ioc_attach attach = {.size = sizeof(attach)};
 	char path[MTAG_PATH_MAX] = "";
-	struct mtag_ioc_path arg = {.size = sizeof(arg), .buf_len = sizeof(path), .buf = (uintptr_t)path};
+	struct mtag_ioc_path arg = {
+		.size = sizeof(arg), .buf_len = sizeof(path), .buf = (uintptr_t)path};
 	struct usage u;
 	mtag_t nr = 0;
 

@@ -13,7 +13,8 @@ static mtag_t a, h, d;
 static int uffd_over(char *p)
 {
 	struct uffdio_api api = {.api = UFFD_API};
-	struct uffdio_register reg = {.range = {(uintptr_t)p, N * PG}, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	struct uffdio_register reg = {.range = {(uintptr_t)p, N * PG},
+				      .mode = UFFDIO_REGISTER_MODE_MISSING};
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 
 	if (fd < 0)
@@ -55,7 +56,8 @@ static void *serve(void *arg)
 		struct pollfd poll_fd = {.fd = handler->fd, .events = POLLIN};
 		char *page;
 
-		if (poll(&poll_fd, 1, 60000) != 1 || read(handler->fd, &msg, sizeof(msg)) != sizeof(msg))
+		if (poll(&poll_fd, 1, 60000) != 1 ||
+		    read(handler->fd, &msg, sizeof(msg)) != sizeof(msg))
 			bail("no fault");
 		page = (char *)(uintptr_t)(msg.arg.pagefault.address & -PG);
 		if (i < handler->zeros)
@@ -80,7 +82,8 @@ static void by_thread(void)
 		bail("thread");
 	read_all(a, p, N * PG);
 	pthread_join(thread, NULL);
-	is(anon_of(h), (N - N / 4) * PG, "what a thread puts in for another is its own tag's, who installed it");
+	is(anon_of(h), (N - N / 4) * PG,
+	   "what a thread puts in for another is its own tag's, who installed it");
 	is(anon_of(a), 0, "zero pages are nobody's");
 	is(smaps(p, N * PG).anon, (N - N / 4) * PG, "smaps says the same");
 	exact("pages put in by a thread are exact");

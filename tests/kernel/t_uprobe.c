@@ -4,9 +4,9 @@
 // link: -Wl,-z,now
 #include "lib.h"
 
-#define N 8
+#define N	8
 #define TRACING "/sys/kernel/tracing/"
-#define CODE "/dev/shm/mtag-uprobe"
+#define CODE	"/dev/shm/mtag-uprobe"
 
 static mtag_t f, d;
 
@@ -51,8 +51,10 @@ static void live(const char *path)
 	pid_t pid;
 
 	is(pages_of_file(), N * PG, "%s: pages of the file are their mapper's", path);
-	if (spew(TRACING "uprobe_events", "p:mtag/one %s:0x0\np:mtag/two %s:0x%lx\n", path, path, 3 * PG)) {
-		skip("%s: uprobes are followed (this kernel refuses one: %s)", path, strerror(errno));
+	if (spew(TRACING "uprobe_events", "p:mtag/one %s:0x0\np:mtag/two %s:0x%lx\n", path, path,
+		 3 * PG)) {
+		skip("%s: uprobes are followed (this kernel refuses one: %s)", path,
+		     strerror(errno));
 		goto out;
 	}
 	pid = child();
@@ -80,7 +82,8 @@ static void live(const char *path)
 	exact("%s: exact after hitting one", path);
 	is(sh("echo 0 >" TRACING "events/mtag/enable"), 0, "%s: uprobes go out", path);
 	is(anon_of(d), smaps(p, N * PG).anon, "%s: the copies are what smaps says", path);
-	is(pages_of_file(), smaps(p, N * PG).rss - smaps(p, N * PG).anon, "%s: and the file's pages, too", path);
+	is(pages_of_file(), smaps(p, N * PG).rss - smaps(p, N * PG).anon,
+	   "%s: and the file's pages, too", path);
 	exact("%s: exact with uprobes out", path);
 	open_gate(g, 4);
 	reap(pid);

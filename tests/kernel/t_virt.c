@@ -6,7 +6,7 @@
 #include <alloca.h>
 #include <sys/shm.h>
 
-#define N 64
+#define N    64
 #define ROOM (1024 * MIB)
 
 static mtag_t a, b, w;
@@ -63,7 +63,8 @@ static void grown(void)
 	mtag_leave(before);
 	sizes(4 * N, 0, "grown by mremap");
 	before = mtag_enter(w);
-	q = must(mremap(q, 4 * N * PG, 4 * N * PG, MREMAP_MAYMOVE | MREMAP_FIXED, map_as(b, NULL, 4 * N)));
+	q = must(mremap(q, 4 * N * PG, 4 * N * PG, MREMAP_MAYMOVE | MREMAP_FIXED,
+			map_as(b, NULL, 4 * N)));
 	mtag_leave(before);
 	sizes(4 * N, 0, "moved by mremap over another's");
 	before = mtag_enter(w);
@@ -170,7 +171,8 @@ static void counts(void)
 	is(u.c[MTAG_C_BRKS] + u.c[MTAG_C_SHMATS] + u.c[MTAG_C_SHMDTS], 0, "and nothing else");
 	is(u.c[MTAG_C_VIRT], 0, "all of it is unmapped");
 	before = mtag_enter(t);
-	if (!brk((void *)0x7ffff0000000) || !shmdt(&u) || mremap(room, PG, 1UL << 60, 0) != MAP_FAILED)
+	if (!brk((void *)0x7ffff0000000) || !shmdt(&u) ||
+	    mremap(room, PG, 1UL << 60, 0) != MAP_FAILED)
 		bail("bad calls work");
 	mtag_leave(before);
 	u = usage(t);
@@ -193,7 +195,8 @@ static void file_and_reserved(void)
 	mtag_t before = mtag_enter(a);
 	int fd = open("/proc/self/exe", O_RDONLY);
 	char *p = must(mmap(NULL, 3 * PG + 1, PROT_READ, MAP_PRIVATE, fd, 0));
-	char *q = must(mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+	char *q = must(mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			    0));
 
 	mtag_leave(before);
 	sizes(4 + ROOM / PG, 0, "a file and reserved room");

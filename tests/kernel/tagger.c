@@ -11,9 +11,10 @@
 
 #define N 64
 
-static const int all_counters[] = {MTAG_C_ANON, MTAG_C_FILE, MTAG_C_SHMEM, MTAG_C_SWAP, MTAG_C_VIRT,
-				   MTAG_C_TOUCHED, MTAG_C_MMAPS, MTAG_C_MUNMAPS, MTAG_C_MREMAPS, MTAG_C_BRKS,
-				   MTAG_C_MMAP_BYTES, MTAG_C_MUNMAP_BYTES, MTAG_C_BRK_BYTES};
+static const int all_counters[] = {
+	MTAG_C_ANON,	   MTAG_C_FILE,		MTAG_C_SHMEM,	 MTAG_C_SWAP,	 MTAG_C_VIRT,
+	MTAG_C_TOUCHED,	   MTAG_C_MMAPS,	MTAG_C_MUNMAPS,	 MTAG_C_MREMAPS, MTAG_C_BRKS,
+	MTAG_C_MMAP_BYTES, MTAG_C_MUNMAP_BYTES, MTAG_C_BRK_BYTES};
 
 static void print(const char *step, mtag_t t)
 {
@@ -116,7 +117,8 @@ static void *loop_thread(void *arg)
 		tags[i] = mtag_child(MTAG_UNTAGGED, name);
 	}
 	while (now() < loop_end) {
-		char *p = must(mmap(NULL, 16 * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		char *p = must(mmap(NULL, 16 * PG, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 
 		for (int i = 0; i < 16; i++) {
 			mtag_enter(tags[rand_r(&seed) % 8]);
@@ -174,8 +176,8 @@ static int every_call(void)
 	must(munmap(p, N * PG));
 	loop_end = now() + 0.2;
 	in_thread(loop_thread, (void *)7);
-	in_child
-		(void)mtag_enter(t);
+	in_child (void)
+		mtag_enter(t);
 	return mtag_init();
 }
 
@@ -212,7 +214,8 @@ static int absent(void)
 	memset(&u, 1, sizeof(u));
 	ok(mtag_usage(MTAG_UNTAGGED, &u) < 0, "mtag_usage fails");
 	is(u.anon_bytes, 0, "and gives zeros");
-	ok(mtag_path(MTAG_UNTAGGED, buf, sizeof(buf)) && !*buf, "the path of what is untagged is empty");
+	ok(mtag_path(MTAG_UNTAGGED, buf, sizeof(buf)) && !*buf,
+	   "the path of what is untagged is empty");
 	ok(every_call() < 0, "every call, threads and children run");
 	return done();
 }

@@ -26,7 +26,7 @@
 
 #define FAKE_FD	 100000
 #define TIDS	 (1 << 22)
-#define NR(cmd)	 ((cmd) & 0xff)
+#define NR(cmd)	 (0xff & (cmd))
 #define CHILDREN 512
 
 static struct {
@@ -742,7 +742,8 @@ static const struct tap_test tests[] = {
 	{"the kernel sees each enter and leave", test_word},
 	{"a thread starts with the default tag", test_default},
 	{"errno is left alone", test_errno},
-	{"a thread that cannot be registered nests right, and tries again later", test_no_registration},
+	{"a thread that cannot be registered nests right, and tries again later",
+	 test_no_registration},
 	{"mtag_child asks the kernel once", test_child_cache},
 	{"mtag_child keeps hundreds of tags apart", test_many_tags},
 	{"a scope is right under every current tag", test_scope},

@@ -14,7 +14,7 @@ static int tap_failed;
 	do {                                                                                       \
 		if (!(what)) {                                                                     \
 			if (tap_failed++ < 20)                                                     \
-				printf("# %s:%d: %s\n", __FILE__, __LINE__, #what);                                                            \
+				printf("# %s:%d: %s\n", __FILE__, __LINE__, #what);                \
 		}                                                                                  \
 	} while (0)
 
