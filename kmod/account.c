@@ -45,7 +45,7 @@ static struct mtag_accounts *array_alloc(unsigned int nr_chunks, gfp_t gfp)
 {
 	struct mtag_accounts *acc;
 
-	acc = kvzalloc(struct_size(acc, hot, nr_chunks), gfp);
+	acc = kvzalloc(struct_size(acc, hot, nr_chunks * MTAG_CHUNK_TAGS), gfp);
 	if (!acc)
 		return NULL;
 	acc->chunks = kvcalloc(nr_chunks, sizeof(*acc->chunks), gfp);
@@ -70,13 +70,14 @@ static void array_free_rcu(struct rcu_head *rcu)
 
 static int array_fill(struct mtag_accounts *acc, unsigned int from, gfp_t gfp)
 {
-	unsigned int i;
+	unsigned int i, tag;
 
 	for (i = from; i < acc->nr_chunks; i++) {
 		acc->chunks[i] = chunk_alloc(gfp);
 		if (!acc->chunks[i])
 			goto undo;
-		acc->hot[i] = acc->chunks[i]->hot;
+		for (tag = 0; tag < MTAG_CHUNK_TAGS; tag++)
+			acc->hot[i * MTAG_CHUNK_TAGS + tag] = acc->chunks[i]->hot + tag;
 	}
 	return 0;
 undo:
@@ -142,7 +143,7 @@ int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 	if (!acc)
 		return -ENOMEM;
 	memcpy(acc->chunks, old->chunks, old->nr_chunks * sizeof(*acc->chunks));
-	memcpy(acc->hot, old->hot, old->nr_chunks * sizeof(*acc->hot));
+	memcpy(acc->hot, old->hot, old->nr_chunks * MTAG_CHUNK_TAGS * sizeof(*acc->hot));
 	if (array_fill(acc, old->nr_chunks, gfp)) {
 		array_free(acc);
 		return -ENOMEM;
@@ -160,17 +161,20 @@ static struct mtag_cold *cold_of(const struct mtag_accounts *acc, unsigned int t
 
 static struct mtag_hot __percpu *hot_of(const struct mtag_accounts *acc, unsigned int tag)
 {
-	return acc->hot[tag >> MTAG_CHUNK_SHIFT] + (tag & (MTAG_CHUNK_TAGS - 1));
+	return acc->hot[tag];
 }
 
 static s64 resident(const struct mtag_accounts *acc, unsigned int tag)
 {
+	const struct mtag_hot *hot;
 	u32 sum = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		const struct mtag_hot *hot = per_cpu_ptr(hot_of(acc, tag), cpu);
-
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		/* Inline, unlike for_each_possible_cpu(). */
+		if (!cpu_possible(cpu))
+			continue;
+		hot = per_cpu_ptr(hot_of(acc, tag), cpu);
 		sum += READ_ONCE(hot->nr[MTAG_ANON]) + READ_ONCE(hot->nr[MTAG_FILE]) +
 		       READ_ONCE(hot->nr[MTAG_SHMEM]);
 	}
@@ -262,12 +266,15 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 {
 	struct mtag_cold *cold = cold_of(acc, tag);
 	u32 nr[MTAG_KINDS] = {};
+	const struct mtag_hot *hot;
 	int cpu, i;
 
 	sum->touched = 0;
-	for_each_possible_cpu(cpu) {
-		const struct mtag_hot *hot = per_cpu_ptr(hot_of(acc, tag), cpu);
-
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		/* Inline, unlike for_each_possible_cpu(). */
+		if (!cpu_possible(cpu))
+			continue;
+		hot = per_cpu_ptr(hot_of(acc, tag), cpu);
 		for (i = 0; i < MTAG_KINDS; i++)
 			nr[i] += READ_ONCE(hot->nr[i]);
 		sum->touched += READ_ONCE(hot->touched);
@@ -293,11 +300,14 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
  */
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS])
 {
+	struct mtag_hot *hot;
 	int cpu, i;
 
-	for_each_possible_cpu(cpu) {
-		struct mtag_hot *hot = per_cpu_ptr(hot_of(acc, tag), cpu);
-
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		/* Inline, unlike for_each_possible_cpu(). */
+		if (!cpu_possible(cpu))
+			continue;
+		hot = per_cpu_ptr(hot_of(acc, tag), cpu);
 		for (i = 0; i < MTAG_KINDS; i++)
 			WRITE_ONCE(hot->nr[i], 0);
 	}

@@ -63,8 +63,12 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 MTAG_HOOK_FUNC(mtag_event_mapped)
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
-	struct mtag_space *s = own_space();
+	struct mtag_space *s;
 
+	/* Also called by mprotect() and others, which map nothing. */
+	if (mtag_hook_caller(parent_ip) != MTAG_BY_MMAP)
+		return;
+	s = own_space();
 	if (!s)
 		return;
 	if (s->mapping && s->mapping >= vma->vm_start &&

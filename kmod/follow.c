@@ -47,7 +47,8 @@ static void own_and_charge(struct mtag_space *s, struct page *page, unsigned lon
 		mtag_charge(s, tag, MTAG_ANON, HPAGE_PMD_NR, addr);
 	} else {
 		mtag_owner_set(page, tag);
-		mtag_charge(s, tag, MTAG_ANON, 1, addr);
+		/* Memory that has no owners is charged as it will be released. */
+		mtag_charge(s, mtag_owner_get(page), MTAG_ANON, 1, addr);
 	}
 }
 
@@ -68,10 +69,13 @@ static void copy_begin(struct mtag_space *s, struct page *page, unsigned long ad
  * @tag owned the original. What was merged with another program's page belongs
  * to its writer, like the copy of a file's page.
  */
-static void copy_end(struct mtag_space *s, bool anon, u32 tag)
+static void copy_end(struct mtag_space *s, bool anon, u32 tag, unsigned long addr)
 {
 	struct mtag_cpu *cpu = this_cpu_ptr(&mtag_cpu);
 
+	/* Copying the zero page ends with no removal: it may be another page's. */
+	if (addr != MTAG_NO_ADDR && addr != cpu->copy_addr)
+		anon = false;
 	if (anon && cpu->copy && cpu->copy_space == s && tag != MTAG_ID_KSM) {
 		mtag_charge(s, cpu->copy_tag, MTAG_ANON, -1, cpu->copy_addr);
 		mtag_account_touch(s, cpu->copy_tag, -1);
@@ -150,6 +154,9 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, struct vm_area_str
 			WRITE_ONCE(mtag_fault_ip, parent_ip);
 		new_by_touch(s, page, addr);
 		break;
+	case MTAG_BY_TOUCH:
+		new_by_touch(s, page, addr);
+		break;
 	default:
 		atomic64_inc(&mtag_stat.foreign);
 		new_by_touch(s, page, addr);
@@ -160,7 +167,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, struct vm_area_str
 static void charge_owners(struct mtag_space *s, struct page *page, int nr, int sign,
 			  unsigned long addr)
 {
-	u32 tag = nr > 1 ? mtag_owner_get_huge(page) : mtag_owner_of(s, page);
+	u32 tag = nr > 1 ? mtag_owner_get_huge(page) : mtag_owner_valid(s, page);
 	int i;
 
 	if (nr == 1 || tag != MTAG_MIXED) {
@@ -186,10 +193,15 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
 void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
 		     unsigned long addr, int nr, unsigned long parent_ip)
 {
+	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+
 	if (s->slow & MTAG_SLOW_PARKED)
 		return;
+	/* In the swap cache since before the owner was known; the slot knows. */
+	if (caller == MTAG_BY_SWAPIN && nr == 1 && !PageKsm(page) && !page_mapcount(page))
+		mtag_owner_set(page, mtag_swap_tag(mtag_walk_swap_entry(vma->vm_mm, addr)));
 	charge_owners(s, page, nr, 1, addr);
-	switch (mtag_hook_caller(parent_ip)) {
+	switch (caller) {
 	case MTAG_BY_SWAPIN:
 		mtag_swap_in(s, vma->vm_mm, addr);
 		break;
@@ -249,14 +261,21 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	enum mtag_caller caller;
 	bool anon = PageAnon(page);
 
-	/* A parked space counts nothing, and hugetlb pages are no RSS. */
-	if ((s->slow & MTAG_SLOW_PARKED) || is_vm_hugetlb_page(vma))
+	/* hugetlb pages are no RSS. */
+	if (is_vm_hugetlb_page(vma))
 		return;
 	caller = mtag_hook_caller(parent_ip);
+	if (s->slow & MTAG_SLOW_PARKED) {
+		/* It counts nothing, but the slot may be read by its tree later. */
+		if (caller == MTAG_BY_UNMAP && anon && becomes_swap(page))
+			mtag_swap_set(page_private(page), mtag_owner_valid(s, page));
+		return;
+	}
 	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
 	if (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE)
-		copy_end(s, anon, anon ? mtag_owner_of(s, page) : MTAG_ID_UNTAGGED);
+		copy_end(s, anon, anon ? mtag_owner_of(s, page) : MTAG_ID_UNTAGGED,
+			 anon ? mtag_follow_addr(vma, page) : MTAG_NO_ADDR);
 	if (anon)
 		anon_removed(s, page, vma, nr, caller);
 	else

@@ -127,10 +127,18 @@ static int compare_ip(const void *key, const void *elt)
  */
 enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
 {
+	/* Return addresses seen and what they are about, in one word: no lock. All are kernel text. */
+	static unsigned long seen[64] __read_mostly;
+	unsigned long *slot = &seen[hash_long(parent_ip, 6)], known = READ_ONCE(*slot);
 	const struct mtag_caller_name *c;
+	enum mtag_caller caller;
 
+	if (likely(known >> 8 == parent_ip << 8 >> 8))
+		return known & 0xff;
 	c = bsearch(&parent_ip, mtag_callers, nr_callers, sizeof(*mtag_callers), compare_ip);
-	return c ? c->caller : MTAG_BY_OTHER;
+	caller = c ? c->caller : MTAG_BY_OTHER;
+	WRITE_ONCE(*slot, parent_ip << 8 | caller);
+	return caller;
 }
 
 /* Function addresses → hooks; filled once, before anything is hooked. */
@@ -334,6 +342,32 @@ void mtag_hook_remove(void)
 		ftrace_remove(nr_own + 1);
 	synchronize_rcu_tasks();
 	WRITE_ONCE(installed, false);
+}
+
+/**
+ * mtag_hook_verify() - have what kprobes missed found out
+ *
+ * Unlike ftrace's hooks these can be switched off beneath us, and a probe hit
+ * inside another is missed: then every space is counted anew.
+ * Context: may sleep.
+ */
+void mtag_hook_verify(void)
+{
+	static atomic_long_t seen;
+	struct mtag_hook *hook;
+	long missed = 0;
+	bool gone = false;
+
+	if (!use_kprobes || !READ_ONCE(installed))
+		return;
+	for (hook = mtag_hooks; hook->name; hook++) {
+		missed += probes[hook - mtag_hooks].nmissed;
+		gone |= !patched(hook);
+	}
+	if (atomic_long_xchg(&seen, missed) == missed && !gone)
+		return;
+	atomic64_inc(&mtag_stat.lost);
+	mtag_space_dirty_all();
 }
 
 /**

@@ -15,7 +15,8 @@
  */
 enum mtag_caller {
 	MTAG_BY_OTHER,		/* nothing special: first touch, or the end of a mapping */
-	MTAG_BY_FAULT,		/* first touch by the fault handler */
+	MTAG_BY_FAULT,		/* first touch by the fault handler: the commonest */
+	MTAG_BY_TOUCH,		/* first touch of another kind */
 	MTAG_BY_ZAP,		/* munmap, exit, truncation */
 	MTAG_BY_COPY,		/* copy-on-write: adds the copy, then removes the original */
 	MTAG_BY_REPLACE,	/* uprobes: likewise */
@@ -28,6 +29,7 @@ enum mtag_caller {
 	MTAG_BY_SPLIT,		/* a huge page is split for migration */
 	MTAG_BY_KSM,		/* merging */
 	MTAG_BY_LAZYFREE,	/* madvise(MADV_FREE) frees swap entries */
+	MTAG_BY_MMAP,		/* a mapping is made */
 	MTAG_BY_MREMAP,		/* a mapping grows in place */
 };
 
@@ -69,6 +71,7 @@ void mtag_hook_exit(void);
 int mtag_hook_install(void);
 void mtag_hook_remove(void);
 bool mtag_hook_installed(void);
+void mtag_hook_verify(void);
 const char *mtag_hook_mode(void);
 int mtag_hook_show(struct seq_file *m);
 unsigned long mtag_hook_resolve(const char *name);
@@ -102,7 +105,7 @@ MTAG_HOOK_FUNC(mtag_swap_free);
 MTAG_HOOK_FUNC(mtag_swap_zap);
 MTAG_HOOK_FUNC(mtag_swap_lazyfree);
 MTAG_HOOK_FUNC(mtag_ksm_merge);
-MTAG_HOOK_FUNC(mtag_life_mm_init);
+MTAG_HOOK_FUNC(mtag_life_exec_begin);
 MTAG_HOOK_FUNC(mtag_life_mm_drop);
 MTAG_HOOK_FUNC(mtag_life_mm_leave);
 MTAG_HOOK_FUNC(mtag_life_fork_begin);

@@ -3,6 +3,7 @@
  * The life of processes and threads: fork, exec, exit, and their names.
  */
 #include <linux/binfmts.h>
+#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -20,6 +21,13 @@
 /* Works of tasks that are to run code of this module on their way to user space. */
 static atomic_t pending_works;
 
+/* mtag_life_exit() waits for the instructions behind this one. */
+void mtag_life_later_done(void)
+{
+	atomic_dec(&pending_works);
+	module_put(THIS_MODULE);
+}
+
 /**
  * mtag_life_later() - have a task run @func on its way back to user space
  * @task:	the current one, or one that has not run yet
@@ -31,17 +39,15 @@ static atomic_t pending_works;
  */
 bool mtag_life_later(struct task_struct *task, struct callback_head *work, task_work_func_t func)
 {
+	/* While it is pending the module is in use. */
+	if (!try_module_get(THIS_MODULE))
+		return false;
 	atomic_inc(&pending_works);
 	init_task_work(work, func);
 	if (!task_work_add(task, work, TWA_RESUME))
 		return true;
-	atomic_dec(&pending_works);
+	mtag_life_later_done();
 	return false;
-}
-
-void mtag_life_later_done(void)
-{
-	atomic_dec(&pending_works);
 }
 
 static void lost(struct mtag_space *s)
@@ -101,20 +107,23 @@ static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
 	return ret;
 }
 
-/* mm_init(mm, task, …): a new mm; by exec if the task is the current one */
-MTAG_HOOK_FUNC(mtag_life_mm_init)
+/*
+ * insert_vm_struct(mm, vma): into an mm that has nothing yet, by exec. From here
+ * on it ends by __mmdrop() whatever fails.
+ */
+MTAG_HOOK_FUNC(mtag_life_exec_begin)
 {
+	struct mm_struct *mm = (struct mm_struct *)mtag_arg0(fregs);
 	struct mtag_space *old;
 	bool sleeps;
 	gfp_t gfp;
 
-	if ((struct task_struct *)mtag_arg1(fregs) != current)
+	if (mm == current->mm || mm->map_count)
 		return;
 	old = current->mm ? mtag_space_get_mm(current->mm) : NULL;
 	if ((old && !parked(old)) || mtag_track_all) {
 		gfp = hook_gfp(&sleeps);
-		if (exec_space((struct mm_struct *)mtag_arg0(fregs),
-			       old && !parked(old) ? old : NULL, gfp))
+		if (exec_space(mm, old && !parked(old) ? old : NULL, gfp))
 			lost(old);
 		if (sleeps)
 			mtag_hook_sleep_end();

@@ -100,22 +100,29 @@ static int track_everything(void)
 {
 	struct mm_struct *mm;
 	unsigned int before;
+	int ret, round;
 	pid_t pid;
-	int ret;
 
+	if (!mtag_track_all)
+		return 0;
 	/* An untracked process may have forked behind our back: until nothing is new. */
-	do {
+	for (round = 0; round < 10; round++) {
 		before = atomic_read(&mtag_space_generation);
 		for (pid = 1; (mm = next_mm(&pid));) {
 			ret = mtag_space_track(mm);
 			mmput(mm);
-			if (ret)
+			/* At a limit, which is counted, go on with the others. */
+			if (ret && ret != -ENOSPC && ret != -EAGAIN)
 				return ret;
+			cond_resched();
 		}
-	} while (before != atomic_read(&mtag_space_generation));
+		if (before == atomic_read(&mtag_space_generation))
+			break;
+	}
 	return 0;
 }
 
+#define SPACES 4	/* index of the spaces in parts[] */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);
@@ -125,15 +132,20 @@ static const struct {
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, mtag_access_exit },
 	{ mtag_space_init, mtag_space_exit },
-	{ mtag_debugfs_init, mtag_debugfs_exit },
-	{ mtag_netlink_init, mtag_netlink_exit },
 	{ mtag_life_init, mtag_life_exit },
 	{ mtag_selftest, NULL },
+	{ track_everything, NULL },
+	{ mtag_debugfs_init, mtag_debugfs_exit },
+	{ mtag_netlink_init, mtag_netlink_exit },
 	{ mtag_chardev_init, mtag_chardev_exit },
 };
 
 static void parts_exit(int nr)
 {
+	/* No hook queues anything behind this, and no space is left to be shown. */
+	mtag_track_all = false;
+	if (nr > SPACES)
+		mtag_space_close();
 	while (nr-- > 0)
 		if (parts[nr].exit)
 			parts[nr].exit();
@@ -156,15 +168,9 @@ static int __init mtag_init(void)
 		if (ret)
 			goto undo;
 	}
-	if (mtag_track_all) {
-		ret = track_everything();
-		if (ret)
-			goto undo;
-	}
 	pr_info("counting by %s\n", mtag_hook_mode());
 	return 0;
 undo:
-	mtag_track_all = false;
 	parts_exit(i);
 	destroy_workqueue(mtag_wq);
 	return ret;
@@ -172,7 +178,6 @@ undo:
 
 static void __exit mtag_exit(void)
 {
-	mtag_track_all = false;
 	parts_exit(ARRAY_SIZE(parts));
 	destroy_workqueue(mtag_wq);
 }

@@ -201,6 +201,9 @@ struct mtag_walk;
  * @fork_tag:	the forking thread's tag, which the child's first thread begins with
  * @fork_user:	where that thread keeps its word, or 0
  * @has_threads: a thread has had a word or tag of its own here
+ * @range_stores: into @ranges since they were swept; mmap_lock held for writing
+ * @untag:	forked before its parent had been counted: its first walk untags it;
+ *		mmap_lock held for writing, or build_lock
  * @mapping:	a MAP_FIXED mapping under way, which becomes @mapping_tag's once
  *		what was there has been unmapped; mmap_lock held for writing
  * @mapping_len: bytes of @mapping
@@ -231,7 +234,9 @@ struct mtag_space {
 	bool live;
 	bool dirty;
 	bool by_thread;
+	bool untag;
 	struct maple_tree ranges;
+	unsigned int range_stores;
 	unsigned long mapping, mapping_len;
 	u32 mapping_tag;
 	struct mtag_collapse *collapse;
@@ -329,6 +334,7 @@ void mtag_space_dirty_all(void);
 void mtag_space_stray(void);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);
+void mtag_space_close(void);
 void mtag_space_exit(void);
 
 /* ---- thread.c: current tags ---- */

@@ -310,7 +310,11 @@ struct genl_family mtag_family __ro_after_init = {
 
 int __init mtag_netlink_init(void)
 {
-	return genl_register_family(&mtag_family);
+	int ret = genl_register_family(&mtag_family);
+
+	if (!ret)
+		mtag_notify_open();
+	return ret;
 }
 
 /* Context: nothing calls mtag_netlink_event() any more. */

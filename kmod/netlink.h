@@ -28,6 +28,7 @@ int mtag_dump_tags(struct sk_buff *skb, struct netlink_callback *cb);
 int mtag_dump_done(struct netlink_callback *cb);
 
 /* notify.c */
+void mtag_notify_open(void);
 void mtag_notify_flush(void);
 
 #endif /* MTAG_NETLINK_H */

@@ -22,6 +22,7 @@ struct event {
 };
 
 static LLIST_HEAD(events);
+static bool open;
 
 static int event_put(struct sk_buff *skb, const struct event *e)
 {
@@ -82,7 +83,8 @@ void mtag_netlink_event(const char *kind, struct task_struct *leader)
 {
 	struct event *e;
 
-	if (!genl_has_listeners(&mtag_family, &init_net, MTAG_NETLINK_EVENTS))
+	/* Before its registration the family's groups are another's. */
+	if (!READ_ONCE(open) || !genl_has_listeners(&mtag_family, &init_net, MTAG_NETLINK_EVENTS))
 		return;
 	e = kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN);
 	if (!e) {
@@ -95,8 +97,14 @@ void mtag_netlink_event(const char *kind, struct task_struct *leader)
 		schedule_work(&events_work);
 }
 
-/* Context: may sleep; nothing calls mtag_netlink_event() any more. */
+void mtag_notify_open(void)
+{
+	WRITE_ONCE(open, true);
+}
+
+/* Context: may sleep; no hook is in. */
 void mtag_notify_flush(void)
 {
+	WRITE_ONCE(open, false);
 	flush_work(&events_work);
 }

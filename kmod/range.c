@@ -165,13 +165,32 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 	return mtree_store_range(&s->ranges, first, last, entry, gfp);
 }
 
+/* Forget what is not mapped. Context: mmap_lock held for writing. */
+static void sweep(struct mtag_space *s)
+{
+	struct mm_struct *mm = READ_ONCE(s->mm);
+	unsigned long hole = 0;
+	struct vm_area_struct *vma;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	for_each_vma(vmi, vma) {
+		if (vma->vm_start > hole)
+			mtree_store_range(&s->ranges, hole, vma->vm_start - 1, NULL, GFP_KERNEL);
+		hole = vma->vm_end;
+	}
+	mtree_store_range(&s->ranges, hole, ULONG_MAX, NULL, GFP_KERNEL);
+	s->range_stores = 0;
+}
+
 static void store_or_lose(struct mtag_space *s, unsigned long addr, unsigned long len, void *entry)
 {
 	bool may_sleep = mtag_hook_sleep_begin();
 
+	if (may_sleep && s->range_stores++ > 2 * READ_ONCE(s->mm)->map_count + 1024)
+		sweep(s);
 	/* What is not recorded keeps its former tag: wrongly named, rightly counted. */
 	if (store(s, addr, addr + len - 1, entry,
-		  may_sleep ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_NOWARN)) {
+		  may_sleep ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)) {
 		atomic64_inc(&s->lost);
 		atomic64_inc(&mtag_stat.lost);
 	}
@@ -275,7 +294,8 @@ static void retag_anon(struct retagger *r, struct page *page)
 		r->kept += PAGE_SIZE;
 		return;
 	}
-	if (PageKsm(page) || page_mapcount(page) != 1) {
+	/* In the swap cache: a relative may have it in swap. */
+	if (PageKsm(page) || page_mapcount(page) != 1 || PageSwapCache(page)) {
 		r->kept += PAGE_SIZE;
 	} else {
 		from = mtag_owner_get(page);

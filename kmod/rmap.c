@@ -6,6 +6,7 @@
  * Called at the entry of the kernel's rmap functions, under the page-table
  * lock of the mapping. Allocates, locks and prints nothing.
  */
+#include <linux/nospec.h>
 #include <linux/page-flags.h>
 #include <linux/rmap.h>
 #include "compat/compat.h"
@@ -19,7 +20,7 @@ DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);
 static __always_inline struct mtag_hot __percpu *
 hot(const struct mtag_accounts *acc, u32 tag)
 {
-	return acc->hot[tag >> MTAG_CHUNK_SHIFT] + (tag & (MTAG_CHUNK_TAGS - 1));
+	return acc->hot[tag];
 }
 
 /* The callers that bring and take huge pages at a fault and by munmap; 0 until one was seen. */
@@ -108,6 +109,7 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 	/* It only grows: below an old value there is an account too. */
 	if (unlikely(tag >= data_race(acc->nr_tags)))
 		goto other;
+	tag = array_index_nospec(tag, acc->nr_tags);
 	pfn = page_to_pfn((struct page *)mtag_arg0(fregs));
 	section = mtag_owner_section(pfn);
 	if (unlikely(!section))
@@ -145,9 +147,9 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	if (unlikely(parent_ip != mtag_zap_ip))
 		goto other;
 	page = (struct page *)mtag_arg0(fregs);
-	/* One branch for two questions. */
+	/* One branch for three questions; the mapping of a tail page may be anything. */
 	flags = (unsigned long)page->mapping & PAGE_MAPPING_FLAGS;
-	if (unlikely((flags ^ PAGE_MAPPING_ANON) | s->slow))
+	if (unlikely((flags ^ PAGE_MAPPING_ANON) | s->slow | (READ_ONCE(page->compound_head) & 1)))
 		goto other;
 	acc = rcu_dereference_raw(s->accounts);
 	pfn = page_to_pfn(page);
@@ -203,6 +205,26 @@ u32 mtag_owner_of(struct mtag_space *s, const struct page *page)
 	if (tag && PageKsm((struct page *)page) && mtag_ksm_foreign(s, page))
 		return MTAG_ID_KSM;
 	return tag;
+}
+
+/**
+ * mtag_owner_valid() - as mtag_owner_of(), but never an id that the tree has not got
+ * @s:		space
+ * @page:	the frame
+ *
+ * A frame may have the owner of an earlier life, by way of the swap cache: it
+ * is given up, for nobody has it charged.
+ * Context: as mtag_owner_of().
+ * Return: tag
+ */
+u32 mtag_owner_valid(struct mtag_space *s, const struct page *page)
+{
+	u32 tag = mtag_owner_of(s, page);
+
+	if (likely(tag < READ_ONCE(s->tree->nr_tags)))
+		return tag;
+	mtag_owner_set(page, MTAG_ID_UNTAGGED);
+	return MTAG_ID_UNTAGGED;
 }
 
 /**

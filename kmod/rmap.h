@@ -55,6 +55,7 @@ static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct
 }
 
 /* rmap.c */
+u32 mtag_owner_valid(struct mtag_space *s, const struct page *page);
 u32 mtag_owner_of(struct mtag_space *s, const struct page *page);
 void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		 unsigned long addr);

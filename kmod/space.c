@@ -21,6 +21,7 @@ static struct kmem_cache *cache;
 
 /* Serializes tracking, untracking, and putting the hooks in and out. */
 static DEFINE_MUTEX(track_mutex);
+static bool closed;	/* the module is going: no space comes any more */
 
 static void linger_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(linger, linger_work);
@@ -191,7 +192,7 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	s->tree_id = tree->id;
 	s->slow = MTAG_SLOW_WALK;
 	raw_spin_lock_init(&s->walk_lock);
-	mt_init_flags(&s->ranges, MT_FLAGS_USE_RCU);
+	mt_init_flags(&s->ranges, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_USE_RCU);
 	INIT_LIST_HEAD(&s->sibling);
 	INIT_LIST_HEAD(&s->pins);
 	kref_init(&s->ref);
@@ -227,6 +228,8 @@ int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 	unsigned long flags;
 	int ret;
 
+	if (READ_ONCE(closed))
+		return -ENODEV;
 	if (counts && !count_process())
 		return -ENOSPC;
 	ret = mtag_tree_join(s, gfp);
@@ -410,7 +413,7 @@ int mtag_space_track(struct mm_struct *mm)
 	s = mtag_space_get_mm(mm);
 	if (s && !(s->slow & MTAG_SLOW_PARKED))
 		goto out;
-	ret = mtag_hook_install();
+	ret = closed ? -ENODEV : mtag_hook_install();
 	if (!ret)
 		ret = s ? track_parked(s, mm) : track_new(mm);
 	if (!ret)
@@ -422,6 +425,13 @@ out:
 		mtag_space_put(s);
 	mutex_unlock(&track_mutex);
 	return ret;
+}
+
+static void not_live(struct mtag_space *s)
+{
+	raw_spin_lock(&s->walk_lock);
+	s->live = false;
+	raw_spin_unlock(&s->walk_lock);
 }
 
 static bool has_relatives(struct mtag_space *s)
@@ -473,6 +483,10 @@ int mtag_space_untrack(struct mm_struct *mm)
 	if (has_relatives(s)) {
 		park(s);
 	} else if (unhash(s)) {
+		not_live(s);
+		/* It may have forked just now. */
+		if (has_relatives(s))
+			mtag_space_stray();
 		/* Walks of it end first; hooks let go of it by RCU. */
 		mutex_lock(&s->tree->build_lock);
 		mutex_unlock(&s->tree->build_lock);
@@ -505,9 +519,13 @@ static void drop_all(void)
 	}
 }
 
-/* Nothing is tracked, and has not been for a while: no hook, no state. */
+/*
+ * No hook, no state. Spaces go first: without the hooks nobody would tell that
+ * an mm is gone. Context: track_mutex.
+ */
 static void idle(void)
 {
+	drop_all();
 	mtag_hook_remove();
 	drop_all();
 	flush_work(&ender);
@@ -530,19 +548,19 @@ int mtag_space_init(void)
 	return cache ? 0 : -ENOMEM;
 }
 
-/* Context: module unload, after all interfaces are gone. */
-void mtag_space_exit(void)
+/* The module is going: nothing is tracked, no hook is in, and so it stays. */
+void mtag_space_close(void)
 {
 	mutex_lock(&track_mutex);
-	/* No fork makes a space behind this. */
-	mtag_hook_remove();
-	drop_all();
-	flush_work(&ender);
-	mtag_swap_exit();
-	mtag_ksm_exit();
-	mtag_thread_exit();
+	WRITE_ONCE(closed, true);
+	idle();
 	mutex_unlock(&track_mutex);
 	cancel_delayed_work_sync(&linger);
+}
+
+/* Context: after mtag_space_close(). */
+void mtag_space_exit(void)
+{
 	rcu_barrier();
 	kmem_cache_destroy(cache);
 }

@@ -55,6 +55,7 @@ struct mtag_thread {
 
 #define HASH_BITS 12
 static struct hlist_head threads[1 << HASH_BITS];
+static atomic_t forgotten;
 static DEFINE_RAW_SPINLOCK(thread_lock);	/* threads, pins, and all in them */
 
 static struct hlist_head *bucket_of(const struct task_struct *task)
@@ -77,6 +78,9 @@ static void forget(const struct task_struct *task)
 {
 	int cpu;
 
+	/* Pairs with mtag_thread_tag(): it sees the count, or this what it wrote. */
+	atomic_inc(&forgotten);
+	smp_mb__after_atomic();
 	for_each_possible_cpu(cpu)
 		cmpxchg(&per_cpu(mtag_cpu, cpu).task, (struct task_struct *)task, NULL);
 }
@@ -149,6 +153,7 @@ u32 mtag_thread_tag(struct mtag_space *s)
 {
 	struct mtag_cpu *cpu = this_cpu_ptr(&mtag_cpu);
 	struct mtag_thread *t;
+	int seq;
 	u32 tag;
 
 	if (cpu->task != current || cpu->space != s) {
@@ -156,10 +161,16 @@ u32 mtag_thread_tag(struct mtag_space *s)
 			return READ_ONCE(s->default_tag);
 		WRITE_ONCE(cpu->task, NULL);
 		cpu->space = s;
+		seq = atomic_read(&forgotten);
+		smp_rmb();	/* pairs with forget(): counted after it changed the record */
 		t = find(current);
 		cpu->word = t && READ_ONCE(t->space) == s ? READ_ONCE(t->word) : &s->default_tag;
 		/* Pairs with forget(): last, so that no half of it can be used. */
 		WRITE_ONCE(cpu->task, current);
+		/* What forget() came too early for is good for this time only. */
+		smp_mb();
+		if (unlikely(atomic_read(&forgotten) != seq))
+			WRITE_ONCE(cpu->task, NULL);
 	}
 	tag = READ_ONCE(*cpu->word);
 	if (unlikely(tag >= READ_ONCE(rcu_dereference_raw(s->accounts)->nr_tags))) {
@@ -204,8 +215,11 @@ static struct mtag_pin *pin_make(unsigned long word)
 		kfree(pin);
 		return ERR_PTR(ret < 0 ? ret : -EFAULT);
 	}
-	/* A file's page must not be held for long, nor be written behind its back. */
-	if (!PageAnon(pin->page)) {
+	/*
+	 * A file's page must not be held for long, nor be written behind its
+	 * back; of a huge page all would be held for the sake of one.
+	 */
+	if (!PageAnon(pin->page) || PageCompound(pin->page)) {
 		unpin_user_page(pin->page);
 		kfree(pin);
 		return ERR_PTR(-EINVAL);
@@ -280,7 +294,13 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 	*tag = mtag_thread_current(s);
 	*(u32 *)(page_address(pin->page) + offset_in_page(word)) = *tag;
 	raw_spin_lock(&thread_lock);
-	t = get(current);
+	/* It may have been untracked meanwhile, which comes for the pins next. */
+	if (READ_ONCE(s->mm) != current->mm || READ_ONCE(s->slow) & MTAG_SLOW_PARKED) {
+		t = NULL;
+		ret = -ESRCH;
+	} else {
+		t = get(current);
+	}
 	if (t) {
 		attach(t, s, &pin, word);
 		ret = 0;
@@ -305,6 +325,11 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 	int ret = 0;
 
 	raw_spin_lock(&thread_lock);
+	/* Not for one that has gone: another task may get its address. */
+	if (READ_ONCE(task->flags) & PF_EXITING || READ_ONCE(s->mm) != task->mm) {
+		raw_spin_unlock(&thread_lock);
+		return 0;
+	}
 	t = get(task);
 	if (!t) {
 		ret = -ENOMEM;
@@ -465,7 +490,7 @@ void mtag_thread_zap(struct mm_struct *mm)
 
 	rcu_read_lock();
 	t = find(current);
-	if (!t && mtag_space_find(mm)) {
+	if (!t) {
 		raw_spin_lock(&thread_lock);
 		t = get(current);
 		raw_spin_unlock(&thread_lock);

@@ -222,7 +222,7 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const ch
 
 	if (depth > MTAG_DEPTH_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	if (tree->nr_tags > min_t(u32, MTAG_ID_MAX, mtag_max_tags + MTAG_ID_FIRST - 1))
+	if (tree->nr_tags > min_t(u64, MTAG_ID_MAX, (u64)mtag_max_tags + MTAG_ID_FIRST - 1))
 		return ERR_PTR(-ENOSPC);
 	if (mtag_charge_memory(struct_size(node, name, len + 1)))
 		return ERR_PTR(-ENOMEM);

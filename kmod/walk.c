@@ -15,6 +15,7 @@
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include "compat/compat.h"
+#include "hook.h"
 #include "owner.h"
 #include "rmap.h"
 #include "walk.h"
@@ -276,7 +277,8 @@ static void untag(struct counter *c, const struct mtag_pte *e)
 	if (!c->fresh) {
 		if (e->nr > 1 || page_mapcount(e->page) != 1 || !trylock_page(e->page))
 			return;
-		if (!PageKsm(e->page))
+		/* A relative may have it in swap. */
+		if (!PageKsm(e->page) && !PageSwapCache(e->page))
 			mtag_owner_set(e->page, MTAG_ID_UNTAGGED);
 		unlock_page(e->page);
 		return;
@@ -311,6 +313,8 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	if (!e->page) {
 		if (c->untag && c->fresh)
 			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
+		if (mtag_swap_tag(e->swap) >= READ_ONCE(v->s->tree->nr_tags))
+			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
 		count_add(c, mtag_swap_tag(e->swap), MTAG_SWAP, 1);
 		return;
 	}
@@ -321,7 +325,7 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	if (c->untag)
 		untag(c, e);
 	for (i = 0; i < e->nr; i++)
-		count_add(c, mtag_owner_of(v->s, e->page + i), MTAG_ANON, 1);
+		count_add(c, mtag_owner_valid(v->s, e->page + i), MTAG_ANON, 1);
 }
 
 static void count_leave(struct mtag_visitor *v, unsigned long end)
@@ -385,7 +389,6 @@ static void take_shadow(struct counter *c)
 		mtag_account_set(acc, tag, tag < c->w.nr_tags ? c->w.shadow[tag] : none);
 	atomic_set(&s->migrating, c->v.migrating);
 	s->live = true;
-	WRITE_ONCE(s->dirty, false);
 }
 
 /* Caller holds walk_lock. */
@@ -531,6 +534,7 @@ int mtag_walk_repair(struct mtag_space *s)
 	struct mm_struct *mm;
 	int ret = 0;
 
+	mtag_hook_verify();
 	if (!READ_ONCE(s->dirty))
 		return 0;
 	mm = mtag_space_mm(s);
@@ -541,11 +545,12 @@ int mtag_walk_repair(struct mtag_space *s)
 		/* What is missed from here on makes it dirty again. */
 		WRITE_ONCE(s->dirty, false);
 		/* Forked while its parent was counted first: all it has is untagged. */
-		ret = count(s, mm, !s->live, !s->live, NULL);
+		ret = count(s, mm, s->untag, s->untag, NULL);
 		if (ret)
 			mtag_space_dirty(s);
 		else
 			repaired(s);
+		s->untag &= !!ret;
 	}
 	mutex_unlock(&s->tree->build_lock);
 	mmput(mm);
@@ -673,8 +678,10 @@ int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct m
 	int ret;
 
 	/* Its first walk is yet to take the owners away of pages that the child has too. */
-	if (!READ_ONCE(parent->live))
+	if (!READ_ONCE(parent->live)) {
+		child->untag = true;
 		return -EAGAIN;
+	}
 	ret = counter_init(&c, child, gfp);
 	if (ret)
 		return ret;
