@@ -127,7 +127,7 @@ static int compare_ip(const void *key, const void *elt)
  */
 enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
 {
-	/* Return addresses seen and what they are about, in one word: no lock. All are kernel text. */
+	/* Return addresses seen and what they are about, in one word: no lock. */
 	static unsigned long seen[64] __read_mostly;
 	unsigned long *slot = &seen[hash_long(parent_ip, 6)], known = READ_ONCE(*slot);
 	const struct mtag_caller_name *c;

@@ -169,9 +169,9 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 static void sweep(struct mtag_space *s)
 {
 	struct mm_struct *mm = READ_ONCE(s->mm);
-	unsigned long hole = 0;
-	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	unsigned long hole = 0;
 
 	for_each_vma(vmi, vma) {
 		if (vma->vm_start > hole)

@@ -78,8 +78,8 @@ static void forget(const struct task_struct *task)
 {
 	int cpu;
 
-	/* Pairs with mtag_thread_tag(): it sees the count, or this what it wrote. */
 	atomic_inc(&forgotten);
+	/* Pairs with mtag_thread_tag(): it sees the count, or this what it wrote. */
 	smp_mb__after_atomic();
 	for_each_possible_cpu(cpu)
 		cmpxchg(&per_cpu(mtag_cpu, cpu).task, (struct task_struct *)task, NULL);
