@@ -166,9 +166,8 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 }
 
 /* Forget what is not mapped. Context: mmap_lock held for writing. */
-static void sweep(struct mtag_space *s)
+static void sweep(struct mtag_space *s, struct mm_struct *mm)
 {
-	struct mm_struct *mm = READ_ONCE(s->mm);
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
 	unsigned long hole = 0;
@@ -185,9 +184,10 @@ static void sweep(struct mtag_space *s)
 static void store_or_lose(struct mtag_space *s, unsigned long addr, unsigned long len, void *entry)
 {
 	bool may_sleep = mtag_hook_sleep_begin();
+	struct mm_struct *mm = READ_ONCE(s->mm);
 
-	if (may_sleep && s->range_stores++ > 2 * READ_ONCE(s->mm)->map_count + 1024)
-		sweep(s);
+	if (may_sleep && mm && s->range_stores++ > 2 * mm->map_count + 1024)
+		sweep(s, mm);
 	/* What is not recorded keeps its former tag: wrongly named, rightly counted. */
 	if (store(s, addr, addr + len - 1, entry,
 		  may_sleep ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)) {

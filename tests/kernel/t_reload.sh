@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Loading and unloading many times under load, with processes attached: no warning (the harness
 # looks), no leak, and those tracked afterwards are exact.
-# vm: group=reload accel=single module=linger_ms=2000 mem=1500M timeout=900
+# vm: group=reload accel=single module=linger_ms=2000 mem=1500M timeout=2400
 . tests/kernel/lib.sh
 cycles=${1:-100}
 tmp=$(mktemp -d)
