@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Visiting page tables: what is mapped in a VMA, or at one address. Each part
+ * of a walk runs under the page-table lock and the space's walk_lock.
+ */
+#include <linux/hugetlb.h>
+#include <linux/sched/mm.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include "compat/compat.h"
+#include "owner.h"
+#include "rmap.h"
+#include "walk.h"
+
+/* The entry of the middle level for @addr, or NULL and the end of what is missing. */
+static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
+		       unsigned long *next)
+{
+	pgd_t *pgd = pgd_offset(mm, addr);
+	p4d_t *p4d;
+	pud_t *pud;
+
+	*next = pgd_addr_end(addr, end);
+	if (pgd_none(READ_ONCE(*pgd)) || unlikely(pgd_bad(*pgd)))
+		return NULL;
+	p4d = p4d_offset(pgd, addr);
+	*next = p4d_addr_end(addr, end);
+	if (p4d_none(READ_ONCE(*p4d)) || unlikely(p4d_bad(*p4d)))
+		return NULL;
+	pud = pud_offset(p4d, addr);
+	*next = pud_addr_end(addr, end);
+	if (pud_none(READ_ONCE(*pud)) || unlikely(pud_bad(*pud)))
+		return NULL;
+	*next = pmd_addr_end(addr, end);
+	return pmd_offset(pud, addr);
+}
+
+static pte_t *find_pte(struct mm_struct *mm, unsigned long addr)
+{
+	unsigned long next;
+	pmd_t *pmd = find_pmd(mm, addr, addr + PAGE_SIZE, &next);
+
+	if (!pmd || pmd_none(*pmd) || !pmd_present(*pmd) || pmd_trans_huge(*pmd))
+		return NULL;
+	return pte_offset_kernel(pmd, addr);
+}
+
+/* The frame mapped at @addr, or NULL. Context: its page-table lock. */
+struct page *mtag_walk_page(struct mm_struct *mm, unsigned long addr)
+{
+	pte_t *pte = mm ? find_pte(mm, addr) : NULL;
+
+	return pte && pte_present(*pte) && !pte_special(*pte) ? pte_page(*pte) : NULL;
+}
+
+/* The swap entry at @addr, or 0. Context: its page-table lock. */
+unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr)
+{
+	pte_t *pte = find_pte(mm, addr);
+	swp_entry_t entry;
+
+	if (!pte || pte_none(*pte) || pte_present(*pte))
+		return 0;
+	entry = pte_to_swp_entry(*pte);
+	return non_swap_entry(entry) ? 0 : entry.val;
+}
+
+/* True for the huge zero page, which is nobody's. */
+static bool huge_zero(const struct page *page)
+{
+	return !PageAnon((struct page *)page) && !page->mapping;
+}
+
+static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+		      unsigned long addr, unsigned long end)
+{
+	struct mtag_pte e = { .vma = vma, .addr = addr, .nr = (end - addr) >> PAGE_SHIFT };
+
+	if (is_pmd_migration_entry(*pmd)) {
+		v->migrating += e.nr;
+	} else if (pmd_present(*pmd) && !pmd_devmap(*pmd)) {
+		e.page = pmd_page(*pmd);
+		if (huge_zero(e.page))
+			return;
+		e.page += (addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
+		v->visit(v, &e);
+	}
+}
+
+static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t pte,
+		      unsigned long addr)
+{
+	struct mtag_pte e = { .vma = vma, .addr = addr, .nr = 1 };
+	swp_entry_t entry;
+
+	if (pte_none(pte))
+		return;
+	if (pte_present(pte)) {
+		if (pte_special(pte) || pte_devmap(pte) || is_zero_pfn(pte_pfn(pte)) ||
+		    !pfn_valid(pte_pfn(pte)))
+			return;
+		e.page = pte_page(pte);
+		v->visit(v, &e);
+		return;
+	}
+	entry = pte_to_swp_entry(pte);
+	if (!non_swap_entry(entry)) {
+		e.swap = entry.val;
+		v->visit(v, &e);
+	} else if (is_migration_entry(entry)) {
+		v->migrating++;
+	}
+}
+
+static void visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+			unsigned long addr, unsigned long end)
+{
+	spinlock_t *ptl;	/* of the page table */
+	pte_t *start, *pte;
+
+	start = pte_offset_map_lock(vma->vm_mm, pmd, addr, &ptl);
+	raw_spin_lock(&v->s->walk_lock);
+	for (pte = start; addr < end; pte++, addr += PAGE_SIZE)
+		visit_pte(v, vma, *pte, addr);
+	v->leave(v, end);
+	raw_spin_unlock(&v->s->walk_lock);
+	pte_unmap_unlock(start, ptl);
+}
+
+/* Passes a range that has no page table; false if it has got one by now. */
+static bool leave_hole(struct mtag_visitor *v, pmd_t *pmd, unsigned long end)
+{
+	bool empty;
+
+	raw_spin_lock(&v->s->walk_lock);
+	empty = !pmd || pmd_none(READ_ONCE(*pmd));
+	/* An event behind this takes the lock after us, and finds the cursor moved. */
+	if (empty)
+		v->leave(v, end);
+	raw_spin_unlock(&v->s->walk_lock);
+	return empty;
+}
+
+static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+		       unsigned long addr, unsigned long end)
+{
+	spinlock_t *ptl = pmd_lock(vma->vm_mm, pmd);
+	bool huge = is_swap_pmd(*pmd) || pmd_trans_huge(*pmd) || pmd_devmap(*pmd);
+
+	if (huge) {
+		raw_spin_lock(&v->s->walk_lock);
+		visit_pmd(v, vma, pmd, addr, end);
+		v->leave(v, end);
+		raw_spin_unlock(&v->s->walk_lock);
+	}
+	spin_unlock(ptl);
+	return huge;
+}
+
+static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+			unsigned long end)
+{
+	unsigned long next;
+	pmd_t *pmd;
+
+	for (;;) {
+		/* An upper level that appears now is seen by the next round. */
+		raw_spin_lock(&v->s->walk_lock);
+		pmd = find_pmd(vma->vm_mm, addr, end, &next);
+		if (!pmd)
+			v->leave(v, next);
+		raw_spin_unlock(&v->s->walk_lock);
+		if (pmd && !(pmd_none(READ_ONCE(*pmd)) && leave_hole(v, pmd, next))) {
+			pmd_t now = READ_ONCE(*pmd);
+
+			if (is_swap_pmd(now) || pmd_trans_huge(now) || pmd_devmap(now)) {
+				if (!visit_huge(v, vma, pmd, addr, next))
+					continue;
+			} else if (!pmd_none(now)) {
+				visit_table(v, vma, pmd, addr, next);
+			} else {
+				continue;
+			}
+		}
+		if (next >= end)
+			return;
+		addr = next;
+		if (preemptible())
+			cond_resched();
+	}
+}
+
+/**
+ * mtag_walk_vma() - visit what is mapped in [@addr, @end) of @vma
+ * @v:		told of each page and swap entry
+ * @vma:	a mapping; hugetlb is passed over
+ * @addr:	page-aligned, in @vma
+ * @end:	exclusive
+ *
+ * Context: mmap_lock of the mm held; may sleep unless preemption is disabled.
+ */
+void mtag_walk_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+		   unsigned long end)
+{
+	/* Not RSS. */
+	if (!is_vm_hugetlb_page(vma) && addr < end)
+		visit_range(v, vma, addr, end);
+}
