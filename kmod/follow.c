@@ -215,10 +215,17 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 	}
 }
 
-/* Reclaim leaves a swap entry unless the contents are given up. */
-static bool becomes_swap(struct page *page)
+/*
+ * Reclaim leaves a swap entry unless the contents are given up. It is there
+ * already; only a merged page does not tell where.
+ */
+static bool becomes_swap(struct page *page, struct mm_struct *mm, unsigned long addr)
 {
-	return PageSwapCache(page) && PageSwapBacked(page) && !PageHWPoison(page);
+	if (!PageSwapCache(page))
+		return false;
+	if (addr != MTAG_NO_ADDR)
+		return mtag_walk_swap_entry(mm, addr);
+	return PageSwapBacked(page) && !PageHWPoison(page);
 }
 
 static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
@@ -230,7 +237,7 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 	charge_owners(s, page, nr, -1, addr);
 	switch (caller) {
 	case MTAG_BY_UNMAP:
-		if (becomes_swap(page))
+		if (becomes_swap(page, vma->vm_mm, addr))
 			mtag_swap_out(s, page, PageKsm(page) ? MTAG_ID_KSM : tag, addr);
 		break;
 	case MTAG_BY_MIGRATE:
@@ -267,7 +274,8 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	caller = mtag_hook_caller(parent_ip);
 	if (s->slow & MTAG_SLOW_PARKED) {
 		/* It counts nothing, but the slot may be read by its tree later. */
-		if (caller == MTAG_BY_UNMAP && anon && becomes_swap(page))
+		if (caller == MTAG_BY_UNMAP && anon &&
+		    becomes_swap(page, vma->vm_mm, mtag_follow_addr(vma, page)))
 			mtag_swap_set(page_private(page), mtag_owner_valid(s, page));
 		return;
 	}
