@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What mtag costs stays within its budget, in instructions (and bytes).
-# vm: icount=1 group=budget timeout=900
+# vm: icount=1 group=budget module=linger_ms=2000 timeout=900
 . tests/kernel/lib.sh
 
 numbers=$(build/bench/cost 2 2>&1)

@@ -307,6 +307,8 @@ static bool sees_oneself(void)
 
 static void become_nobody(void)
 {
+	/* The checkout may lie where nobody may not go. */
+	must(system("install -m 755 \"$(command -v mtagctl)\" /usr/local/bin/mtagctl"));
 	must(setgid(65534));
 	must(setuid(65534));
 	must(prctl(PR_SET_DUMPABLE, 1));
