@@ -4,7 +4,7 @@
 # vm: icount=1 group=budget module=linger_ms=2000 timeout=900
 . tests/kernel/lib.sh
 
-numbers=$(build/bench/cost 2 2>&1)
+numbers=$(build/bench/cost 6 2>&1)
 ok $? "the benchmark runs" || bail "$numbers"
 
 # What does not keep to its budget yet.
