@@ -357,7 +357,6 @@ int mtag_walk_repair(struct mtag_space *s);
 
 /* ---- range.c ---- */
 u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end);
-bool mtag_range_known(struct mtag_space *s, unsigned long addr);
 int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
 		     u32 flags, u64 *moved, u64 *kept);
 

@@ -61,14 +61,6 @@ u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
 	return entry_tag(s, entry);
 }
 
-/* True if anyone is known to have mapped @addr, or anything above it before @end. */
-bool mtag_range_known(struct mtag_space *s, unsigned long addr)
-{
-	unsigned long first, last;
-
-	return lookup(s, addr, &first, &last);
-}
-
 /* Is @addr in a range that was given to a tag explicitly? */
 bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag)
 {
