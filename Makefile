@@ -3,7 +3,8 @@
 #   make                 user space into build/
 #   make module          the kernel module into build/<release>/mtag.ko (KERNEL=<release>, KDIR=<headers>)
 #   make demo | check    in a VM; install what they need
-#   make install | dkms  on this machine
+#   make install | dkms  on this machine (uninstall, undkms: take that back)
+#   make deb             Debian packages into build/deb/
 .DELETE_ON_ERROR:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
@@ -139,7 +140,7 @@ module:
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])
 completions := $(wildcard ctl/completion/*)
-.PHONY: install uninstall dkms
+.PHONY: install uninstall dkms undkms deb
 install: tools
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR) $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(COMPDIR)
 	install -m 755 $(ctl_bin) $(DESTDIR)$(BINDIR)/
@@ -162,14 +163,46 @@ uninstall:
 		$(addprefix $(COMPDIR)/,$(notdir $(completions))))
 	rm -f $(foreach f,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f))
 
-dkms_src := /usr/src/mtag-$(VERSION)
+dkms_src  := /usr/src/mtag-$(VERSION)
+boot_conf := /etc/modules-load.d/mtag.conf
+# The package and this would take the same files from each other.
+no_package = ! dpkg-query -W -f '$${db:Status-Status}' mtag-dkms 2>/dev/null | grep -qx installed || \
+	{ echo "the package mtag-dkms is installed: it has the module" >&2; exit 1; }
 dkms:
-	install -d $(dkms_src)
-	cp -r Kbuild dkms.conf kmod include $(dkms_src)/
+	@command -v dkms >/dev/null || { echo "needs dkms and linux-headers-$$(uname -r)" >&2; exit 1; }
+	@$(no_package)
+	$(forget_dkms)
+	install -d $(dkms_src)/include
+	cp -r Kbuild dkms.conf kmod $(dkms_src)/
+	cp -r include/uapi $(dkms_src)/include/
 	dkms add -m mtag -v $(VERSION)
-	dkms build -m mtag -v $(VERSION)
-	dkms install -m mtag -v $(VERSION)
-	modprobe mtag
+	kmod/dkms.sh build $(VERSION)
+	install -D -m 644 ctl/mtag.conf $(boot_conf)
+	kmod/dkms.sh load
+
+undkms:
+	@$(no_package)
+	kmod/dkms.sh unload
+	$(forget_dkms)
+	rm -f $(boot_conf)
+
+# Every version, for every kernel.
+define forget_dkms
+	for v in $$(dkms status -m mtag | sed -n 's|^mtag[/, ]*\([^,: ]*\).*|\1|p' | sort -u); do \
+		dkms remove -m mtag -v $$v --all && rm -rf /usr/src/mtag-$$v || exit; done
+endef
+
+# ---- Debian packages, from a copy of the tree: the checkout stays as it is ----
+deb_dir := $(B)/deb
+deb:
+	@tests/lib/deps deb
+	rm -rf $(deb_dir)
+	mkdir -p $(deb_dir)/mtag-$(VERSION)
+	if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then git ls-files -z; \
+		else find . -path ./$(B) -prune -o -type f -print0; fi | \
+		tar -c --ignore-failed-read --null -T - | tar -x -C $(deb_dir)/mtag-$(VERSION)
+	cd $(deb_dir)/mtag-$(VERSION) && dpkg-buildpackage -us -uc
+	@ls $(deb_dir)/*.deb
 
 # ---- running ----
 .PHONY: demo check check-long deps clean

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# dkms.sh build VERSION  builds and installs the module for each kernel here that it supports
+# dkms.sh load           loads it, or says why another build of it counts on
+# dkms.sh unload         unloads it, or says why not
+#
+# For `make dkms` and for the package. What was counted is lost with the loaded module, and nothing
+# refuses to unload it: so that is not done behind anybody's back.
+set -u
+health=/sys/kernel/debug/mtag/health
+
+say() { echo "mtag: $*"; }
+loaded() { [ -d /sys/module/mtag ]; }
+# Nothing when the module does not tell.
+count() { sed -n "s/^$1 //p" "$health" 2>/dev/null; }
+
+# The package of dkms builds for the running and the newest kernel only.
+build() {
+	local dir kernel status failed=0
+	for dir in /lib/modules/*/build; do
+		kernel=${dir%/build}
+		kernel=${kernel##*/}
+		[ -e "$dir/include" ] || continue
+		case $(dkms status -m mtag -v "$1" -k "$kernel") in *": installed"*) continue ;; esac
+		status=0
+		dkms install -m mtag -v "$1" -k "$kernel" >/dev/null || status=$?
+		case $status in
+		0) say "built for $kernel" ;;
+		77) say "does not support $kernel" ;;
+		*) say "does not build for $kernel (dkms says $status)" >&2; failed=1 ;;
+		esac
+	done
+	return $failed
+}
+
+# How many processes the loaded module counts, for people.
+who() {
+	local n
+	n=$(count tracked)
+	case ${n:-?} in
+	'?') echo "processes may be counted by it" ;;
+	1) echo "a process is counted by it" ;;
+	*) echo "$n processes are counted by it" ;;
+	esac
+}
+
+replace() {
+	if [ "$(count tracked)" = 0 ] && [ "$(count ended)" = 0 ] && rmmod mtag 2>/dev/null; then
+		modprobe mtag && say "loaded in place of another build, which had counted nothing"
+		return
+	fi
+	say "the module that is loaded is another build than the one just installed; $(who)."
+	say "It counts on and nothing is lost. The new one takes over at the next boot, or when you say"
+	say "    rmmod mtag && modprobe mtag"
+	say "which ends what is counted now: programs run on, tracked no more until they start anew."
+}
+
+load() {
+	local new
+	new=$(modinfo -F srcversion mtag 2>/dev/null)
+	if [ -z "$new" ]; then
+		say "not built for the running kernel $(uname -r). It needs one of those it supports, and its headers"
+		say "(linux-headers-$(uname -r)); it is loaded when such a kernel boots."
+		return 1
+	elif ! loaded; then
+		# Not in a container, nor where unsigned modules are refused.
+		modprobe mtag || { say "built, but this system does not load it"; return 1; }
+		say "loaded"
+	elif [ "$new" != "$(cat /sys/module/mtag/srcversion)" ]; then
+		replace
+	fi
+}
+
+unload() {
+	loaded || return 0
+	if [ "$(count tracked)" = 0 ] && rmmod mtag 2>/dev/null; then
+		say "unloaded"
+		return
+	fi
+	say "the module stays loaded, as it is in use: $(who)."
+	say "It is gone after the next boot, or when you say"
+	say "    rmmod mtag"
+	say "which ends what is counted now: programs run on, tracked no more."
+}
+
+case ${1:-} in
+build) build "${2:?version}" ;;
+load) load ;;
+unload) unload ;;
+*) sed -n '3,5s/^# //p' "$0" >&2; exit 2 ;;
+esac
