@@ -128,6 +128,8 @@ $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 KERNEL ?= $(shell uname -r)
 CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mtag
 KDIR   ?= $(firstword $(wildcard $(CACHE)/kernels/*/lib/modules/$(KERNEL)/build) /lib/modules/$(KERNEL)/build)
+# Where the headers want another release's compiler and libc they have a root with them: tests/vm/root.sh.
+KROOT  := $(wildcard $(KDIR:%/lib/modules/$(KERNEL)/build=%/root))
 M      := $(B)/$(KERNEL)
 
 .PHONY: module
@@ -135,7 +137,7 @@ module:
 	@test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR); say KERNEL=<release> or KDIR=<dir>" >&2; exit 1; }
 	@mkdir -p $(M) && find $(M) -xtype l -delete
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
-	+$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
+	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
 
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])

@@ -4,8 +4,10 @@
 #
 # A kernel is a file kernels/NAME defining
 #   kernel_key        prints what identifies it (package versions); a new key means a new cache entry
-#   kernel_fetch DIR  fills DIR with boot/vmlinuz-*, lib/modules/RELEASE and what its `build` link needs
-# and optionally kernel_root (a root file system other than this machine's).
+#   kernel_fetch DIR  fills DIR with a vmlinuz, lib/modules/RELEASE and what its `build` link needs
+# and optionally
+#   kernel_root       prints the root file system to build on and to boot, where this machine's is too old
+#   kernel_append     kernel options
 #
 # The cache entry kernels/NAME is a link to store/NAME-HASH, so that an update never pulls the
 # files from under a running guest.
@@ -21,15 +23,27 @@ vm_known_kernels() { ls "$vm/kernels"; }
 apt_opts=()
 apt_cache() { apt-cache "${apt_opts[@]}" "$@"; }
 apt_get() { apt-get "${apt_opts[@]}" -qq -o APT::Sandbox::User=root "$@"; }
+# This machine's own lists are root's.
+apt_update() {
+	if [ ${#apt_opts[@]} = 0 ]; then as_root apt-get -qq update; else apt_get update; fi
+}
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
-# apt_suite SUITE KEYRING: the packages of that suite, from this machine's own mirror, without
-# touching this machine's apt.
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+debian_mirror() {
+	local apt_opts=() site='/debian/*$'
+	apt-get indextargets --format '$(SITE)' | grep -m 1 "$site" ||
+		{ apt_update >&2 && apt-get indextargets --format '$(SITE)' | grep -m 1 "$site"; } ||
+		die "no Debian mirror among this machine's apt sources"
+}
+
+# apt_suite SUITE: the packages of that suite, from this machine's own mirror, without touching this
+# machine's apt.
 apt_suite() {
 	local dir=$cache/apt/$1 site
-	site=$(apt-get indextargets --format '$(SITE)' | grep -m 1 '/debian/*$') ||
-		die "no Debian mirror among this machine's apt sources"
+	site=$(debian_mirror)
 	mkdir -p "$dir/lists/partial"
-	echo "deb [signed-by=$2] $site $1 main" >"$dir/sources.list"
+	echo "deb [signed-by=$keyring] $site $1 main" >"$dir/sources.list"
 	apt_opts=(-o "Dir::Etc::SourceList=$dir/sources.list" -o Dir::Etc::SourceParts=/dev/null
 		-o Dir::Etc::PreferencesParts=/dev/null -o "Dir::State::Lists=$dir/lists"
 		-o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache=")
@@ -38,39 +52,37 @@ apt_suite() {
 	fi
 }
 
-# deb_packages IMAGE HEADERS: "NAME=VERSION" of each package to extract.
+# deb_newest VERSION FLAVOUR: the name of the newest image package.
+deb_newest() {
+	apt_cache pkgnames "linux-image-$1." |
+		grep -E "^linux-image-${1//./\\.}\.[0-9.]+(-[0-9]+)?([+][a-z0-9.]+)?-$2$" | sort -V | tail -n 1
+}
+
+# deb_packages VERSION FLAVOUR: "NAME=VERSION" of each package to extract.
 deb_packages() {
 	local image headers pkg
-	image=$(apt_cache depends --important "$1" | awk '$1 == "Depends:" && $2 ~ /^linux-image-/ {print $2; exit}')
-	headers=$(apt_cache depends --important "$2" | awk '$1 == "Depends:" && $2 ~ /^linux-headers-/ {print $2; exit}')
-	[ -n "$image" ] && [ -n "$headers" ] || die "apt knows no $1 and $2; try apt-get update"
-	for pkg in "$image" "$headers" $(apt_cache depends --important "$headers" |
-			awk '$1 == "Depends:" && $2 ~ /^linux-(headers|kbuild)-/ {print $2}'); do
+	image=$(deb_newest "$@") || { apt_update >&2; image=$(deb_newest "$@"); } ||
+		die "this machine's apt offers no linux-image-$1.*-$2"
+	headers=${image/image/headers}
+	for pkg in "$image" "$headers" $(apt_cache depends --important "$image" "$headers" |
+			awk '$1 == "Depends:" && $2 ~ /^linux-(base|binary|modules|headers|kbuild)-[0-9]/ {print $2}'); do
 		apt_cache policy "$pkg" | awk -v p="$pkg" '$1 == "Candidate:" {print p "=" $2}'
-	done
+	done | sort -u
 }
 
-# deb_key IMAGE HEADERS VERSION: as deb_packages, after checking that it is a VERSION kernel.
-deb_key() {
-	local packages
-	packages=$(deb_packages "$1" "$2") || return
-	grep -q "^linux-image-${3//./\\.}[.+]" <<<"$packages" ||
-		die "kernel $3: this machine's apt offers ${packages%%$'\n'*} instead"
-	echo "$packages"
-}
-
-# deb_fetch DIR IMAGE HEADERS: download and extract; absolute paths are made to point into DIR.
+# deb_fetch DIR VERSION FLAVOUR: download and extract; absolute paths are made to point into DIR.
 deb_fetch() {
-	local dir=$1 debs=$1/debs packages deb
+	local dir=$1 debs=$1/debs packages deb link
 	mkdir -p "$debs"
 	mapfile -t packages < <(deb_packages "$2" "$3")
-	(cd "$debs" && apt_get download "${packages[@]}") >&2 || die "cannot download ${packages[*]}"
+	(cd "$debs" && { apt_get download "${packages[@]}" || { apt_update && apt_get download "${packages[@]}"; }; }) >&2 ||
+		die "cannot download ${packages[*]}"
 	for deb in "$debs"/*.deb; do dpkg-deb --extract "$deb" "$dir"; done
 	rm -rf "$debs" "$dir/usr/share"
+	[ -e "$dir/lib" ] || ln -s usr/lib "$dir/lib"
 	sed -i "s|/usr/src/|$final/usr/src/|g" "$dir"/usr/src/linux-headers-*/Makefile
-	local link
 	for link in "$dir"/lib/modules/*/{build,source}; do
-		[ ! -L "$link" ] || ln -sfn "$final$(readlink "$link")" "$link"
+		[[ $(readlink "$link") != /* ]] || ln -sfn "$final$(readlink "$link")" "$link"
 	done
 }
 
@@ -115,7 +127,7 @@ kernel_build() {
 	kernel_fetch "$dir"
 	release=$(basename "$dir"/lib/modules/*)
 	depmod -b "$dir" "$release"
-	ln -s "boot/vmlinuz-$release" "$dir/vmlinuz"
+	ln -s "$(cd "$dir" && find "boot/vmlinuz-$release" "lib/modules/$release/vmlinuz" 2>/dev/null || :)" "$dir/vmlinuz"
 	kernel_unpack "$dir/vmlinuz" >"$dir/vmlinux"
 	kernel_initramfs "$dir" "$release"
 	echo "$release" >"$dir/release"
@@ -124,7 +136,7 @@ kernel_build() {
 	mv "$dir" "$final"
 }
 
-# kernel_ensure NAME: sets kernel_dir and kernel_release.
+# kernel_ensure NAME: sets kernel_dir, kernel_release and kernel_root_dir (empty: this machine's).
 kernel_ensure() {
 	local name=$1 link=$cache/kernels/$1 key final
 	[ -f "$vm/kernels/$name" ] ||
@@ -147,9 +159,14 @@ kernel_ensure() {
 		find "$cache/store" -maxdepth 1 -name "$name-????????????" ! -name "${final##*/}" -mtime +0 \
 			-exec rm -rf {} +
 	fi
-	exec {lock}>&-
 	kernel_dir=$(realpath "$link")
 	kernel_release=$(cat "$kernel_dir/release")
+	kernel_root_dir=''
+	if declare -F kernel_root >/dev/null; then
+		kernel_root_dir=$(kernel_root) || exit
+		ln -sfn "$kernel_root_dir" "$kernel_dir/root"
+	fi
+	exec {lock}>&-
 }
 
 # kernel_fresh NAME: nothing that the cache entry was made from is newer than its last check.
