@@ -318,7 +318,7 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 		return;
 	s = mtag_space_find(child->mm);
 	if (s && !parked(s))
-		mtag_thread_start(s, child);
+		mtag_thread_start(s, child, GFP_NOWAIT | __GFP_NOWARN);
 }
 
 static void on_exit(void *data, struct task_struct *task)

@@ -33,6 +33,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/rbtree_types.h>
 #include <linux/rcupdate.h>
 #include <linux/rhashtable.h>
 #include <linux/sched.h>
@@ -196,11 +197,11 @@ struct mtag_walk;
  * @forker:	the task that forks this space now; mmap_lock
  * @fork_events: events since the fork began; @walk_lock
  * @migrating:	pages taken away by migration and not yet brought back
+ * @movers:	threads that move pages by userfaultfd now
  * @serial:	its number; those of one bucket of the hash are in descending order
  * @by_thread:	tags are named after threads
  * @fork_tag:	the forking thread's tag, which the child's first thread begins with
  * @fork_user:	where that thread keeps its word, or 0
- * @has_threads: a thread has had a word or tag of its own here
  * @range_stores: into @ranges since they were swept; mmap_lock held for writing
  * @untag:	forked before its parent had been counted: its first walk untags it;
  *		mmap_lock held for writing, or build_lock
@@ -209,6 +210,7 @@ struct mtag_walk;
  * @mapping_len: bytes of @mapping
  * @mapping_tag: who maps it
  * @sibling:	in tree->spaces; tree->lock
+ * @threads:	with a word or tag of their own, by mtag_thread.of_space; thread_lock
  * @pins:	pinned pages with words, by mtag_pin.node; thread_lock
  * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
  *		mmap_lock held for writing
@@ -244,13 +246,14 @@ struct mtag_space {
 	struct task_struct *forker;
 	unsigned int fork_events;
 	atomic_t migrating;
+	atomic_t movers;
 	unsigned long fork_user;
 	u32 fork_tag;
-	bool has_threads;
 
 	u64 serial;
 	struct list_head sibling;
-	struct list_head pins;
+	struct list_head threads;
+	struct rb_root pins;
 	struct kref ref;
 	struct list_head dead;
 	struct rcu_head rcu;

@@ -194,7 +194,8 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	raw_spin_lock_init(&s->walk_lock);
 	mt_init_flags(&s->ranges, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_USE_RCU);
 	INIT_LIST_HEAD(&s->sibling);
-	INIT_LIST_HEAD(&s->pins);
+	INIT_LIST_HEAD(&s->threads);
+	s->pins = RB_ROOT;
 	kref_init(&s->ref);
 	return s;
 free:
