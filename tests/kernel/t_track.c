@@ -185,7 +185,7 @@ static void live(void)
 	tell(&p, 'q');
 	ended = health("ended");
 	tell(&p, 'v');
-	ok(health("ended") > ended,
+	ok(until(health("ended") > ended, 30),
 	   "a program that it started by vfork and exec was tracked, and ended");
 	rests_exact(p.pid, "after vfork and exec");
 	tell(&p, 'x');
