@@ -13,30 +13,39 @@
 
 /**
  * struct mtag_collapse - owners noted between removal and addition
+ * @start:	address of the huge page that is made, ULONG_MAX: nothing noted
  * @tag:	by place in the huge page; MTAG_MIXED: empty
  */
 struct mtag_collapse {
+	unsigned long start;
 	u16 tag[HPAGE_PMD_NR];
 };
+
+static void forget(struct mtag_collapse *c)
+{
+	c->start = ULONG_MAX;
+	memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
+}
 
 /* collapse_huge_page(mm, address, …), which may sleep */
 MTAG_HOOK_FUNC(mtag_collapse_begin)
 {
 	struct mtag_space *s = mtag_space_get_mm((struct mm_struct *)mtag_arg0(fregs));
 	struct mtag_collapse *c;
-	bool may_sleep;
+	bool sleeps;
+	gfp_t gfp;
 
 	if (!s)
 		return;
 	if (!READ_ONCE(s->collapse)) {
-		may_sleep = mtag_hook_sleep_begin();
-		c = kmalloc(sizeof(*c), may_sleep ? GFP_KERNEL : GFP_NOWAIT);
+		gfp = mtag_hook_gfp(&sleeps);
+		c = gfp ? kmalloc(sizeof(*c), gfp) : NULL;
 		if (c)
-			memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
+			forget(c);
 		/* Two may collapse in one mm, taking turns at the buffer. */
 		if (c && cmpxchg(&s->collapse, NULL, c))
 			kfree(c);
-		if (may_sleep)
+		if (sleeps)
 			mtag_hook_sleep_end();
 	}
 	mtag_space_put(s);
@@ -45,20 +54,39 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 /* Context: page-table lock; mmap_lock held for writing. */
 void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag)
 {
-	if (s->collapse && addr != MTAG_NO_ADDR)
-		s->collapse->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
+	struct mtag_collapse *c = s->collapse;
+
+	if (!c || addr == MTAG_NO_ADDR)
+		return;
+	WRITE_ONCE(c->start, addr & HPAGE_PMD_MASK);
+	c->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
 }
 
-/* The owner of most places; the first of several, untagged if all are empty. */
-static u16 most(const u16 *tags)
+/**
+ * mtag_collapse_expects() - is what is mapped at @addr made of pages removed there before?
+ * @s:		space
+ * @addr:	of a new page
+ *
+ * Nobody touches what is being collapsed.
+ * Context: page-table lock.
+ */
+bool mtag_collapse_expects(const struct mtag_space *s, unsigned long addr)
 {
-	unsigned int i, j, n, best = 0;
+	const struct mtag_collapse *c = READ_ONCE(s->collapse);
+
+	return c && READ_ONCE(c->start) == (addr & HPAGE_PMD_MASK);
+}
+
+/* The owner of most of @nr places; the first of several, untagged if all are empty. */
+static u16 most(const u16 *tags, int nr)
+{
+	int i, j, n, best = 0;
 	u16 tag = MTAG_ID_UNTAGGED;
 
-	for (i = 0; i < HPAGE_PMD_NR && best <= HPAGE_PMD_NR - i; i++) {
+	for (i = 0; i < nr && best <= nr - i; i++) {
 		if (tags[i] == MTAG_MIXED || (i && tags[i] == tags[i - 1]))
 			continue;
-		for (n = 0, j = i; j < HPAGE_PMD_NR; j++)
+		for (n = 0, j = i; j < nr; j++)
 			n += tags[i] == tags[j];
 		if (n > best) {
 			best = n;
@@ -68,26 +96,28 @@ static u16 most(const u16 *tags)
 	return tag;
 }
 
-/* Context: page-table lock; mmap_lock held for writing. */
-void mtag_collapse_added(struct mtag_space *s, struct page *head, unsigned long addr)
+/* @nr small pages have become the folio at @head. Context: as mtag_collapse_removed(). */
+void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr)
 {
 	struct mtag_collapse *c = s->collapse;
 	bool mixed = false;
+	const u16 *tags;
 	u16 fill;
 	int i;
 
 	if (!c) {
 		/* There was no memory to note the owners in. */
-		atomic64_add(HPAGE_PMD_NR, &s->lost);
-		atomic64_add(HPAGE_PMD_NR, &mtag_stat.lost);
-		mtag_owner_set_huge(head, s->default_tag);
-		mtag_charge(s, s->default_tag, MTAG_ANON, HPAGE_PMD_NR, addr);
+		atomic64_add(nr, &s->lost);
+		atomic64_add(nr, &mtag_stat.lost);
+		mtag_owner_set_run(head, nr, s->default_tag);
+		mtag_charge(s, s->default_tag, MTAG_ANON, nr, addr);
 		return;
 	}
-	fill = most(c->tag);
-	mtag_owner_set_huge(head, fill);
-	for (i = 0; i < HPAGE_PMD_NR; i++) {
-		u16 tag = c->tag[i] == MTAG_MIXED ? fill : c->tag[i];
+	tags = c->tag + (addr / PAGE_SIZE) % HPAGE_PMD_NR;
+	fill = most(tags, nr);
+	mtag_owner_set_run(head, nr, fill);
+	for (i = 0; i < nr; i++) {
+		u16 tag = tags[i] == MTAG_MIXED ? fill : tags[i];
 
 		mixed |= tag != fill;
 		mtag_owner_set(head + i, tag);
@@ -95,5 +125,5 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, unsigned long 
 	}
 	if (mixed)
 		mtag_owner_mixed(head);
-	memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
+	forget(c);
 }

@@ -156,28 +156,38 @@ MTAG_HOOK_FUNC(mtag_event_mremap)
 	count_later(MTAG_MREMAP, PAGE_ALIGN(args[2]), 0);
 }
 
-/* vma_merge(mm, prev, addr, end, …): by mremap() to grow in place */
-MTAG_HOOK_FUNC(mtag_event_mremap_grow)
+/**
+ * mtag_event_grown() - mremap() is about to let a mapping grow in place
+ * @addr:	its end now
+ * @end:	the one it is to have
+ *
+ * Nothing is mapped in between; if it stays so, nothing is lost.
+ * Context: mmap_lock held for writing.
+ */
+void mtag_event_grown(unsigned long addr, unsigned long end)
 {
-	unsigned long addr = mtag_arg2(fregs), end = mtag_arg3(fregs), ignored;
-	struct mtag_space *s;
+	struct mtag_space *s = own_space();
+	unsigned long ignored;
 
-	if (mtag_hook_caller(parent_ip) != MTAG_BY_MREMAP)
-		return;
-	s = own_space();
 	if (!s)
 		return;
-	/* Nothing is mapped there; if it stays so, nothing is lost. */
 	mtag_range_map(s, addr, end - addr, mtag_range_tag(s, addr - 1, &ignored));
 	s->mapping = 0;
 	mtag_space_put(s);
 }
 
-/* move_page_tables(vma, old_addr, new_vma, new_addr, len, …); mmap_lock held for writing */
-MTAG_HOOK_FUNC(mtag_event_mremap_move)
+/**
+ * mtag_event_moved() - mremap(), or exec with its stack, is about to move page tables
+ * @new_vma:	where to
+ * @from:	address, page-aligned
+ * @to:		address in @new_vma, page-aligned
+ * @len:	bytes
+ *
+ * Context: mmap_lock held for writing.
+ */
+void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsigned long to,
+		      unsigned long len)
 {
-	struct vm_area_struct *new_vma = (struct vm_area_struct *)mtag_arg2(fregs);
-	unsigned long from = mtag_arg1(fregs), to = mtag_arg3(fregs), len = mtag_arg4(fregs);
 	struct mtag_space *s = mtag_space_get_mm(new_vma->vm_mm);
 	unsigned long ignored;
 

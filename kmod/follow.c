@@ -5,10 +5,11 @@
  */
 #include <linux/hugetlb.h>
 #include <linux/page-flags.h>
-#include <linux/swap.h>
+#include <linux/slab.h>
 #include "compat/compat.h"
 #include "owner.h"
 #include "rmap.h"
+#include "thread.h"
 #include "walk.h"
 
 /**
@@ -20,69 +21,103 @@
  */
 unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct page *page)
 {
-	const struct page *head = compound_head(page);
+	struct folio *folio = page_folio((struct page *)page);
 	unsigned long addr;
 
-	if (PageKsm((struct page *)page))
+	if (folio_test_ksm(folio))
 		return MTAG_NO_ADDR;
 	addr = vma->vm_start +
-	       ((head->index + (page - head) - vma->vm_pgoff) << PAGE_SHIFT);
+	       ((folio->index + (page - &folio->page) - vma->vm_pgoff) << PAGE_SHIFT);
 	return addr >= vma->vm_start && addr < vma->vm_end ? addr : MTAG_NO_ADDR;
 }
 
-/* Who owns what is touched at @addr now: the range's tag, or the thread's. */
-static u32 touch_tag(struct mtag_space *s, unsigned long addr)
+/* Where the page behind one at @addr is. */
+static unsigned long behind(unsigned long addr, int i)
+{
+	return addr == MTAG_NO_ADDR ? addr : addr + i * PAGE_SIZE;
+}
+
+/* Who owns what is touched from @addr to @end: the range's tag, or the thread's. */
+static u32 touch_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
 	u32 tag;
 
-	if ((s->slow & MTAG_SLOW_RANGE) && mtag_range_explicit(s, addr, &tag))
+	*end = ULONG_MAX;
+	if ((s->slow & MTAG_SLOW_RANGE) && mtag_range_explicit(s, addr, &tag, end))
 		return tag;
-	return mtag_thread_tag(s);
+	return mtag_thread_current(s);
 }
 
-static void own_and_charge(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
+static void own_and_charge(struct mtag_space *s, struct page *page, int nr, unsigned long addr,
+			   u32 tag)
 {
-	if (PageHead(page)) {
-		mtag_owner_set_huge(page, tag);
-		mtag_charge(s, tag, MTAG_ANON, HPAGE_PMD_NR, addr);
-	} else {
-		mtag_owner_set(page, tag);
-		/* Memory that has no owners is charged as it will be released. */
-		mtag_charge(s, mtag_owner_get(page), MTAG_ANON, 1, addr);
-	}
+	mtag_owner_set_run(page, nr, tag);
+	/* Memory that has no owners is charged as it will be released. */
+	mtag_charge(s, mtag_owner_get(page), MTAG_ANON, nr, addr);
 }
 
 /* The copy comes first; the original, which tells the owner, is removed next. */
 static void copy_begin(struct mtag_space *s, struct page *page, unsigned long addr)
 {
-	struct mtag_cpu *cpu = this_cpu_ptr(&mtag_cpu);
+	unsigned long end;
+	u32 tag = touch_tag(s, addr, &end);
+	struct mtag_cpu *cpu;
 
+	own_and_charge(s, page, 1, addr, tag);
+	mtag_account_touch(s, tag, 1);
+	mtag_cpu_hold();
+	cpu = this_cpu_ptr(&mtag_cpu);
+	cpu->copier = current;
 	cpu->copy = page;
 	cpu->copy_space = s;
 	cpu->copy_addr = addr;
-	cpu->copy_tag = touch_tag(s, addr);
-	own_and_charge(s, page, addr, cpu->copy_tag);
-	mtag_account_touch(s, cpu->copy_tag, 1);
+	cpu->copy_tag = tag;
+	mtag_cpu_release();
+}
+
+/* The copy of what is being removed from @addr, if known; where it is and whose. */
+static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned long *addr,
+			    u32 *tag)
+{
+	struct page *copy = NULL;
+	struct mtag_cpu *cpu;
+
+	mtag_cpu_hold();
+	cpu = this_cpu_ptr(&mtag_cpu);
+	/* Copying the zero page ends with no removal: it may be another page's. */
+	if (cpu->copier == current && cpu->copy && cpu->copy_space == s &&
+	    (*addr == MTAG_NO_ADDR || *addr == cpu->copy_addr)) {
+		copy = (struct page *)cpu->copy;
+		*addr = cpu->copy_addr;
+		*tag = cpu->copy_tag;
+		cpu->copy = NULL;
+	}
+	mtag_cpu_release();
+	/* Another task has run here and copied, too: the page table knows, but of KSM. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && !copy && *addr != MTAG_NO_ADDR) {
+		copy = mtag_walk_page(mm, *addr);
+		if (copy)
+			*tag = mtag_owner_get(copy);
+	}
+	return copy;
 }
 
 /*
- * @tag owned the original. What was merged with another program's page belongs
- * to its writer, like the copy of a file's page.
+ * The original, which belongs to @tag, is removed: so does the copy. What was
+ * merged with another program's page belongs to its writer, like the copy of a
+ * file's page.
  */
-static void copy_end(struct mtag_space *s, bool anon, u32 tag, unsigned long addr)
+static void copy_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr)
 {
-	struct mtag_cpu *cpu = this_cpu_ptr(&mtag_cpu);
+	u32 copy_tag;
+	struct page *copy = copy_of(s, mm, &addr, &copy_tag);
 
-	/* Copying the zero page ends with no removal: it may be another page's. */
-	if (addr != MTAG_NO_ADDR && addr != cpu->copy_addr)
-		anon = false;
-	if (anon && cpu->copy && cpu->copy_space == s && tag != MTAG_ID_KSM) {
-		mtag_charge(s, cpu->copy_tag, MTAG_ANON, -1, cpu->copy_addr);
-		mtag_account_touch(s, cpu->copy_tag, -1);
-		mtag_owner_set(cpu->copy, tag);
-		mtag_charge(s, tag, MTAG_ANON, 1, cpu->copy_addr);
-	}
-	cpu->copy = NULL;
+	if (!copy || tag == MTAG_ID_KSM)
+		return;
+	mtag_charge(s, copy_tag, MTAG_ANON, -1, addr);
+	mtag_account_touch(s, copy_tag, -1);
+	mtag_owner_set(copy, tag);
+	mtag_charge(s, tag, MTAG_ANON, 1, addr);
 }
 
 /*
@@ -96,45 +131,65 @@ static void new_by_fork(struct mtag_space *s, struct page *page, unsigned long a
 	mtag_owner_set(page, original ? mtag_owner_of(s, original) : MTAG_ID_UNTAGGED);
 }
 
-/* A page that KSM had merged before it was swapped out is copied on its way in. */
-static void new_by_swapin(struct mtag_space *s, struct page *page, struct mm_struct *mm,
+/*
+ * New pages for what was swapped out: a copy of what KSM had merged before, or,
+ * since 6.12, whatever had left memory altogether.
+ */
+static void new_by_swapin(struct mtag_space *s, struct page *page, int nr, struct mm_struct *mm,
 			  unsigned long addr)
 {
-	own_and_charge(s, page, addr, mtag_swap_tag(mtag_walk_swap_entry(mm, addr)));
-	mtag_swap_in(s, mm, addr);
+	int i;
+
+	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
+		own_and_charge(s, page + i, 1, addr, mtag_swap_tag(mtag_walk_swap_entry(mm, addr)));
+		mtag_swap_in(s, mm, addr);
+	}
+	if (nr > 1)
+		mtag_owner_mixed(page);
 }
 
-static void new_by_touch(struct mtag_space *s, struct page *page, unsigned long addr)
+/* A folio may lie in several ranges. */
+static void new_by_touch(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
-	u32 tag = touch_tag(s, addr);
+	unsigned long end;
+	int done, part;
+	u32 tag;
 
-	own_and_charge(s, page, addr, tag);
-	mtag_account_touch(s, tag, PageHead(page) ? HPAGE_PMD_NR : 1);
+	for (done = 0; done < nr; done += part) {
+		tag = touch_tag(s, addr + done * PAGE_SIZE, &end);
+		part = min_t(unsigned long, nr - done,
+			     (end - (addr + done * PAGE_SIZE)) >> PAGE_SHIFT);
+		own_and_charge(s, page + done, part, addr + done * PAGE_SIZE, tag);
+		mtag_account_touch(s, tag, part);
+	}
+	if (part < nr)
+		mtag_owner_mixed(page);
 }
 
 /**
- * mtag_follow_new() - an anonymous page that was mapped nowhere comes to @s
+ * mtag_follow_new() - an anonymous folio that was mapped nowhere comes to @s
  * @s:		space
- * @page:	small, or the head of one mapped as a huge page
+ * @page:	its first page
+ * @nr:		pages of it, all mapped
  * @vma:	where it is mapped
  * @addr:	in @vma
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
  */
-void mtag_follow_new(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
+void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_area_struct *vma,
 		     unsigned long addr, unsigned long parent_ip)
 {
 	enum mtag_caller caller = mtag_hook_caller(parent_ip);
 
 	if (s->slow & MTAG_SLOW_PARKED) {
 		/* Should it be tracked again, the page is untagged. */
-		if (PageHead(page))
-			mtag_owner_set_huge(page, MTAG_ID_UNTAGGED);
-		else
-			mtag_owner_set(page, MTAG_ID_UNTAGGED);
+		mtag_owner_set_run(page, nr, MTAG_ID_UNTAGGED);
 		return;
 	}
+	/* Some kernels fault and collapse by the same function. */
+	if (caller == MTAG_BY_MAP)
+		caller = mtag_collapse_expects(s, addr) ? MTAG_BY_COLLAPSE : MTAG_BY_FAULT;
 	switch (caller) {
 	case MTAG_BY_COPY:
 	case MTAG_BY_REPLACE:
@@ -144,39 +199,53 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, struct vm_area_str
 		new_by_fork(s, page, addr);
 		break;
 	case MTAG_BY_SWAPIN:
-		new_by_swapin(s, page, vma->vm_mm, addr);
+		new_by_swapin(s, page, nr, vma->vm_mm, addr);
 		break;
 	case MTAG_BY_COLLAPSE:
-		mtag_collapse_added(s, page, addr);
+		mtag_collapse_added(s, page, nr, addr);
 		break;
 	case MTAG_BY_FAULT:
-		if (!PageHead(page) && !READ_ONCE(mtag_fault_ip))
+		if (nr == 1 && !READ_ONCE(mtag_fault_ip))
 			WRITE_ONCE(mtag_fault_ip, parent_ip);
-		new_by_touch(s, page, addr);
+		new_by_touch(s, page, nr, addr);
 		break;
 	case MTAG_BY_TOUCH:
-		new_by_touch(s, page, addr);
+		new_by_touch(s, page, nr, addr);
 		break;
 	default:
 		atomic64_inc(&mtag_stat.foreign);
-		new_by_touch(s, page, addr);
+		new_by_touch(s, page, nr, addr);
 	}
 }
 
-/* One charge for all frames, or one for each where owners differ. */
+/* One charge for each run of frames that have the same owner. */
 static void charge_owners(struct mtag_space *s, struct page *page, int nr, int sign,
 			  unsigned long addr)
 {
-	u32 tag = nr > 1 ? mtag_owner_get_huge(page) : mtag_owner_valid(s, page);
-	int i;
+	u32 tag = nr == HPAGE_PMD_NR ? mtag_owner_get_huge(page) : MTAG_MIXED, next;
+	int i, start;
 
-	if (nr == 1 || tag != MTAG_MIXED) {
+	if (tag != MTAG_MIXED) {
 		mtag_charge(s, tag, MTAG_ANON, sign * nr, addr);
 		return;
 	}
-	for (i = 0; i < nr; i++)
-		mtag_charge(s, mtag_owner_get(page + i), MTAG_ANON, sign,
-			    addr == MTAG_NO_ADDR ? addr : addr + i * PAGE_SIZE);
+	tag = mtag_owner_valid(s, page);
+	for (i = 1, start = 0; i < nr; i++) {
+		next = mtag_owner_valid(s, page + i);
+		if (next == tag)
+			continue;
+		mtag_charge(s, tag, MTAG_ANON, sign * (i - start), behind(addr, start));
+		tag = next;
+		start = i;
+	}
+	mtag_charge(s, tag, MTAG_ANON, sign * (nr - start), behind(addr, start));
+}
+
+/* In the swap cache since before the owner was known; the slot knows. */
+static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
+{
+	if (!mtag_is_ksm(page) && !mtag_page_mapcount(page))
+		mtag_owner_set(page, mtag_swap_tag(mtag_walk_swap_entry(mm, addr)));
 }
 
 /**
@@ -185,7 +254,7 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
  * @page:	the first of @nr
  * @vma:	where it is mapped
  * @addr:	of @page in @vma
- * @nr:		HPAGE_PMD_NR if mapped as a huge page, else 1
+ * @nr:		pages, of one folio
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -194,18 +263,20 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		     unsigned long addr, int nr, unsigned long parent_ip)
 {
 	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+	int i;
 
 	if (s->slow & MTAG_SLOW_PARKED)
 		return;
-	/* In the swap cache since before the owner was known; the slot knows. */
-	if (caller == MTAG_BY_SWAPIN && nr == 1 && !PageKsm(page) && !page_mapcount(page))
-		mtag_owner_set(page, mtag_swap_tag(mtag_walk_swap_entry(vma->vm_mm, addr)));
+	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
+		own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
 	charge_owners(s, page, nr, 1, addr);
 	switch (caller) {
 	case MTAG_BY_SWAPIN:
-		mtag_swap_in(s, vma->vm_mm, addr);
+		for (i = 0; i < nr; i++)
+			mtag_swap_in(s, vma->vm_mm, addr + i * PAGE_SIZE);
 		break;
 	case MTAG_BY_RESTORE:
+	case MTAG_BY_SPLIT:	/* the small pages come before the huge one goes */
 		atomic_sub(nr, &s->migrating);
 		break;
 	case MTAG_BY_KSM:
@@ -216,48 +287,75 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 }
 
 /*
- * Reclaim leaves a swap entry unless the contents are given up. It is there
- * already; only a merged page does not tell where.
+ * The swap entry that reclaim has left for @page, 0 if the contents are given
+ * up. It is in the page table already; a merged page does not tell where.
  */
-static bool becomes_swap(struct page *page, struct mm_struct *mm, unsigned long addr)
+static unsigned long left_in_swap(struct page *page, struct mm_struct *mm, unsigned long addr)
 {
-	if (!PageSwapCache(page))
-		return false;
+	struct folio *folio = page_folio(page);
+
+	if (!folio_test_swapcache(folio))
+		return 0;
 	if (addr != MTAG_NO_ADDR)
 		return mtag_walk_swap_entry(mm, addr);
-	return PageSwapBacked(page) && !PageHWPoison(page);
+	return folio_test_swapbacked(folio) && !PageHWPoison(page) ? page_private(page) : 0;
+}
+
+static void reclaimed(struct mtag_space *s, struct page *page, struct mm_struct *mm,
+		      unsigned long addr)
+{
+	unsigned long entry = left_in_swap(page, mm, addr);
+
+	if (entry)
+		mtag_swap_out(s, entry, mtag_is_ksm(page) ? MTAG_ID_KSM : mtag_owner_of(s, page),
+			      addr);
 }
 
 static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
 			 int nr, enum mtag_caller caller)
 {
 	unsigned long addr = mtag_follow_addr(vma, page);
-	u32 tag = nr > 1 ? MTAG_MIXED : mtag_owner_of(s, page);
+	int i;
 
 	charge_owners(s, page, nr, -1, addr);
 	switch (caller) {
 	case MTAG_BY_UNMAP:
-		if (becomes_swap(page, vma->vm_mm, addr))
-			mtag_swap_out(s, page, PageKsm(page) ? MTAG_ID_KSM : tag, addr);
+		for (i = 0; i < nr; i++)
+			reclaimed(s, page + i, vma->vm_mm, behind(addr, i));
 		break;
 	case MTAG_BY_MIGRATE:
 	case MTAG_BY_SPLIT:
 		atomic_add(nr, &s->migrating);
 		break;
 	case MTAG_BY_COLLAPSE:
-		mtag_collapse_removed(s, addr, tag);
+		for (i = 0; i < nr; i++)
+			mtag_collapse_removed(s, behind(addr, i), mtag_owner_of(s, page + i));
 		break;
 	default:
 		break;
 	}
 }
 
+/* It counts nothing, but the slots may be read by its tree later. */
+static void parked_removed(struct mtag_space *s, struct page *page, struct mm_struct *mm, int nr,
+			   unsigned long addr)
+{
+	unsigned long entry;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		entry = left_in_swap(page + i, mm, behind(addr, i));
+		if (entry)
+			mtag_swap_set(entry, mtag_owner_valid(s, page + i));
+	}
+}
+
 /**
- * mtag_follow_remove() - a page is unmapped from @s
+ * mtag_follow_remove() - pages are unmapped from @s
  * @s:		space
  * @page:	the first of @nr, anonymous or of a file
- * @vma:	where it was mapped
- * @nr:		HPAGE_PMD_NR if it was mapped as a huge page, else 1
+ * @vma:	where they were mapped
+ * @nr:		pages, of one folio
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -266,24 +364,21 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 			int nr, unsigned long parent_ip)
 {
 	enum mtag_caller caller;
-	bool anon = PageAnon(page);
+	bool anon = folio_test_anon(page_folio(page));
 
 	/* hugetlb pages are no RSS. */
 	if (is_vm_hugetlb_page(vma))
 		return;
 	caller = mtag_hook_caller(parent_ip);
 	if (s->slow & MTAG_SLOW_PARKED) {
-		/* It counts nothing, but the slot may be read by its tree later. */
-		if (caller == MTAG_BY_UNMAP && anon &&
-		    becomes_swap(page, vma->vm_mm, mtag_follow_addr(vma, page)))
-			mtag_swap_set(page_private(page), mtag_owner_valid(s, page));
+		if (caller == MTAG_BY_UNMAP && anon)
+			parked_removed(s, page, vma->vm_mm, nr, mtag_follow_addr(vma, page));
 		return;
 	}
 	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
-	if (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE)
-		copy_end(s, anon, anon ? mtag_owner_of(s, page) : MTAG_ID_UNTAGGED,
-			 anon ? mtag_follow_addr(vma, page) : MTAG_NO_ADDR);
+	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
+		copy_end(s, vma->vm_mm, mtag_owner_of(s, page), mtag_follow_addr(vma, page));
 	if (anon)
 		anon_removed(s, page, vma, nr, caller);
 	else
@@ -301,4 +396,60 @@ MTAG_HOOK_FUNC(mtag_follow_migrate)
 	mtag_owner_copy(&to->page, &from->page, folio_nr_pages(from));
 	if (folio_test_ksm(from))
 		mtag_ksm_copy(&to->page, &from->page);
+}
+
+/* ---- userfaultfd moves pages, and no rmap event tells of it ---- */
+
+struct moving {
+	struct callback_head work;
+	struct mtag_space *s;
+};
+
+static void moving_done(struct callback_head *work)
+{
+	struct moving *m = container_of(work, struct moving, work);
+
+	atomic_dec(&m->s->movers);
+	mtag_space_put(m->s);
+	kfree(m);
+	mtag_life_later_done();
+}
+
+/*
+ * userfaultfd_ioctl(file, cmd, arg): UFFDIO_MOVE takes contents elsewhere in its
+ * own process under a mere read lock. The owners go with the frames and the
+ * swap slots; only a walk under way might miss them, or count them twice.
+ */
+MTAG_HOOK_FUNC(mtag_follow_uffd)
+{
+	struct mtag_space *s;
+	struct moving *m;
+	bool sleeps;
+	gfp_t gfp;
+
+	if ((u32)mtag_arg1(fregs) != MTAG_UFFDIO_MOVE || !current->mm)
+		return;
+	s = mtag_space_get_mm(current->mm);
+	if (!s)
+		return;
+	gfp = mtag_hook_gfp(&sleeps);
+	m = gfp ? kmalloc(sizeof(*m), gfp) : NULL;
+	if (m) {
+		m->s = mtag_space_get(s);
+		atomic_inc(&s->movers);
+		mtag_walk_spoil(s);
+		if (!mtag_life_later(current, &m->work, moving_done)) {
+			atomic_dec(&s->movers);
+			mtag_space_put(s);
+			kfree(m);
+		}
+	} else {
+		atomic64_inc(&s->lost);
+		atomic64_inc(&mtag_stat.lost);
+		mtag_walk_spoil(s);
+		mtag_space_dirty(s);
+	}
+	if (sleeps)
+		mtag_hook_sleep_end();
+	mtag_space_put(s);
 }

@@ -17,7 +17,7 @@
 #include "hook.h"
 #include "mtag.h"
 
-#define HOOKS_MAX	40
+#define HOOKS_MAX	48
 #define OWN_MAX		4
 
 unsigned long mtag_fault_ip __read_mostly;
@@ -72,18 +72,20 @@ static int resolve_hooks(void)
 	return nr_hooks <= HOOKS_MAX ? 0 : -E2BIG;
 }
 
-/* The end of the function at @addr, which kallsyms tells only in print. */
+/*
+ * The end of the function that @addr lies in, which kallsyms tells only in
+ * print: name+offset/size. The offset is that of the place behind an ENDBR.
+ */
 static unsigned long function_end(unsigned long addr)
 {
-	char buf[KSYM_SYMBOL_LEN], *size;
-	unsigned long bytes;
+	char buf[KSYM_SYMBOL_LEN], *plus;
+	unsigned long offset, bytes;
 
 	sprint_symbol(buf, addr);
-	size = strchr(buf, '/');
-	if (!size)
+	plus = strrchr(buf, '+');
+	if (!plus || sscanf(plus, "+0x%lx/0x%lx", &offset, &bytes) != 2)
 		return 0;
-	size[strcspn(size, " ")] = '\0';
-	return kstrtoul(size + 1, 0, &bytes) ? 0 : addr + bytes;
+	return addr - offset + bytes;
 }
 
 static int compare_callers(const void *a, const void *b)
@@ -170,7 +172,7 @@ static void shared_func(unsigned long ip, unsigned long parent_ip, struct ftrace
 	struct mtag_hook *hook;
 
 	for (; (hook = by_ip[slot]); slot = (slot + 1) % ARRAY_SIZE(by_ip)) {
-		if (mtag_same_function(ip, hook->addr)) {
+		if (ip == hook->addr) {
 			raw_cpu_add(mtag_hits[hook - mtag_hooks], 1);
 			hook->func(ip, parent_ip, op, fregs);
 			return;
@@ -395,6 +397,22 @@ void mtag_hook_sleep_end(void)
 	atomic_dec(&sleepers);
 }
 
+/**
+ * mtag_hook_gfp() - how may this hook allocate, and take spinlocks?
+ * @sleeps:	filled: mtag_hook_sleep_end() is owed
+ *
+ * Return: flags, or 0: not at all (see mtag_hook_may_lock()), and the event is lost.
+ */
+gfp_t mtag_hook_gfp(bool *sleeps)
+{
+	*sleeps = mtag_hook_sleep_begin();
+	if (*sleeps)
+		return GFP_KERNEL_ACCOUNT;
+	if (!mtag_hook_may_lock())
+		return 0;
+	return GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN;
+}
+
 bool mtag_hook_installed(void)
 {
 	return READ_ONCE(installed);
@@ -452,12 +470,16 @@ int mtag_hook_init(void)
 	if (ret)
 		return ret;
 	by_ip_fill();
+	if (mtag_force_kprobes && IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		pr_err("no kprobes on PREEMPT_RT: they disable preemption, and then nothing may be allocated\n");
+		return -EOPNOTSUPP;
+	}
 	if (mtag_force_kprobes) {
 		use_kprobes = true;
 		return 0;
 	}
 	ret = ftrace_prepare();
-	if (ret && !mtag_force_ftrace) {
+	if (ret && !mtag_force_ftrace && !IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		pr_notice("no function tracing here: using kprobes, which cost more\n");
 		use_kprobes = true;
 		ret = 0;

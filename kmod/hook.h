@@ -6,6 +6,7 @@
 #define MTAG_HOOK_H
 
 #include <linux/ftrace.h>
+#include <linux/mm_types.h>
 #include <linux/seq_file.h>
 #include <linux/task_work.h>
 #include <linux/types.h>
@@ -17,6 +18,7 @@ enum mtag_caller {
 	MTAG_BY_OTHER,		/* nothing special: first touch, or the end of a mapping */
 	MTAG_BY_FAULT,		/* first touch by the fault handler: the commonest */
 	MTAG_BY_TOUCH,		/* first touch of another kind */
+	MTAG_BY_MAP,		/* first touch by the fault handler, or a collapse */
 	MTAG_BY_ZAP,		/* munmap, exit, truncation */
 	MTAG_BY_COPY,		/* copy-on-write: adds the copy, then removes the original */
 	MTAG_BY_REPLACE,	/* uprobes: likewise */
@@ -76,19 +78,25 @@ const char *mtag_hook_mode(void);
 int mtag_hook_show(struct seq_file *m);
 unsigned long mtag_hook_resolve(const char *name);
 
-/* A hook that wants to sleep asks first, and says when it is done. */
+/* A hook that wants to sleep or to allocate asks first, and says when it is done. */
 bool mtag_hook_sleep_begin(void);
 void mtag_hook_sleep_end(void);
+gfp_t mtag_hook_gfp(bool *sleeps);
+
+/*
+ * May a hook allocate and take spinlocks? Not where those sleep and another
+ * tracer, sharing the hooked function, has preemption disabled.
+ */
+static inline bool mtag_hook_may_lock(void)
+{
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible();
+}
 
 /* The return addresses of the commonest callers; 0 until one was seen. */
 extern unsigned long mtag_fault_ip, mtag_zap_ip;
 
 /* rmap.c */
 void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs);
-void mtag_rmap_add_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs);
-void mtag_rmap_add_file(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			struct ftrace_regs *fregs);
 void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		      struct ftrace_regs *fregs);
@@ -99,6 +107,7 @@ void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_o
 		  struct ftrace_regs *fregs)
 
 MTAG_HOOK_FUNC(mtag_follow_migrate);
+MTAG_HOOK_FUNC(mtag_follow_uffd);
 MTAG_HOOK_FUNC(mtag_collapse_begin);
 MTAG_HOOK_FUNC(mtag_swap_read);
 MTAG_HOOK_FUNC(mtag_swap_free);
@@ -115,11 +124,14 @@ MTAG_HOOK_FUNC(mtag_event_mmap);
 MTAG_HOOK_FUNC(mtag_event_mapped);
 MTAG_HOOK_FUNC(mtag_event_munmap);
 MTAG_HOOK_FUNC(mtag_event_mremap);
-MTAG_HOOK_FUNC(mtag_event_mremap_grow);
-MTAG_HOOK_FUNC(mtag_event_mremap_move);
 MTAG_HOOK_FUNC(mtag_event_brk);
 MTAG_HOOK_FUNC(mtag_event_brk_grow);
 MTAG_HOOK_FUNC(mtag_event_shmdt);
+
+/* event.c */
+void mtag_event_grown(unsigned long addr, unsigned long end);
+void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsigned long to,
+		      unsigned long len);
 
 int mtag_life_init(void);
 void mtag_life_exit(void);

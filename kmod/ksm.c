@@ -14,6 +14,13 @@
 /* pfn → id of the tree, of KSM pages promoted from tracked spaces */
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
 
+/* Everyone's then; the walk counts it as the hooks will from now on. */
+static void home_lost(void)
+{
+	atomic64_inc(&mtag_stat.lost);
+	mtag_space_dirty_all();
+}
+
 static void home_set(unsigned long pfn, u32 tree_id, gfp_t gfp)
 {
 	void *old;
@@ -22,11 +29,8 @@ static void home_set(unsigned long pfn, u32 tree_id, gfp_t gfp)
 		old = xa_store_irq(&homes, pfn, xa_mk_value(tree_id), gfp);
 	else
 		old = xa_erase_irq(&homes, pfn);
-	if (unlikely(xa_is_err(old))) {
-		/* Everyone's then; the walk counts it as the hooks will from now on. */
-		atomic64_inc(&mtag_stat.lost);
-		mtag_space_dirty_all();
-	}
+	if (unlikely(xa_is_err(old)))
+		home_lost();
 }
 
 static u32 home_of(unsigned long pfn)
@@ -51,7 +55,10 @@ bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page)
 /* Migration: @to takes the place of @from. */
 void mtag_ksm_copy(const struct page *to, const struct page *from)
 {
-	home_set(page_to_pfn(to), home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
+	if (mtag_hook_may_lock())
+		home_set(page_to_pfn(to), home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
+	else
+		home_lost();
 }
 
 /* try_to_merge_one_page(vma, page, kpage): without kpage, page becomes a KSM page */
@@ -60,15 +67,18 @@ MTAG_HOOK_FUNC(mtag_ksm_merge)
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
 	struct page *page = (struct page *)mtag_arg1(fregs);
 	struct mtag_space *s;
-	bool may_sleep;
+	bool sleeps;
+	gfp_t gfp;
 
-	if (mtag_arg2(fregs) || PageKsm(page))
+	if (mtag_arg2(fregs) || mtag_is_ksm(page))
 		return;
 	s = mtag_space_get_mm(vma->vm_mm);
-	may_sleep = mtag_hook_sleep_begin();
-	home_set(page_to_pfn(page), s ? s->tree_id : 0,
-		 may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
-	if (may_sleep)
+	gfp = mtag_hook_gfp(&sleeps);
+	if (gfp)
+		home_set(page_to_pfn(page), s ? s->tree_id : 0, gfp & ~__GFP_ACCOUNT);
+	else
+		home_lost();
+	if (sleeps)
 		mtag_hook_sleep_end();
 	if (s)
 		mtag_space_put(s);

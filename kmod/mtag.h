@@ -91,10 +91,11 @@ struct mtag_chunk {
 };
 
 /**
- * struct mtag_accounts - the chunks of a space; replaced as a whole when it grows
+ * struct mtag_accounts - the chunks of a space; replaced by a larger one when it is full
  * @rcu:	frees the arrays, not the chunks
- * @nr_tags:	ids below this have an account
- * @nr_chunks:	in the two arrays
+ * @nr_tags:	ids below this have an account; grows after what it counts
+ * @nr_chunks:	in the two arrays; tree->lock
+ * @room:	for chunks, in the two arrays; constant
  * @chunks:	by tag / 16
  * @hot:	chunk[i]->hot, one load nearer to the hot path
  */
@@ -102,6 +103,7 @@ struct mtag_accounts {
 	struct rcu_head rcu;
 	unsigned int nr_tags;
 	unsigned int nr_chunks;
+	unsigned int room;
 	struct mtag_chunk **chunks;
 	struct mtag_hot __percpu *hot[];
 };

@@ -145,6 +145,19 @@ void mtag_owner_set_huge(const struct page *head, u16 tag)
 	WRITE_ONCE(*mtag_section_huge(section, pfn), tag);
 }
 
+/* All of @nr frames of one folio belong to @tag. */
+void mtag_owner_set_run(const struct page *page, int nr, u16 tag)
+{
+	int i;
+
+	if (nr == HPAGE_PMD_NR) {
+		mtag_owner_set_huge(page, tag);
+		return;
+	}
+	for (i = 0; i < nr; i++)
+		mtag_owner_set(page + i, tag);
+}
+
 /* The owner of all frames of the huge page at @head, or MTAG_MIXED. */
 u16 mtag_owner_get_huge(const struct page *head)
 {

@@ -66,6 +66,7 @@ static __always_inline u16 *mtag_section_huge(struct mtag_section *section, unsi
 u16 mtag_owner_get(const struct page *page);
 void mtag_owner_set(const struct page *page, u16 tag);
 void mtag_owner_set_huge(const struct page *head, u16 tag);
+void mtag_owner_set_run(const struct page *page, int nr, u16 tag);
 u16 mtag_owner_get_huge(const struct page *head);
 void mtag_owner_mixed(const struct page *page);
 void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr);

@@ -61,12 +61,13 @@ u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
 	return entry_tag(s, entry);
 }
 
-/* Is @addr in a range that was given to a tag explicitly? */
-bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag)
+/* Is @addr in a range that was given to a tag explicitly? The answer holds up to @end. */
+bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end)
 {
 	unsigned long first, last;
 	void *entry = lookup(s, addr, &first, &last);
 
+	*end = last == ULONG_MAX ? ULONG_MAX : last + 1;
 	if (!entry || !(xa_to_value(entry) & EXPLICIT))
 		return false;
 	*tag = entry_tag(s, entry);
@@ -102,13 +103,13 @@ static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
  */
 unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct page *page)
 {
-	const struct page *head = compound_head(page);
+	const struct folio *folio = page_folio((struct page *)page);
 	unsigned long addr;
 
-	if (!vma->vm_file || READ_ONCE(head->mapping) != vma->vm_file->f_mapping)
+	if (!vma->vm_file || READ_ONCE(folio->mapping) != vma->vm_file->f_mapping)
 		return vma->vm_start;
 	addr = vma->vm_start +
-	       ((head->index + (page - head) - vma->vm_pgoff) << PAGE_SHIFT);
+	       ((folio->index + (page - &folio->page) - vma->vm_pgoff) << PAGE_SHIFT);
 	return addr >= vma->vm_start && addr < vma->vm_end ? addr : vma->vm_start;
 }
 
@@ -117,7 +118,7 @@ unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct pag
  * @s:		space
  * @vma:	where they are mapped
  * @page:	the first of @nr
- * @nr:		HPAGE_PMD_NR if mapped as a huge page, else 1
+ * @nr:		pages
  * @sign:	1 or -1
  *
  * Context: page-table lock of the mapping.
@@ -125,8 +126,7 @@ unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct pag
 void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		       const struct page *page, int nr, int sign)
 {
-	bool shmem = PageSwapBacked(compound_head((struct page *)page));
-	enum mtag_kind kind = shmem ? MTAG_SHMEM : MTAG_FILE;
+	enum mtag_kind kind = mtag_file_kind(page);
 	unsigned long addr = mtag_range_addr(vma, page), end, last = addr + nr * PAGE_SIZE;
 	int pages;
 	u32 tag;
@@ -282,12 +282,13 @@ static void retag_anon(struct retagger *r, struct page *page)
 {
 	u32 from;
 
-	if (PageKsm(page) || page_mapcount(page) != 1 || !trylock_page(page)) {
+	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 || !trylock_page(page)) {
 		r->kept += PAGE_SIZE;
 		return;
 	}
 	/* In the swap cache: a relative may have it in swap. */
-	if (PageKsm(page) || page_mapcount(page) != 1 || PageSwapCache(page)) {
+	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 ||
+	    folio_test_swapcache(page_folio(page))) {
 		r->kept += PAGE_SIZE;
 	} else {
 		from = mtag_owner_get(page);
@@ -319,7 +320,7 @@ static void retag_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		}
 		addr = mtag_range_addr(e->vma, e->page) + i * PAGE_SIZE;
 		from = mtag_range_tag(v->s, addr, &ignored);
-		kind = PageSwapBacked(compound_head(e->page)) ? MTAG_SHMEM : MTAG_FILE;
+		kind = mtag_file_kind(e->page);
 		if (from != r->w.tag)
 			move_charge(r, from, kind);
 	}

@@ -47,26 +47,26 @@ new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 	  struct ftrace_regs *fregs)
 {
 	struct page *page = (struct page *)mtag_arg0(fregs);
+	int nr = compound_nr(page);
 
-	if (parent_ip == READ_ONCE(huge_fault_ip) && !s->slow) {
+	if (parent_ip == READ_ONCE(huge_fault_ip) && !s->slow && nr == HPAGE_PMD_NR) {
 		new_huge(s, page);
 		return;
 	}
-	if (!READ_ONCE(huge_fault_ip) && PageHead(page) &&
+	if (!READ_ONCE(huge_fault_ip) && nr == HPAGE_PMD_NR &&
 	    mtag_hook_caller(parent_ip) == MTAG_BY_FAULT)
 		WRITE_ONCE(huge_fault_ip, parent_ip);
-	mtag_follow_new(s, page, (struct vm_area_struct *)mtag_arg1(fregs), addr, parent_ip);
+	mtag_follow_new(s, page, nr, (struct vm_area_struct *)mtag_arg1(fregs), addr, parent_ip);
 }
 
 /* Likewise of mtag_rmap_remove(). */
 static noinline __noclone notrace void
-remove_other(struct mtag_space *s, unsigned long parent_ip, bool compound,
-	     struct ftrace_regs *fregs)
+remove_other(struct mtag_space *s, struct vm_area_struct *vma, unsigned long parent_ip,
+	     struct page *page, int nr)
 {
-	struct page *page = (struct page *)mtag_arg0(fregs);
 	u32 tag;
 
-	if (compound && PageAnon(page)) {
+	if (nr == HPAGE_PMD_NR && PageAnon(page)) {
 		if (parent_ip == READ_ONCE(huge_zap_ip) && !s->slow) {
 			tag = mtag_owner_get_huge(page);
 			if (likely(tag != MTAG_MIXED)) {
@@ -78,14 +78,12 @@ remove_other(struct mtag_space *s, unsigned long parent_ip, bool compound,
 			WRITE_ONCE(huge_zap_ip, parent_ip);
 		}
 	}
-	mtag_follow_remove(s, page, (struct vm_area_struct *)mtag_arg1(fregs),
-			   compound ? HPAGE_PMD_NR : 1, parent_ip);
+	mtag_follow_remove(s, page, vma, nr, parent_ip);
 }
 
 /*
- * page_add_new_anon_rmap(page, vma, address)
- *
- * The caller at mtag_fault_ip brings small pages only.
+ * A new anonymous folio, mapped nowhere yet: page_add_new_anon_rmap() or
+ * folio_add_new_anon_rmap(), with the same arguments in the same places.
  */
 notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				struct ftrace_regs *fregs)
@@ -100,7 +98,9 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 
 	if (likely(!s))
 		return;
+	mtag_cpu_hold();
 	if (unlikely(parent_ip != mtag_fault_ip || s->slow ||
+		     mtag_new_is_large((struct page *)mtag_arg0(fregs)) ||
 		     this_cpu_read(mtag_cpu.task) != current ||
 		     this_cpu_read(mtag_cpu.space) != s))
 		goto other;
@@ -120,39 +120,37 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 	this_cpu_inc(h->nr[MTAG_ANON]);
 	if (unlikely(!(this_cpu_read(h->nr[MTAG_ANON]) % MTAG_PEAK_BATCH)))
 		mtag_account_peak(s, tag);
+	mtag_cpu_release();
 	return;
 other:
+	mtag_cpu_release();
 	new_other(s, parent_ip, mtag_arg2(fregs), fregs);
 }
 
 /*
- * page_remove_rmap(page, vma, compound)
+ * Pages are unmapped: page_remove_rmap() or folio_remove_rmap_ptes().
  *
- * The caller at mtag_zap_ip takes small pages only; anonymous and not merged is
- * what the page itself must say.
+ * The caller at mtag_zap_ip gives contents up; that it is a single anonymous
+ * page and not merged is what the arguments and the page itself must say.
  */
 notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			      struct ftrace_regs *fregs)
 {
-	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
+	struct vm_area_struct *vma = mtag_gone_vma(fregs);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 	const struct mtag_accounts *acc;
 	struct mtag_section *section;
-	struct page *page;
 	unsigned long pfn;
-	u32 tag, flags;
+	u32 tag;
 
 	if (likely(!s))
 		return;
 	if (unlikely(parent_ip != mtag_zap_ip))
 		goto other;
-	page = (struct page *)mtag_arg0(fregs);
-	/* One branch for three questions; the mapping of a tail page may be anything. */
-	flags = (unsigned long)page->mapping & PAGE_MAPPING_FLAGS;
-	if (unlikely((flags ^ PAGE_MAPPING_ANON) | s->slow | (READ_ONCE(page->compound_head) & 1)))
+	if (unlikely(mtag_gone_special(fregs) | s->slow))
 		goto other;
 	acc = rcu_dereference_raw(s->accounts);
-	pfn = page_to_pfn(page);
+	pfn = page_to_pfn(mtag_gone_page(fregs));
 	section = mtag_owner_section(pfn);
 	if (unlikely(!section))
 		goto other;
@@ -163,32 +161,59 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
 	return;
 other:
-	remove_other(s, parent_ip, (u8)mtag_arg2(fregs), fregs);
+	remove_other(s, vma, parent_ip, mtag_gone_page(fregs), mtag_gone_nr(fregs));
 }
 
-/* page_add_anon_rmap(page, vma, address, flags): contents that had an owner come back */
-void mtag_rmap_add_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs)
+/**
+ * mtag_rmap_gone() - pages are unmapped by a function that is not hot
+ * @vma:	where they were mapped
+ * @page:	the first of @nr
+ * @nr:		pages
+ * @parent_ip:	caller of the rmap function
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr, unsigned long parent_ip)
 {
-	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
 	if (s)
-		mtag_follow_add(s, (struct page *)mtag_arg0(fregs), vma, mtag_arg2(fregs),
-				(mtag_arg3(fregs) & (__force int)RMAP_COMPOUND) ? HPAGE_PMD_NR : 1,
-				parent_ip);
+		remove_other(s, vma, parent_ip, page, nr);
 }
 
-/* page_add_file_rmap(page, vma, compound) */
-void mtag_rmap_add_file(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs)
+/**
+ * mtag_rmap_added() - anonymous contents that had an owner come back, or are shared
+ * @vma:	where they are mapped
+ * @page:	the first of @nr
+ * @addr:	of @page in @vma
+ * @nr:		pages
+ * @parent_ip:	caller of the rmap function
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned long addr, int nr,
+		     unsigned long parent_ip)
 {
-	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
+	struct mtag_space *s = mtag_space_find(vma->vm_mm);
+
+	if (s)
+		mtag_follow_add(s, page, vma, addr, nr, parent_ip);
+}
+
+/**
+ * mtag_rmap_added_file() - pages of a file or of shared memory are mapped
+ * @vma:	where they are mapped
+ * @page:	the first of @nr
+ * @nr:		pages
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr)
+{
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
 	if (s && !(s->slow & MTAG_SLOW_PARKED))
-		mtag_range_charge(s, vma, (struct page *)mtag_arg0(fregs),
-				  (u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1, 1);
+		mtag_range_charge(s, vma, page, nr, 1);
 }
 
 /**
@@ -202,7 +227,7 @@ u32 mtag_owner_of(struct mtag_space *s, const struct page *page)
 {
 	u32 tag = mtag_owner_get(page);
 
-	if (tag && PageKsm((struct page *)page) && mtag_ksm_foreign(s, page))
+	if (tag && mtag_is_ksm(page) && mtag_ksm_foreign(s, page))
 		return MTAG_ID_KSM;
 	return tag;
 }

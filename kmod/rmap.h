@@ -18,17 +18,20 @@
  * @task:	whose current tag @word is …
  * @space:	… for pages of this space
  * @word:	&space->default_tag, or a word of the thread
- * @copy:	copy-on-write: the page just added, until the original is removed
+ * @copier:	copy-on-write: the task that has just added …
+ * @copy:	… this page, until the original is removed
  * @copy_space:	of @copy
  * @copy_addr:	user address of @copy
  * @copy_tag:	what @copy was charged to
  *
- * Used with preemption disabled.
+ * Used with preemption disabled; between the two events of a copy only the
+ * page-table lock is held, which on PREEMPT_RT lets other tasks run.
  */
 struct mtag_cpu {
 	struct task_struct *task;
 	struct mtag_space *space;
 	const u32 *word;
+	struct task_struct *copier;
 	const struct page *copy;
 	struct mtag_space *copy_space;
 	unsigned long copy_addr;
@@ -36,6 +39,30 @@ struct mtag_cpu {
 };
 
 DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
+
+/* A page-table lock disables preemption but on PREEMPT_RT. */
+static __always_inline void mtag_cpu_hold(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_disable_notrace();
+}
+
+static __always_inline void mtag_cpu_release(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_enable_notrace();
+}
+
+/* What a page of a file counts as, by itself and not by its mapping. */
+static inline enum mtag_kind mtag_file_kind(const struct page *page)
+{
+	return folio_test_swapbacked(page_folio((struct page *)page)) ? MTAG_SHMEM : MTAG_FILE;
+}
+
+static inline bool mtag_is_ksm(const struct page *page)
+{
+	return folio_test_ksm(page_folio((struct page *)page));
+}
 
 /* Context: RCU; disabled preemption will do. */
 static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct *mm)
@@ -59,9 +86,14 @@ u32 mtag_owner_valid(struct mtag_space *s, const struct page *page);
 u32 mtag_owner_of(struct mtag_space *s, const struct page *page);
 void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		 unsigned long addr);
+void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr,
+		    unsigned long parent_ip);
+void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned long addr, int nr,
+		     unsigned long parent_ip);
+void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr);
 
 /* follow.c: everything but the commonest */
-void mtag_follow_new(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
+void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_area_struct *vma,
 		     unsigned long addr, unsigned long parent_ip);
 void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
 		     unsigned long addr, int nr, unsigned long parent_ip);
@@ -71,12 +103,13 @@ unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct pa
 
 /* collapse.c */
 void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag);
-void mtag_collapse_added(struct mtag_space *s, struct page *head, unsigned long addr);
+void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr);
+bool mtag_collapse_expects(const struct mtag_space *s, unsigned long addr);
 
 /* swap.c */
 u32 mtag_swap_tag(unsigned long entry);
 void mtag_swap_set(unsigned long entry, u32 tag);
-void mtag_swap_out(struct mtag_space *s, struct page *page, u32 tag, unsigned long addr);
+void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr);
 void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr);
 void mtag_swap_exit(void);
 
@@ -90,7 +123,7 @@ void mtag_thread_zap(struct mm_struct *mm);
 struct mm_struct *mtag_thread_zapped(void);
 
 /* range.c; context: a page-table lock or mmap_lock of the space's mm */
-bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag);
+bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end);
 void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		       const struct page *page, int nr, int sign);
 void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag);

@@ -10,6 +10,7 @@
 #include <linux/mman.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
+#include "compat/compat.h"
 #include "hook.h"
 #include "mtag.h"
 #include "selftest.h"
@@ -83,21 +84,9 @@ static int expect(struct mtag_space *s, struct file *file, enum mtag_kind kind, 
 	return -ENXIO;
 }
 
-static struct file *own_program(void)
-{
-	struct file *file;
-
-	rcu_read_lock();
-	file = rcu_dereference(current->mm->exe_file);
-	if (file && !get_file_rcu(file))
-		file = NULL;
-	rcu_read_unlock();
-	return file;
-}
-
 static int run(struct mtag_space *s)
 {
-	struct file *exe = own_program();
+	struct file *exe = mtag_exe_file(current->mm);
 	struct mtag_audit audit;
 	int ret;
 

@@ -40,6 +40,8 @@ static u16 *slot_make(unsigned long entry)
 
 	if (slot)
 		return slot;
+	if (!mtag_hook_may_lock())
+		return NULL;
 	page = (u16 *)get_zeroed_page(GFP_ATOMIC | __GFP_NOWARN);
 	if (!page)
 		return NULL;
@@ -77,18 +79,16 @@ void mtag_swap_set(unsigned long entry, u32 tag)
 }
 
 /**
- * mtag_swap_out() - reclaim replaces a mapping of @page in @s by its swap entry
+ * mtag_swap_out() - reclaim replaces a mapping of a page in @s by a swap entry
  * @s:		space
- * @page:	small; its private field is the swap entry
- * @tag:	owner of @page
+ * @entry:	swap entry, in the page table already
+ * @tag:	owner of the page
  * @addr:	where it was mapped, or MTAG_NO_ADDR
  *
- * Context: page-table lock; @page is locked and in the swap cache.
+ * Context: page-table lock; the page is locked and in the swap cache.
  */
-void mtag_swap_out(struct mtag_space *s, struct page *page, u32 tag, unsigned long addr)
+void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr)
 {
-	unsigned long entry = page_private(page);
-
 	WRITE_ONCE(swap_seen, true);
 	mtag_swap_set(entry, tag);
 	if (unlikely(mtag_swap_tag(entry) != tag)) {
@@ -117,15 +117,20 @@ void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr
 		mtag_charge(s, mtag_swap_tag(entry), MTAG_SWAP, -1, addr);
 }
 
-/* swap_readpage(page, …): contents come back; the page is locked and mapped nowhere */
+/* swap_readpage(page, …), swap_read_folio(folio, …): contents come back; locked, mapped nowhere */
 MTAG_HOOK_FUNC(mtag_swap_read)
 {
-	struct page *page = (struct page *)mtag_arg0(fregs);
+	struct folio *folio = page_folio((struct page *)mtag_arg0(fregs));
+	unsigned long entry = page_private(&folio->page);
+	int i, nr = folio_nr_pages(folio);
 
-	mtag_owner_set(page, mtag_swap_tag(page_private(page)));
+	for (i = 0; i < nr; i++)
+		mtag_owner_set(folio_page(folio, i), mtag_swap_tag(entry + i));
+	if (nr > 1)
+		mtag_owner_mixed(&folio->page);
 }
 
-/* unmap_page_range(tlb, vma, …): the caller zaps swap entries of this mm next */
+/* unmap_page_range(tlb, vma, …), __zap_vma_range(): the caller zaps swap entries of this mm next */
 MTAG_HOOK_FUNC(mtag_swap_zap)
 {
 	if (READ_ONCE(swap_seen))
@@ -139,10 +144,15 @@ MTAG_HOOK_FUNC(mtag_swap_lazyfree)
 		mtag_thread_zap(((struct mm_walk *)mtag_arg3(fregs))->mm);
 }
 
-/* free_swap_and_cache(entry); of interest when a page table is zapped, under its lock */
+/*
+ * free_swap_and_cache(entry) and its successors, which take a number too; of
+ * interest when a page table is zapped, under its lock
+ */
 MTAG_HOOK_FUNC(mtag_swap_free)
 {
 	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+	unsigned long entry = mtag_arg0(fregs);
+	int i, nr = mtag_swap_free_nr(fregs);
 	struct mtag_space *s;
 	struct mm_struct *mm;
 
@@ -155,8 +165,10 @@ MTAG_HOOK_FUNC(mtag_swap_free)
 		return;
 	}
 	s = mtag_space_find(mm);
-	if (s && !(s->slow & MTAG_SLOW_PARKED))
-		mtag_charge(s, mtag_swap_tag(mtag_arg0(fregs)), MTAG_SWAP, -1, MTAG_NO_ADDR);
+	if (!s || s->slow & MTAG_SLOW_PARKED)
+		return;
+	for (i = 0; i < nr; i++)
+		mtag_charge(s, mtag_swap_tag(entry + i), MTAG_SWAP, -1, MTAG_NO_ADDR);
 }
 
 /* Context: no hook is in. */

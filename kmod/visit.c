@@ -5,8 +5,6 @@
  */
 #include <linux/hugetlb.h>
 #include <linux/sched/mm.h>
-#include <linux/swap.h>
-#include <linux/swapops.h>
 #include "compat/compat.h"
 #include "owner.h"
 #include "rmap.h"
@@ -57,18 +55,25 @@ struct page *mtag_walk_page(struct mm_struct *mm, unsigned long addr)
 unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr)
 {
 	pte_t *pte = find_pte(mm, addr);
-	swp_entry_t entry;
 
 	if (!pte || pte_none(*pte) || pte_present(*pte))
 		return 0;
-	entry = pte_to_swp_entry(*pte);
-	return non_swap_entry(entry) ? 0 : entry.val;
+	return mtag_pte_swap(*pte);
+}
+
+/* One entry of the middle level for all of its range, or a pointer to a table? */
+static bool is_leaf(pmd_t pmd)
+{
+	return !pmd_none(pmd) &&
+	       (!pmd_present(pmd) || pmd_trans_huge(pmd) || mtag_pmd_devmap(pmd));
 }
 
 /* True for the huge zero page, which is nobody's. */
 static bool huge_zero(const struct page *page)
 {
-	return !PageAnon((struct page *)page) && !page->mapping;
+	struct folio *folio = page_folio((struct page *)page);
+
+	return !folio_test_anon(folio) && !folio->mapping;
 }
 
 static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
@@ -76,9 +81,10 @@ static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t 
 {
 	struct mtag_pte e = { .vma = vma, .addr = addr, .nr = (end - addr) >> PAGE_SHIFT };
 
-	if (is_pmd_migration_entry(*pmd)) {
-		v->migrating += e.nr;
-	} else if (pmd_present(*pmd) && !pmd_devmap(*pmd)) {
+	if (!pmd_present(*pmd)) {
+		if (mtag_pmd_migrating(*pmd))
+			v->migrating += e.nr;
+	} else if (!mtag_pmd_devmap(*pmd)) {
 		e.page = pmd_page(*pmd);
 		if (huge_zero(e.page))
 			return;
@@ -91,40 +97,61 @@ static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t 
 		      unsigned long addr)
 {
 	struct mtag_pte e = { .vma = vma, .addr = addr, .nr = 1 };
-	swp_entry_t entry;
 
 	if (pte_none(pte))
 		return;
 	if (pte_present(pte)) {
-		if (pte_special(pte) || pte_devmap(pte) || is_zero_pfn(pte_pfn(pte)) ||
+		if (pte_special(pte) || mtag_pte_devmap(pte) || is_zero_pfn(pte_pfn(pte)) ||
 		    !pfn_valid(pte_pfn(pte)))
 			return;
 		e.page = pte_page(pte);
 		v->visit(v, &e);
 		return;
 	}
-	entry = pte_to_swp_entry(pte);
-	if (!non_swap_entry(entry)) {
-		e.swap = entry.val;
+	e.swap = mtag_pte_swap(pte);
+	if (e.swap)
 		v->visit(v, &e);
-	} else if (is_migration_entry(entry)) {
+	else if (mtag_pte_migrating(pte))
 		v->migrating++;
-	}
 }
 
-static void visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+/*
+ * The entry for @addr in the table that @pmd points to, locked and under RCU,
+ * which since 6.5 keeps the table; NULL if there is no such table any more.
+ */
+static pte_t *lock_table(struct mm_struct *mm, pmd_t *pmd, unsigned long addr, spinlock_t **ptl)
+{
+	pmd_t now;
+
+	rcu_read_lock();
+	now = READ_ONCE(*pmd);
+	if (!pmd_none(now) && !is_leaf(now)) {
+		*ptl = pte_lockptr(mm, &now);
+		spin_lock(*ptl);
+		if (pmd_same(now, READ_ONCE(*pmd)))
+			return pte_offset_kernel(&now, addr);
+		spin_unlock(*ptl);
+	}
+	rcu_read_unlock();
+	return NULL;
+}
+
+static bool visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
 			unsigned long addr, unsigned long end)
 {
 	spinlock_t *ptl;	/* of the page table */
-	pte_t *start, *pte;
+	pte_t *pte = lock_table(vma->vm_mm, pmd, addr, &ptl);
 
-	start = pte_offset_map_lock(vma->vm_mm, pmd, addr, &ptl);
+	if (!pte)
+		return false;
 	raw_spin_lock(&v->s->walk_lock);
-	for (pte = start; addr < end; pte++, addr += PAGE_SIZE)
-		visit_pte(v, vma, *pte, addr);
+	for (; addr < end; pte++, addr += PAGE_SIZE)
+		visit_pte(v, vma, READ_ONCE(*pte), addr);
 	v->leave(v, end);
 	raw_spin_unlock(&v->s->walk_lock);
-	pte_unmap_unlock(start, ptl);
+	spin_unlock(ptl);
+	rcu_read_unlock();
+	return true;
 }
 
 /* Passes a range that has no page table; false if it has got one by now. */
@@ -145,7 +172,7 @@ static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t
 		       unsigned long addr, unsigned long end)
 {
 	spinlock_t *ptl = pmd_lock(vma->vm_mm, pmd);
-	bool huge = is_swap_pmd(*pmd) || pmd_trans_huge(*pmd) || pmd_devmap(*pmd);
+	bool huge = is_leaf(*pmd);
 
 	if (huge) {
 		raw_spin_lock(&v->s->walk_lock);
@@ -173,14 +200,9 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 		if (pmd && !(pmd_none(READ_ONCE(*pmd)) && leave_hole(v, pmd, next))) {
 			pmd_t now = READ_ONCE(*pmd);
 
-			if (is_swap_pmd(now) || pmd_trans_huge(now) || pmd_devmap(now)) {
-				if (!visit_huge(v, vma, pmd, addr, next))
-					continue;
-			} else if (!pmd_none(now)) {
-				visit_table(v, vma, pmd, addr, next);
-			} else {
+			if (!(is_leaf(now) ? visit_huge(v, vma, pmd, addr, next) :
+					     visit_table(v, vma, pmd, addr, next)))
 				continue;
-			}
 		}
 		if (next >= end)
 			return;

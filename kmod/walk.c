@@ -49,6 +49,20 @@ void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pag
 	raw_spin_unlock(&s->walk_lock);
 }
 
+/**
+ * mtag_walk_spoil() - pages move behind the back of a walk, if there is one
+ * @s:		space
+ *
+ * Context: any but NMI.
+ */
+void mtag_walk_spoil(struct mtag_space *s)
+{
+	raw_spin_lock(&s->walk_lock);
+	if (s->walk && !s->walk->retag)
+		s->walk->inexact = true;
+	raw_spin_unlock(&s->walk_lock);
+}
+
 /* ---- counting ---- */
 
 struct counter {
@@ -78,15 +92,15 @@ static void untag(struct counter *c, const struct mtag_pte *e)
 	int i;
 
 	if (!c->fresh) {
-		if (e->nr > 1 || page_mapcount(e->page) != 1 || !trylock_page(e->page))
+		if (e->nr > 1 || mtag_page_mapcount(e->page) != 1 || !trylock_page(e->page))
 			return;
 		/* A relative may have it in swap. */
-		if (!PageKsm(e->page) && !PageSwapCache(e->page))
+		if (!mtag_is_ksm(e->page) && !folio_test_swapcache(page_folio(e->page)))
 			mtag_owner_set(e->page, MTAG_ID_UNTAGGED);
 		unlock_page(e->page);
 		return;
 	}
-	if (PageKsm(e->page))
+	if (mtag_is_ksm(e->page))
 		return;
 	if (e->nr == HPAGE_PMD_NR) {
 		mtag_owner_set_huge(e->page, MTAG_ID_UNTAGGED);
@@ -100,7 +114,7 @@ static void untag(struct counter *c, const struct mtag_pte *e)
 
 static void count_file(struct counter *c, const struct mtag_pte *e)
 {
-	enum mtag_kind kind = PageSwapBacked(compound_head(e->page)) ? MTAG_SHMEM : MTAG_FILE;
+	enum mtag_kind kind = mtag_file_kind(e->page);
 	unsigned long addr = mtag_range_addr(e->vma, e->page), ignored;
 	int i;
 
@@ -260,11 +274,14 @@ int mtag_walk_lock(struct mm_struct *mm)
 
 static int count_once(struct counter *c, struct mm_struct *mm, struct mtag_audit *audit)
 {
+	struct mtag_space *s = c->v.s;
 	int ret;
 
 	count_begin(c);
 	/* Hooks that began before now know nothing of the walk: let them finish. */
 	synchronize_rcu();
+	if (atomic_read(&s->movers))
+		mtag_walk_spoil(s);
 	ret = mtag_walk_lock(mm);
 	if (ret) {
 		c->w.inexact = true;
@@ -300,6 +317,8 @@ static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fr
 			break;
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		if (atomic_read(&s->movers))
+			schedule_timeout_killable(1);
 	}
 	return ret;
 }

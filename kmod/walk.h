@@ -31,6 +31,7 @@ struct mtag_walk {
 
 void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		     unsigned long addr);
+void mtag_walk_spoil(struct mtag_space *s);
 int mtag_walk_lock(struct mm_struct *mm);
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh);
 int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
@@ -46,7 +47,7 @@ unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr);
  * @addr:	of @page or @swap in @vma
  * @page:	the frame, or NULL for a swap entry
  * @swap:	swap entry
- * @nr:		frames from @page on: 1 or HPAGE_PMD_NR
+ * @nr:		frames from @page on: 1, or those of a huge page
  */
 struct mtag_pte {
 	struct vm_area_struct *vma;

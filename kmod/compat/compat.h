@@ -1,32 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between kernels: how a hook reads its arguments, which
- * functions are hooked and who calls them. Nothing outside this directory
- * knows a kernel version.
+ * What differs between kernels. Nothing outside this directory knows a kernel
+ * version: the core uses the words defined here and the tables of hooks.
+ *
+ *   functions-*.h		which functions are hooked, and who calls them
+ *   rmap_page.c, rmap_folio.c	the rmap functions' arguments, before and since 6.8
  */
 #ifndef MTAG_COMPAT_H
 #define MTAG_COMPAT_H
 
+#include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/mm_types.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
+#include <linux/userfaultfd.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
-#error "mtag: this kernel's rmap functions are not known to mtag; 6.1 is"
+/*
+ * The kernels whose every change of RSS has been looked at. Another may build
+ * and even run, and count wrongly: it is refused here.
+ */
+#define MTAG_SINCE(major, minor) (LINUX_VERSION_CODE >= KERNEL_VERSION(major, minor, 0))
+#define MTAG_KERNEL_6_1		(MTAG_SINCE(6, 1) && !MTAG_SINCE(6, 2))
+#define MTAG_KERNEL_6_12	(MTAG_SINCE(6, 12) && !MTAG_SINCE(6, 13))
+#define MTAG_KERNEL_7_2		(MTAG_SINCE(7, 2) && !MTAG_SINCE(7, 3))
+#if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_7_2
+#error "mtag does not know how this kernel maps pages; it knows 6.1, 6.12 and 7.2"
+#endif
+
+/* ---- hooks ---- */
+
+/* The registers of a hooked function at its entry. */
+#if MTAG_SINCE(6, 12)
+#define mtag_regs(fregs)	(&arch_ftrace_regs(fregs)->regs)
+#else
+#define mtag_regs(fregs)	(&(fregs)->regs)
 #endif
 
 /* The n-th integer argument of a hooked function. */
-#define mtag_arg0(fregs)	((fregs)->regs.di)
-#define mtag_arg1(fregs)	((fregs)->regs.si)
-#define mtag_arg2(fregs)	((fregs)->regs.dx)
-#define mtag_arg3(fregs)	((fregs)->regs.cx)
-#define mtag_arg4(fregs)	((fregs)->regs.r8)
+#define mtag_arg0(fregs)	(mtag_regs(fregs)->di)
+#define mtag_arg1(fregs)	(mtag_regs(fregs)->si)
+#define mtag_arg2(fregs)	(mtag_regs(fregs)->dx)
+#define mtag_arg3(fregs)	(mtag_regs(fregs)->cx)
+#define mtag_arg4(fregs)	(mtag_regs(fregs)->r8)
 
 /* A kprobe's registers in the form that the hooks take. */
 static __always_inline struct ftrace_regs *mtag_fregs(struct pt_regs *regs)
 {
+#if MTAG_SINCE(6, 12)
+	return (struct ftrace_regs *)container_of(regs, struct __arch_ftrace_regs, regs);
+#else
 	return container_of(regs, struct ftrace_regs, regs);
+#endif
 }
 
 /* The address that the probed function returns to. */
@@ -35,19 +62,169 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 	return *(unsigned long *)regs->sp;
 }
 
+/* ioctl(UFFDIO_MOVE), where it exists */
+#ifdef UFFDIO_MOVE
+#define MTAG_UFFDIO_MOVE	((u32)UFFDIO_MOVE)
+#else
+#define MTAG_UFFDIO_MOVE	0
+#endif
+
+/* ---- the two hot rmap functions ---- */
+
+#if MTAG_SINCE(6, 8)
+
+/* folio_add_new_anon_rmap(folio, vma, address, flags): is it more than one page? */
+static __always_inline bool mtag_new_is_large(const struct page *page)
+{
+	return folio_test_large((const struct folio *)page);
+}
+
+/* folio_remove_rmap_ptes(folio, page, nr, vma) */
+#define mtag_gone_page(fregs)	((struct page *)mtag_arg1(fregs))
+#define mtag_gone_nr(fregs)	((int)mtag_arg2(fregs))
+#define mtag_gone_vma(fregs)	((struct vm_area_struct *)mtag_arg3(fregs))
+
+/* 0 if what is removed is one anonymous page that is not merged; in one branch. */
+static __always_inline unsigned long mtag_gone_special(struct ftrace_regs *fregs)
+{
+	unsigned long mapping = (unsigned long)((struct folio *)mtag_arg0(fregs))->mapping;
+
+	return ((mapping & 3) ^ 1) | (u32)(mtag_gone_nr(fregs) ^ 1);
+}
+
+#else
+
+/* page_add_new_anon_rmap(page, vma, address): huge pages come from another caller. */
+static __always_inline bool mtag_new_is_large(const struct page *page)
+{
+	return false;
+}
+
+/* page_remove_rmap(page, vma, compound) */
+#define mtag_gone_page(fregs)	((struct page *)mtag_arg0(fregs))
+#define mtag_gone_nr(fregs)	((u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1)
+#define mtag_gone_vma(fregs)	((struct vm_area_struct *)mtag_arg1(fregs))
+
+/*
+ * 0 if what is removed is one anonymous page that is not merged; in one branch.
+ * The mapping of a tail page may be anything, so it is not looked at; huge
+ * mappings have callers of their own.
+ */
+static __always_inline unsigned long mtag_gone_special(struct ftrace_regs *fregs)
+{
+	const struct page *page = mtag_gone_page(fregs);
+
+	return (((unsigned long)page->mapping & 3) ^ 1) | (READ_ONCE(page->compound_head) & 1);
+}
+
+#endif
+
+/* free_swap_and_cache(entry); since 6.10 free_swap_and_cache_nr(entry, nr) */
+#if MTAG_SINCE(6, 10)
+#define mtag_swap_free_nr(fregs)	((int)mtag_arg1(fregs))
+#else
+#define mtag_swap_free_nr(fregs)	1
+#endif
+
+/* ---- pages ---- */
+
+/* How often @page, of a small or large folio, is mapped. */
+static inline int mtag_page_mapcount(struct page *page)
+{
+#if MTAG_SINCE(6, 12)
+	struct folio *folio = page_folio(page);
+	int mapcount = atomic_read(&page->_mapcount) + 1;
+
+	return folio_test_large(folio) ? mapcount + folio_entire_mapcount(folio) : mapcount;
+#else
+	return page_mapcount(page);
+#endif
+}
+
+/* ---- page tables ---- */
+
+/* Mappings of device memory, which is no RSS; later kernels have none such. */
+#if MTAG_SINCE(6, 17)
+#define mtag_pte_devmap(pte)	false
+#define mtag_pmd_devmap(pmd)	false
+#else
+#define mtag_pte_devmap(pte)	pte_devmap(pte)
+#define mtag_pmd_devmap(pmd)	pmd_devmap(pmd)
+#endif
+
+#if MTAG_SINCE(6, 19)
+
+/* The swap entry that @pte, neither empty nor present, holds; or 0. */
+static inline unsigned long mtag_pte_swap(pte_t pte)
+{
+	softleaf_t entry = softleaf_from_pte(pte);
+
+	return softleaf_is_swap(entry) ? entry.val : 0;
+}
+
+/* Is the page of @pte, neither empty nor present, being migrated? */
+static inline bool mtag_pte_migrating(pte_t pte)
+{
+	return softleaf_is_migration(softleaf_from_pte(pte));
+}
+
+/* Is the huge page of @pmd, neither empty nor present, being migrated? */
+static inline bool mtag_pmd_migrating(pmd_t pmd)
+{
+	return pmd_is_migration_entry(pmd);
+}
+
+#else
+
+static inline unsigned long mtag_pte_swap(pte_t pte)
+{
+	swp_entry_t entry = pte_to_swp_entry(pte);
+
+	return non_swap_entry(entry) ? 0 : entry.val;
+}
+
+static inline bool mtag_pte_migrating(pte_t pte)
+{
+	return is_migration_entry(pte_to_swp_entry(pte));
+}
+
+static inline bool mtag_pmd_migrating(pmd_t pmd)
+{
+	return is_pmd_migration_entry(pmd);
+}
+
+#endif
+
+/* ---- processes ---- */
+
 /* Pages by the kernel's own counters, those cached by the tasks of @mm included. */
 long mtag_compat_rss(struct mm_struct *mm, int member);
 
 /* The same for an mm that no task runs on yet. */
 static inline long mtag_compat_rss_new(struct mm_struct *mm, int member)
 {
+#if MTAG_SINCE(6, 2)
+	return percpu_counter_sum(&mm->rss_stat[member]);
+#else
 	return atomic_long_read(&mm->rss_stat.count[member]);
+#endif
 }
 
-/* True if @ip, the address of a hook that fired, is that of the function at @addr. */
-static inline bool mtag_same_function(unsigned long ip, unsigned long addr)
+/* The program that @mm runs, with a reference; or NULL. */
+static inline struct file *mtag_exe_file(struct mm_struct *mm)
 {
-	return ip - addr < 16;
+	struct file *file;
+
+	rcu_read_lock();
+#if MTAG_SINCE(6, 7)
+	file = get_file_rcu(&mm->exe_file);
+#else
+	file = rcu_dereference(mm->exe_file);
+	if (file && !get_file_rcu(file))
+		file = NULL;
+#endif
+	rcu_read_unlock();
+	return file;
 }
 
 #endif /* MTAG_COMPAT_H */

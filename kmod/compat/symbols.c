@@ -3,14 +3,22 @@
  * The functions of this kernel that mtag hooks, and their callers.
  */
 #include <linux/module.h>
-#include <linux/sched/signal.h>
 #include "../hook.h"
+#include "adapt.h"
 #include "compat.h"
+
+#if MTAG_KERNEL_6_1
+#define MTAG_FUNCTIONS "functions-6.1.h"
+#elif MTAG_KERNEL_6_12
+#define MTAG_FUNCTIONS "functions-6.12.h"
+#else
+#define MTAG_FUNCTIONS "functions-7.2.h"
+#endif
 
 #define HOOK(function, ...)	{ function, __VA_ARGS__ },
 #define CALLER(function, ...)
 struct mtag_hook mtag_hooks[] = {
-#include "functions.h"
+#include MTAG_FUNCTIONS
 	{ }
 };
 
@@ -20,7 +28,7 @@ struct mtag_hook mtag_hooks[] = {
 #define HOOK(function, ...)
 #define CALLER(function, ...)	{ function, __VA_ARGS__ },
 struct mtag_caller_name mtag_callers[] = {
-#include "functions.h"
+#include MTAG_FUNCTIONS
 	{ }
 };
 
@@ -31,7 +39,7 @@ struct mtag_caller_name mtag_callers[] = {
 #define HOOK(function, ...)	function " "
 #define CALLER(function, ...)
 static const char hook_names[] __used __section(".modinfo") __aligned(1) = "hooks="
-#include "functions.h"
+#include MTAG_FUNCTIONS
 ;
 
 #undef HOOK
@@ -40,23 +48,5 @@ static const char hook_names[] __used __section(".modinfo") __aligned(1) = "hook
 #define HOOK(function, ...)
 #define CALLER(function, ...)	function " "
 static const char caller_names[] __used __section(".modinfo") __aligned(1) = "callers="
-#include "functions.h"
+#include MTAG_FUNCTIONS
 ;
-
-/*
- * Each task keeps up to 64 faults' worth of changes to itself; the sum is
- * exact once no fault is under way.
- */
-long mtag_compat_rss(struct mm_struct *mm, int member)
-{
-	long pages = atomic_long_read(&mm->rss_stat.count[member]);
-	struct task_struct *p, *t;
-
-	rcu_read_lock();
-	for_each_process_thread(p, t) {
-		if (READ_ONCE(t->mm) == mm)
-			pages += READ_ONCE(t->rss_stat.count[member]);
-	}
-	rcu_read_unlock();
-	return pages;
-}

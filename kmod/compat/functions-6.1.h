@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions of this kernel that mtag needs: those that it hooks, and the
- * callers by which it tells page events apart. No include guard: symbols.c
- * includes this for each thing that it makes of the list.
+ * The functions of 6.1 that mtag needs: those that it hooks, and the callers by
+ * which it tells page events apart. No include guard: symbols.c includes this
+ * for each thing that it makes of the list.
  */
 HOOK("page_add_new_anon_rmap", mtag_rmap_new_anon, .own = true)
 HOOK("page_remove_rmap", mtag_rmap_remove, .own = true)
-HOOK("page_add_anon_rmap", mtag_rmap_add_anon)
-HOOK("page_add_file_rmap", mtag_rmap_add_file)
+HOOK("page_add_anon_rmap", mtag_page_add_anon)
+HOOK("page_add_file_rmap", mtag_page_add_file)
 HOOK("folio_migrate_flags", mtag_follow_migrate)
 HOOK("collapse_huge_page", mtag_collapse_begin)
 HOOK("swap_readpage", mtag_swap_read)
@@ -26,8 +26,8 @@ HOOK("perf_event_mmap", mtag_event_mapped)
 HOOK("__vm_munmap", mtag_event_munmap)
 HOOK("__x64_sys_mremap", mtag_event_mremap)
 HOOK("__ia32_sys_mremap", mtag_event_mremap)
-HOOK("vma_merge", mtag_event_mremap_grow)
-HOOK("move_page_tables", mtag_event_mremap_move)
+HOOK("vma_merge", mtag_mremap_grow)
+HOOK("move_page_tables", mtag_mremap_move)
 HOOK("__x64_sys_brk", mtag_event_brk)
 HOOK("__ia32_sys_brk", mtag_event_brk)
 HOOK("do_brk_flags", mtag_event_brk_grow)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hooks that only pass the arguments of one kernel's function on to the core.
+ */
+#ifndef MTAG_ADAPT_H
+#define MTAG_ADAPT_H
+
+#include "../hook.h"
+#include "../rmap.h"
+
+/* rmap_page.c */
+MTAG_HOOK_FUNC(mtag_page_add_anon);
+MTAG_HOOK_FUNC(mtag_page_add_file);
+
+/* rmap_folio.c */
+MTAG_HOOK_FUNC(mtag_folio_add_anon_ptes);
+MTAG_HOOK_FUNC(mtag_folio_add_anon_pmd);
+MTAG_HOOK_FUNC(mtag_folio_add_file_ptes);
+MTAG_HOOK_FUNC(mtag_folio_add_file_pmd);
+MTAG_HOOK_FUNC(mtag_folio_add_file_pud);
+MTAG_HOOK_FUNC(mtag_folio_remove_pmd);
+MTAG_HOOK_FUNC(mtag_folio_remove_pud);
+
+/* mremap.c */
+MTAG_HOOK_FUNC(mtag_mremap_grow);
+MTAG_HOOK_FUNC(mtag_mremap_move);
+
+#endif /* MTAG_ADAPT_H */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rmap functions before 6.8: they take a page, small or the head of a huge
+ * one.
+ */
+#include "compat.h"
+
+#if !MTAG_SINCE(6, 8)
+#include <linux/rmap.h>
+#include <linux/sched/signal.h>
+#include "adapt.h"
+
+/* page_add_anon_rmap(page, vma, address, flags) */
+MTAG_HOOK_FUNC(mtag_page_add_anon)
+{
+	bool huge = mtag_arg3(fregs) & (__force int)RMAP_COMPOUND;
+
+	mtag_rmap_added((struct vm_area_struct *)mtag_arg1(fregs), (struct page *)mtag_arg0(fregs),
+			mtag_arg2(fregs), huge ? HPAGE_PMD_NR : 1, parent_ip);
+}
+
+/* page_add_file_rmap(page, vma, compound) */
+MTAG_HOOK_FUNC(mtag_page_add_file)
+{
+	mtag_rmap_added_file((struct vm_area_struct *)mtag_arg1(fregs),
+			     (struct page *)mtag_arg0(fregs),
+			     (u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1);
+}
+
+/*
+ * Each task keeps up to 64 faults' worth of changes to itself; the sum is
+ * exact once no fault is under way.
+ */
+long mtag_compat_rss(struct mm_struct *mm, int member)
+{
+	long pages = atomic_long_read(&mm->rss_stat.count[member]);
+	struct task_struct *p, *t;
+
+	rcu_read_lock();
+	for_each_process_thread(p, t) {
+		if (READ_ONCE(t->mm) == mm)
+			pages += READ_ONCE(t->rss_stat.count[member]);
+	}
+	rcu_read_unlock();
+	return pages;
+}
+
+#endif
