@@ -37,7 +37,9 @@ const struct command ctl_commands[] = {
 	  "RSS, WALKED what the page tables hold, COUNTED the sum over the tags; DRIFT and\n"
 	  "MOVING (under migration) are pages. The exit status is 3 if any drift is found.\n",
 	  cmd_audit },
-	{ "doctor", "", "is this kernel fit for mtag, and if not, why",
+	{ "doctor", "[-m FILE] [--root DIR]", "is this kernel fit for mtag, and if not, why",
+	  "  -m, --module FILE  look into this file, not into the module that is installed\n"
+	  "  -r, --root DIR     look at /proc, /sys, /boot and /lib/modules below DIR\n"
 	  "The exit status is 0 if mtag is usable, 4 without the module, 2 if something\n"
 	  "fails. Some checks need root.\n", cmd_doctor },
 	{ "help", "[COMMAND]", "this, or help with a command", "", cmd_help },

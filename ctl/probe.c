@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/klog.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "probe.h"
@@ -12,12 +18,6 @@ static void fclosep(FILE **file)
 {
 	if (*file)
 		fclose(*file);
-}
-
-static void pclosep(FILE **file)
-{
-	if (*file)
-		pclose(*file);
 }
 
 /* Files of /proc and /sys do not know their size. */
@@ -45,9 +45,43 @@ static char *slurp(FILE *file)
 	return NULL;
 }
 
+static const char *root = "";
+
+void probe_set_root(const char *dir)
+{
+	root = dir;
+}
+
+const char *probe_root(void)
+{
+	return root;
+}
+
+static const char *rooted(const char *path, char *buf, size_t size)
+{
+	if (!*root)
+		return path;
+	snprintf(buf, size, "%s%s", root, path);
+	return buf;
+}
+
+static FILE *open_file(const char *path)
+{
+	char buf[PATH_MAX];
+
+	return fopen(rooted(path, buf, sizeof(buf)), "re");
+}
+
+int probe_access(const char *path, int mode)
+{
+	char buf[PATH_MAX];
+
+	return access(rooted(path, buf, sizeof(buf)), mode);
+}
+
 char *probe_read(const char *path)
 {
-	_cleanup_(fclosep) FILE *file = fopen(path, "re");
+	_cleanup_(fclosep) FILE *file = open_file(path);
 
 	return file ? slurp(file) : NULL;
 }
@@ -64,13 +98,62 @@ bool probe_line(const char *path, char *buf, size_t size)
 	return true;
 }
 
+/* Starts @argv with its output going to @fd and its errors nowhere. */
+static int start(const char *const *argv, int fd, pid_t *pid)
+{
+	posix_spawn_file_actions_t actions;
+	char sbin[64];
+	int err;
+
+	if (posix_spawn_file_actions_init(&actions))
+		return ENOMEM;
+	err = posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+	if (!err)
+		err = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+						       O_WRONLY, 0);
+	if (!err)
+		err = posix_spawnp(pid, argv[0], &actions, NULL, (char *const *)argv, environ);
+	if (err == ENOENT) { /* the PATH of users often lacks it */
+		snprintf(sbin, sizeof(sbin), "/sbin/%s", argv[0]);
+		err = posix_spawn(pid, sbin, &actions, NULL, (char *const *)argv, environ);
+	}
+	posix_spawn_file_actions_destroy(&actions);
+	return err;
+}
+
+char *probe_run(const char *const *argv)
+{
+	_cleanup_(fclosep) FILE *out = NULL;
+	int ends[2], err, status = -1;
+	char *text;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return NULL;
+	err = start(argv, ends[1], &pid);
+	close(ends[1]);
+	out = fdopen(ends[0], "r");
+	if (err || !out) {
+		if (!out)
+			close(ends[0]);
+		if (!err)
+			waitpid(pid, NULL, 0);
+		return NULL;
+	}
+	text = slurp(out);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status && text)
+		*text = '\0';
+	return text;
+}
+
 char *probe_config(const char *release)
 {
 	static const char *const places[] = {"/boot/config-%s", "/lib/modules/%s/config",
 					     "/usr/lib/modules/%s/config",
 					     "/lib/modules/%s/build/.config"};
-	_cleanup_(pclosep) FILE *pipe = NULL;
-	char path[256], *text;
+	char path[256], gz[PATH_MAX], *text;
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		snprintf(path, sizeof(path), places[i], release);
@@ -78,8 +161,8 @@ char *probe_config(const char *release)
 		if (text)
 			return text;
 	}
-	pipe = popen("exec gzip -dc /proc/config.gz 2>/dev/null", "re");
-	text = pipe ? slurp(pipe) : NULL;
+	text = probe_run((const char *const[]){"gzip", "-dc",
+					       rooted("/proc/config.gz", gz, sizeof(gz)), NULL});
 	if (text && *text)
 		return text;
 	free(text);
@@ -97,26 +180,87 @@ bool probe_config_has(const char *config, const char *name)
 	return false;
 }
 
-static bool is_one_of(const char *word, size_t len, const char *names)
+char *probe_modinfo(const char *release, const char *file)
 {
-	while (*names) {
-		size_t n = strcspn(names, "|");
-
-		if (n == len && !strncmp(word, names, n))
-			return true;
-		names += n + (names[n] == '|');
-	}
-	return false;
+	if (file)
+		return probe_run((const char *const[]){"modinfo", file, NULL});
+	if (!*root)
+		return probe_run((const char *const[]){"modinfo", "-k", release, "mtag", NULL});
+	return probe_run((const char *const[]){"modinfo", "-b", root, "-k", release, "mtag", NULL});
 }
 
-int probe_symbols(const char *path, unsigned int skip, const char *const *names, size_t n,
-		  uint64_t *found)
+char *probe_field(const char *modinfo, const char *name)
 {
-	_cleanup_(fclosep) FILE *file = fopen(path, "re");
+	size_t len = strlen(name);
+
+	for (const char *line = modinfo; *line;
+	     line += strcspn(line, "\n"), line += *line == '\n') {
+		if (strncmp(line, name, len) != 0 || line[len] != ':')
+			continue;
+		line += len + 1;
+		line += strspn(line, " ");
+		return strndup(line, strcspn(line, "\n"));
+	}
+	return NULL;
+}
+
+char *probe_log(void)
+{
+	enum { READ_ALL = 3, SIZE = 10 };
+	int room = *root ? -1 : klogctl(SIZE, NULL, 0), len;
+	char *text = room > 0 ? malloc((size_t)room + 1) : NULL;
+
+	if (!text)
+		return NULL;
+	len = klogctl(READ_ALL, text, room);
+	if (len < 0) {
+		free(text);
+		return NULL;
+	}
+	text[len] = '\0';
+	return text;
+}
+
+struct symbol *probe_words(const char *names, size_t *n)
+{
+	struct symbol *symbols = calloc(strlen(names) / 2 + 1, sizeof(*symbols));
+
+	*n = 0;
+	if (!symbols)
+		return NULL;
+	for (names += strspn(names, " "); *names; names += strspn(names, " ")) {
+		symbols[*n].name = names;
+		symbols[*n].len = strcspn(names, " ");
+		names += symbols[(*n)++].len;
+	}
+	return symbols;
+}
+
+static bool ends_with(const char *word, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && !strncmp(word + len - n, end, n);
+}
+
+/* "name.cold" says nothing: it is there beside the function as well. */
+static void match(const char *word, size_t len, struct symbol *symbol)
+{
+	if (*word != *symbol->name || len < symbol->len ||
+	    strncmp(word, symbol->name, symbol->len) != 0)
+		return;
+	if (len == symbol->len)
+		symbol->found++;
+	else if (word[symbol->len] == '.' && !ends_with(word, len, ".cold"))
+		snprintf(symbol->variant, sizeof(symbol->variant), "%.*s", (int)len, word);
+}
+
+int probe_symbols(const char *path, unsigned int skip, struct symbol *symbols, size_t n)
+{
+	_cleanup_(fclosep) FILE *file = open_file(path);
 	_cleanup_(freep) char *line = NULL;
 	size_t room = 0;
 
-	*found = 0;
 	if (!file)
 		return -errno;
 	while (getline(&line, &room, file) > 0) {
@@ -128,9 +272,10 @@ int probe_symbols(const char *path, unsigned int skip, const char *const *names,
 			word += strspn(word, " \t");
 		}
 		len = strcspn(word, " \t\n");
+		if (strchr(word + len, '[')) /* of a module */
+			continue;
 		for (size_t i = 0; i < n; i++)
-			if (is_one_of(word, len, names[i]))
-				*found |= 1ULL << i;
+			match(word, len, &symbols[i]);
 	}
 	return ferror(file) ? -EIO : 0;
 }

@@ -51,4 +51,5 @@ is 1 2 '^mtagctl: run takes a command' run -t a --
 is 1 2 '^mtagctl: run: the tag is malformed' run -t a//b -- true
 is 1 2 '^mtagctl: run: the tag is too long' run -t "$(printf '%064d' 0)" -- true
 is 1 2 '^mtagctl: doctor takes no arguments' doctor 1
+is 1 2 "^mtagctl: doctor: option '-m' needs a value" doctor -m
 echo "1..$n"

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whether the kernel has what the module needs. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "doctor/check.h"
+#include "probe.h"
+
+/* ": a, b and 3 more" in @buf; of each the name, and what the compiler has made of it. */
+static void name_missing(const struct symbol *symbols, size_t n, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0, more = 0; i < n; i++) {
+		const struct symbol *symbol = &symbols[i];
+
+		if (symbol->found)
+			continue;
+		if (size - len < symbol->len + strlen(symbol->variant) + 40) {
+			snprintf(buf + len, size - len, " and %zu more", ++more);
+			continue;
+		}
+		len += (size_t)snprintf(buf + len, size - len, "%s%.*s", len ? ", " : ": ",
+					(int)symbol->len, symbol->name);
+		if (*symbol->variant)
+			len += (size_t)snprintf(buf + len, size - len, " (there is %s)",
+						symbol->variant);
+	}
+}
+
+/* Options without which the module does not build, or has functions missing. */
+void check_config(const struct host *host, struct check *check)
+{
+	static const char *const options[] = {"MMU",
+					      "MODULES",
+					      "KPROBES",
+					      "KALLSYMS",
+					      "NET",
+					      "TRACEPOINTS",
+					      "UPROBES",
+					      "MIGRATION",
+					      "SWAP",
+					      "KSM",
+					      "TRANSPARENT_HUGEPAGE",
+					      "SYSVIPC"};
+	char missing[160] = "";
+
+	if (!host->config) {
+		check_set(check, CHECK_WARN, "Nothing to do; the checks below look at its traces.",
+			  "the kernel's configuration is nowhere to be found");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		size_t len = strlen(missing);
+
+		if (!probe_config_has(host->config, options[i]))
+			snprintf(missing + len, sizeof(missing) - len, " CONFIG_%s", options[i]);
+	}
+	if (*missing)
+		check_set(check, CHECK_FAIL,
+			  "Run a kernel that is built with these options, as Debian's are.",
+			  "lacks%s", missing);
+	else
+		check_set(check, CHECK_OK, NULL,
+			  "KPROBES, KALLSYMS and what else is needed are there");
+}
+
+/* The functions that the module's file names in these fields; NULL when it does not say. */
+static struct symbol *needed(const struct host *host, bool callers, char **names, size_t *n)
+{
+	_cleanup_(freep) char *hooks = NULL, *others = NULL;
+
+	*names = NULL;
+	hooks = host_built(host) ? probe_field(host->module, "hooks") : NULL;
+	others = hooks && callers ? probe_field(host->module, "callers") : NULL;
+	if (!hooks || asprintf(names, "%s %s", hooks, others ? others : "") < 0)
+		return NULL;
+	return probe_words(*names, n);
+}
+
+/* The first of @symbols that kprobes, by which the module finds its functions, refuse; NULL if none. */
+static const struct symbol *forbidden(struct symbol *symbols, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		symbols[i].found = 0;
+	if (!probe_symbols("/sys/kernel/debug/kprobes/blacklist", 1, symbols, n))
+		for (size_t i = 0; i < n; i++)
+			if (symbols[i].found)
+				return &symbols[i];
+	return NULL;
+}
+
+static void look_symbols(struct check *check, struct symbol *symbols, size_t n)
+{
+	static const char advice[] = "Run one of Debian's kernels, and build the module for it.";
+	const struct symbol *symbol;
+	char missing[160];
+
+	name_missing(symbols, n, missing, sizeof(missing));
+	if (*missing)
+		check_set(check, CHECK_FAIL, advice,
+			  "this kernel lacks (inlined, renamed or left out)%s", missing);
+	else if ((symbol = forbidden(symbols, n)))
+		check_set(check, CHECK_FAIL, advice, "this kernel forbids to hook %.*s",
+			  (int)symbol->len, symbol->name);
+	else
+		check_set(check, CHECK_OK, NULL,
+			  "all %zu functions that the module needs are there", n);
+}
+
+void check_symbols(const struct host *host, struct check *check)
+{
+	_cleanup_(freep) char *names = NULL;
+	_cleanup_(freep) struct symbol *symbols = NULL;
+	size_t n = 0;
+
+	if (host->loaded) {
+		check_set(check, CHECK_OK, NULL, "the module has found its functions");
+		return;
+	}
+	symbols = needed(host, true, &names, &n);
+	if (!symbols)
+		check_set(check, CHECK_WARN,
+			  "Build it; if it is not installed, name its file by -m.",
+			  "the module for this kernel would say what it needs, but is not there");
+	else if (probe_symbols("/proc/kallsyms", 2, symbols, n))
+		check_set(check, CHECK_WARN, "Boot a kernel with CONFIG_KALLSYMS.",
+			  "/proc/kallsyms is not readable");
+	else
+		look_symbols(check, symbols, n);
+}
+
+static const char *traceable(void)
+{
+	static const char *const places[] = {
+		"/sys/kernel/tracing/available_filter_functions",
+		"/sys/kernel/debug/tracing/available_filter_functions"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (!probe_access(places[i], F_OK))
+			return places[i];
+	return NULL;
+}
+
+static void look_traceable(const struct host *host, struct check *check)
+{
+	_cleanup_(freep) char *names = NULL;
+	_cleanup_(freep) struct symbol *symbols = NULL;
+	const char *path = traceable();
+	char missing[200];
+	size_t n = 0;
+
+	symbols = needed(host, false, &names, &n);
+	if (!symbols || !path || probe_symbols(path, 0, symbols, n)) {
+		check_set(check, host->config ? CHECK_OK : CHECK_WARN,
+			  "Run this as root, with tracefs mounted.",
+			  "%s; which functions can be traced is not seen here",
+			  host->config ? "configured" : "perhaps");
+		return;
+	}
+	name_missing(symbols, n, missing, sizeof(missing));
+	if (*missing)
+		check_set(check, CHECK_WARN,
+			  "mtag then hooks by kprobes: the same numbers, more cost.",
+			  "what cannot be traced%s", missing);
+	else
+		check_set(check, CHECK_OK, NULL, "all %zu functions to hook can be traced", n);
+}
+
+void check_tracer(const struct host *host, struct check *check)
+{
+	if (!strcmp(host->info.mode, "ftrace"))
+		check_set(check, CHECK_OK, NULL, "the module uses it");
+	else if (host->config && (!probe_config_has(host->config, "FUNCTION_TRACER") ||
+				  !probe_config_has(host->config, "DYNAMIC_FTRACE_WITH_ARGS")))
+		check_set(check, CHECK_WARN,
+			  "mtag then hooks by kprobes: the same numbers, more cost.",
+			  "lacks CONFIG_FUNCTION_TRACER or CONFIG_DYNAMIC_FTRACE_WITH_ARGS");
+	else
+		look_traceable(host, check);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "doctor/check.h"
+#include "probe.h"
+
+void check_set(struct check *check, enum check_status status, const char *advice,
+	       const char *format, ...)
+{
+	va_list args;
+
+	check->status = status;
+	check->advice = advice;
+	va_start(args, format);
+	vsnprintf(check->detail, sizeof(check->detail), format, args);
+	va_end(args);
+}
+
+static enum lockdown lockdown(void)
+{
+	char text[128];
+
+	if (!probe_line("/sys/kernel/security/lockdown", text, sizeof(text)))
+		return LOCKDOWN_UNSEEN;
+	return strstr(text, "[confidentiality]") ? LOCKDOWN_CONFIDENTIALITY
+	       : strstr(text, "[integrity]")	 ? LOCKDOWN_INTEGRITY
+						 : LOCKDOWN_OFF;
+}
+
+static bool enforced(void)
+{
+	char text[16];
+
+	probe_line("/sys/module/module/parameters/sig_enforce", text, sizeof(text));
+	return *text == 'Y' || *text == '1';
+}
+
+static void look_file(struct host *host, const char *file)
+{
+	_cleanup_(freep) char *magic = NULL;
+
+	host->module = probe_modinfo(host->release, file);
+	magic = host->module ? probe_field(host->module, "vermagic") : NULL;
+	if (magic)
+		snprintf(host->built_for, sizeof(host->built_for), "%.*s", (int)strcspn(magic, " "),
+			 magic);
+}
+
+bool host_built(const struct host *host)
+{
+	return !strcmp(host->built_for, host->release);
+}
+
+/* Only this machine's kernel can be asked, not one below another root. */
+static void look_live(struct host *host)
+{
+	_cleanup_(kern_closep) struct kern *nl = NULL;
+
+	host->family = kern_open(&nl);
+	if (!host->family)
+		host->family = kern_info(nl, &host->info);
+}
+
+void host_look(struct host *host, const char *file)
+{
+	struct utsname uts;
+
+	uname(&uts);
+	snprintf(host->machine, sizeof(host->machine), "%s", uts.machine);
+	if (!probe_line("/proc/sys/kernel/osrelease", host->release, sizeof(host->release)))
+		snprintf(host->release, sizeof(host->release), "%s", uts.release);
+	host->config = probe_config(host->release);
+	look_file(host, file);
+	host->log = probe_log();
+	host->lockdown = lockdown();
+	host->enforced = enforced() || host->lockdown > LOCKDOWN_OFF;
+	host->family = -ENOPROTOOPT;
+	if (!*probe_root())
+		look_live(host);
+	host->loaded = !host->family || !probe_access("/sys/module/mtag", F_OK);
+}
+
+void host_clear(struct host *host)
+{
+	free(host->config);
+	free(host->module);
+	free(host->log);
+}
+
+/* The kernel has a key "…SIGNER: id": of a certificate it knows the subject, of a signature the issuer. */
+static enum trust look_up(const char *signer)
+{
+	_cleanup_(freep) char *keys = probe_read("/proc/keys");
+	char *save = NULL;
+	size_t len = strlen(signer);
+	bool any = false;
+
+	for (char *line = keys ? strtok_r(keys, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		const char *key = strstr(line, " asymmetri ");
+
+		if (!key)
+			continue;
+		any = true;
+		for (key = strstr(key, signer); key; key = strstr(key + 1, signer))
+			if (key[-1] == ' ' && !strncmp(key + len, ": ", 2))
+				return TRUST_KNOWN_KEY;
+	}
+	return any ? TRUST_UNKNOWN_KEY : TRUST_UNSEEN;
+}
+
+enum trust host_trust(const struct host *host, char **signer)
+{
+	_cleanup_(freep) char *id = NULL;
+
+	*signer = NULL;
+	if (!host->module)
+		return TRUST_UNSEEN;
+	id = probe_field(host->module, "sig_id");
+	if (!id)
+		return TRUST_UNSIGNED;
+	*signer = probe_field(host->module, "signer");
+	return *signer && **signer ? look_up(*signer) : TRUST_UNSEEN;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How the loaded module is doing. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "doctor/check.h"
+#include "probe.h"
+
+#define HOOKS_FILE "/sys/kernel/debug/mtag/hooks"
+
+void check_family(const struct host *host, struct check *check)
+{
+	if (!host->family)
+		check_set(check, CHECK_OK, NULL, "family \"%s\" answers", MTAG_GENL_NAME);
+	else if (!host->loaded)
+		check_set(check, CHECK_FAIL, "It comes with the module.",
+			  "no family \"" MTAG_GENL_NAME "\"");
+	else
+		check_set(check, CHECK_FAIL,
+			  "The module is just being loaded or removed: try again. "
+			  "If that does not help: rmmod mtag && modprobe mtag; dmesg | grep mtag",
+			  "%s",
+			  host->family == -ENOPROTOOPT ? "no family \"" MTAG_GENL_NAME "\""
+						       : strerror(-host->family));
+}
+
+void check_device(const struct host *host, struct check *check)
+{
+	if (!access(MTAG_DEVICE, R_OK | W_OK))
+		check_set(check, CHECK_OK, NULL, "%s is usable", MTAG_DEVICE);
+	else if (errno == EACCES || errno == EPERM)
+		check_set(
+			check, CHECK_FAIL,
+			"Install the udev rule 60-mtag.rules, which makes it usable for everybody.",
+			"%s is not usable by this user", MTAG_DEVICE);
+	else
+		check_set(check, CHECK_FAIL,
+			  host->loaded ? "udev or devtmpfs should have made it."
+				       : "It comes with the module.",
+			  "no %s", MTAG_DEVICE);
+}
+
+/* The calls that the hooks missed. */
+static unsigned long missed_calls(void)
+{
+	_cleanup_(freep) char *table = probe_read(HOOKS_FILE);
+	unsigned long missed = 0, n;
+	char *save = NULL;
+
+	if (!table || !strtok_r(table, "\n", &save)) /* the headings */
+		return 0;
+	for (char *line; (line = strtok_r(NULL, "\n", &save));)
+		if (sscanf(line, "%*s %*s %*s %*s %lu", &n) == 1)
+			missed += n;
+	return missed;
+}
+
+void check_hooks(const struct host *host, struct check *check)
+{
+	const struct info *info = &host->info;
+	const char *where = info->installed ? "installed" : "out, as nothing is tracked";
+	unsigned long missed = missed_calls();
+
+	if (missed)
+		check_set(check, CHECK_WARN,
+			  "Something holds up kprobes, such as another tracer. See " HOOKS_FILE ".",
+			  "the hooks missed %lu calls", missed);
+	else if (!strcmp(info->mode, "kprobes"))
+		check_set(check, CHECK_WARN,
+			  "Right, but slower than function tracing, which is missing.",
+			  "by kprobes, %s", where);
+	else
+		check_set(check, CHECK_OK, NULL, "by %s, %s", info->mode, where);
+}
+
+void check_health(const struct host *host, struct check *check)
+{
+	const struct info *info = &host->info;
+	bool bad = info->drift || info->lost || info->overflow;
+
+	check_set(check, bad ? CHECK_WARN : CHECK_OK,
+		  "Something was not recorded. `mtagctl audit` tells whose counters are concerned; "
+		  "please report drift.",
+		  "drift %" PRIu64 " pages, lost %" PRIu64 ", tags refused %" PRIu64
+		  ", repairs %" PRIu64 "; %" PRIu32 " processes tracked, %" PRIu64
+		  " ended; %" PRIu64 " KiB held",
+		  info->drift, info->lost, info->overflow, info->repairs, info->procs, info->ended,
+		  info->memory / 1024);
+}

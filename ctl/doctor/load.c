@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whether the module is there for this kernel, and whether the kernel takes it. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "doctor/check.h"
+#include "probe.h"
+
+void check_kernel(const struct host *host, struct check *check)
+{
+	unsigned int major = 0, minor = 0;
+
+	sscanf(host->release, "%u.%u", &major, &minor);
+	if (strcmp(host->machine, "x86_64") != 0)
+		check_set(check, CHECK_WARN, "mtag is tested on x86_64 only.", "%s %s",
+			  host->release, host->machine);
+	else if (major < 6 || (major == 6 && minor < 1))
+		check_set(check, CHECK_FAIL, "mtag needs Linux 6.1 or later.", "%s", host->release);
+	else
+		check_set(check, CHECK_OK, NULL, "%s", host->release);
+}
+
+/* Loaded, but is it what is installed? */
+static void check_loaded(const struct host *host, struct check *check)
+{
+	_cleanup_(freep) char *file = host->module ? probe_field(host->module, "srcversion") : NULL;
+	char version[64], source[64];
+
+	probe_line("/sys/module/mtag/version", version, sizeof(version));
+	probe_line("/sys/module/mtag/srcversion", source, sizeof(source));
+	if (file && *source && strcmp(file, source) != 0)
+		check_set(check, CHECK_WARN,
+			  "The installed one takes over at the next boot, or by: rmmod mtag && "
+			  "modprobe mtag",
+			  "loaded, version %s, but another build is installed", version);
+	else
+		check_set(check, CHECK_OK, NULL, "loaded, version %s",
+			  *version ? version : "unknown");
+}
+
+/*
+ * What the module, or the kernel of it, complained of since it was last at work: the end of the log's
+ * last such line. Kernels say of every module that is built elsewhere that it taints them.
+ */
+static const char *complaint(const struct host *host, char *buf, size_t size)
+{
+	const char *line = host->log;
+
+	*buf = '\0';
+	while (line && (line = strstr(line, " mtag: "))) {
+		const char *text = line + strlen(" mtag: ");
+		int len = (int)strcspn(text, "\n");
+
+		line = text;
+		if (!strncmp(text, "counting by ", strlen("counting by ")))
+			*buf = '\0';
+		else if (!memmem(text, (size_t)len, "taint", strlen("taint")))
+			snprintf(buf, size, "%.*s", len, text);
+	}
+	return buf;
+}
+
+void check_module(const struct host *host, struct check *check)
+{
+	static const char advice[] = "Mend what fails below, if anything, then: modprobe mtag";
+	char buf[200];
+
+	if (host->loaded)
+		check_loaded(host, check);
+	else if (!host->module)
+		check_set(check, CHECK_FAIL, "Load it: modprobe mtag. See also: apt install kmod",
+			  "not loaded; there is no modinfo to tell whether it is built");
+	else if (!*host->module)
+		check_set(check, CHECK_FAIL,
+			  "As root: apt install mtag-dkms, or in the sources: make dkms",
+			  "not built for this kernel");
+	else if (!host_built(host))
+		check_set(check, CHECK_FAIL,
+			  "Build it for this kernel: make module KERNEL=$(uname -r)",
+			  "not loaded; the file is for kernel %s", host->built_for);
+	else if (*complaint(host, buf, sizeof(buf)))
+		check_set(check, CHECK_FAIL, advice, "not loaded; the kernel's log says: %s", buf);
+	else
+		check_set(check, CHECK_FAIL, advice, "not loaded");
+}
+
+void check_headers(const struct host *host, struct check *check)
+{
+	bool built = host->loaded || host_built(host);
+	char path[256];
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", host->release);
+	if (!probe_access(path, F_OK))
+		check_set(check, CHECK_OK, NULL, "installed");
+	else if (built)
+		check_set(check, CHECK_OK, NULL, "not installed; the module is built");
+	else
+		check_set(check, CHECK_FAIL, "apt install linux-headers-$(uname -r)",
+			  "not installed, so that the module cannot be built");
+}
+
+void check_lockdown(const struct host *host, struct check *check)
+{
+	static const char advice[] = "The module must have a signature that this kernel trusts: "
+				     "see the module's signature.";
+	_cleanup_(freep) char *signer = NULL;
+	bool taken = host->loaded || host_trust(host, &signer) == TRUST_KNOWN_KEY;
+
+	switch (host->lockdown) {
+	case LOCKDOWN_UNSEEN:
+		if (host->config && probe_config_has(host->config, "SECURITY_LOCKDOWN_LSM"))
+			check_set(check, CHECK_WARN,
+				  "mount -t securityfs none /sys/kernel/security",
+				  "cannot be seen, as securityfs is not mounted");
+		else
+			check_set(check, CHECK_OK, NULL, "none that can be seen");
+		break;
+	case LOCKDOWN_OFF:
+		check_set(check, CHECK_OK, NULL, "off");
+		break;
+	case LOCKDOWN_INTEGRITY:
+		check_set(check, taken ? CHECK_OK : CHECK_FAIL, advice,
+			  "integrity: unsigned modules are refused");
+		break;
+	case LOCKDOWN_CONFIDENTIALITY:
+		check_set(check, taken ? CHECK_OK : CHECK_FAIL, advice,
+			  "confidentiality: unsigned modules are refused, tracefs is closed");
+		break;
+	}
+}
+
+/* It is refused, unless it is loaded already. */
+static void refused(const struct host *host, struct check *check, const char *advice,
+		    const char *why, const char *signer)
+{
+	if (host->loaded)
+		check_set(check, CHECK_WARN, advice, "%s%s: the next boot will not load it", why,
+			  signer);
+	else
+		check_set(check, CHECK_FAIL, advice, "%s%s, and this kernel refuses it", why,
+			  signer);
+}
+
+void check_signature(const struct host *host, struct check *check)
+{
+	static const char enrol[] =
+		"mokutil --import /var/lib/dkms/mok.pub, reboot and agree to it; "
+		"see signing.md in mtag's documentation.";
+	_cleanup_(freep) char *signer = NULL;
+	enum trust trust = host_trust(host, &signer);
+
+	if (!host->enforced)
+		check_set(check, CHECK_OK, NULL, "not enforced%s%s",
+			  signer ? "; the module has that of " : "", signer ? signer : "");
+	else if (!host->module || !*host->module)
+		check_set(
+			check, host->loaded ? CHECK_OK : CHECK_WARN,
+			"dkms signs what it builds; its key has to be enrolled: see signing.md in "
+			"mtag's documentation.",
+			"enforced%s", host->loaded ? "; the loaded module was taken" : "");
+	else if (trust == TRUST_UNSIGNED)
+		refused(host, check,
+			"Have dkms build it, which signs it: see signing.md in mtag's documentation.",
+			"the module is not signed", "");
+	else if (trust == TRUST_UNKNOWN_KEY)
+		refused(host, check, enrol, "the module is signed by an unknown key, of ", signer);
+	else
+		check_set(check, CHECK_OK, NULL, "enforced; the module has that of %s%s",
+			  signer ? signer : "?",
+			  trust == TRUST_UNSEEN ? ", whose key root can look for" : "");
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What an administrator has switched off or not mounted. */
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "doctor/check.h"
+#include "probe.h"
+
+void check_ftrace_switch(const struct host *host, struct check *check)
+{
+	char value[16];
+
+	(void)host;
+	if (!probe_line("/proc/sys/kernel/ftrace_enabled", value, sizeof(value)))
+		check_set(check, CHECK_WARN, "This kernel has no function tracing, or hides it.",
+			  "no kernel.ftrace_enabled");
+	else if (strcmp(value, "1") != 0)
+		check_set(check, CHECK_FAIL, "sysctl kernel.ftrace_enabled=1",
+			  "tracing is switched off: kernel.ftrace_enabled is %s, so that no hook "
+			  "goes in or fires",
+			  value);
+	else
+		check_set(check, CHECK_OK, NULL, "kernel.ftrace_enabled is 1");
+}
+
+void check_kprobes_switch(const struct host *host, struct check *check)
+{
+	bool used = !strcmp(host->info.mode, "kprobes");
+	char value[16];
+
+	if (!probe_line("/sys/kernel/debug/kprobes/enabled", value, sizeof(value)))
+		check_set(check, CHECK_OK, NULL, "on, unless root has switched them off");
+	else if (*value != '0')
+		check_set(check, CHECK_OK, NULL, "on");
+	else
+		check_set(
+			check, used ? CHECK_FAIL : CHECK_WARN,
+			"echo 1 > /sys/kernel/debug/kprobes/enabled",
+			used ? "kprobes are switched off: no hook fires"
+			     : "kprobes are switched off; without function tracing mtag needs them");
+}
+
+/* @entry: " place type " of a line of mounts(5). */
+static bool mounted(const char *entry)
+{
+	_cleanup_(freep) char *mounts =
+		probe_read(*probe_root() ? "/proc/1/mounts" : "/proc/self/mounts");
+
+	return mounts && strstr(mounts, entry);
+}
+
+/* @filesystem: "\tname\n" of a line of /proc/filesystems. */
+static bool known(const char *filesystem)
+{
+	_cleanup_(freep) char *list = probe_read("/proc/filesystems");
+
+	return !list || strstr(list, filesystem);
+}
+
+void check_tracefs(const struct host *host, struct check *check)
+{
+	(void)host;
+	if (mounted(" /sys/kernel/tracing tracefs ") ||
+	    mounted(" /sys/kernel/debug/tracing tracefs "))
+		check_set(check, CHECK_OK, NULL, "mounted");
+	else
+		check_set(check, CHECK_WARN,
+			  "Only this command looks at it: mount -t tracefs none "
+			  "/sys/kernel/tracing",
+			  "not mounted");
+}
+
+void check_debugfs(const struct host *host, struct check *check)
+{
+	(void)host;
+	if (mounted(" /sys/kernel/debug debugfs "))
+		check_set(check, CHECK_OK, NULL, "mounted");
+	else if (!known("\tdebugfs\n"))
+		check_set(
+			check, CHECK_WARN,
+			"Only /sys/kernel/debug/mtag needs it. Boot without debugfs=off, a kernel "
+			"with CONFIG_DEBUG_FS.",
+			"this kernel has none");
+	else
+		check_set(check, CHECK_WARN,
+			  "Only /sys/kernel/debug/mtag needs it: mount -t debugfs none "
+			  "/sys/kernel/debug",
+			  "not mounted");
+}

@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Each obstacle is put in the module's way for real; mtagctl doctor names it, and doing what it advises
+# removes it. (What Debian's kernels cannot be made to lack, tests/unit/ctl_doctor.sh makes up.)
+# vm: group=doctor accel=single module=linger_ms=2000
+. tests/kernel/lib.sh
+tmp=$(mktemp -d)
+mount -t securityfs none /sys/kernel/security
+release=$(uname -r)
+build=/lib/modules/$release/build
+
+# look OPTION…: what doctor says now.
+look() {
+	mtagctl -j doctor "$@" >"$tmp/said"
+	status=$?
+}
+# field CHECK KEY
+field() { jq -r --arg check "$1" --arg key "$2" '.[] | select(.check == $check) | .[$key]' "$tmp/said"; }
+# sees EXIT STATUS CHECK DETAIL NAME: of what it said last; DETAIL is a part of it.
+sees() {
+	[ "$status $(field "$3" status)" = "$1 $2" ] && [[ $(field "$3" detail) == *"$4"* ]] &&
+		{ [ "$2" = ok ] || [ -n "$(field "$3" advice)" ]; }
+	ok $? "$5" || jq -c '.[]' "$tmp/said" | sed "s/^/#   exit $status: /"
+}
+# do_as_told CHECK PATTERN: the command in its advice that matches.
+do_as_told() {
+	local command
+	command=$(field "$1" advice | grep -oE "$2")
+	echo "# $1 advises: $command"
+	[ -n "$command" ] && (eval "$command") >/dev/null
+}
+# refused NAME WHY [FILE]: the module does not load; insmod says why.
+refused() {
+	local said
+	said=$(insmod "${3:-$MTAG_MODULE}" 2>&1) && { unload; ok 1 "$1"; return; }
+	[[ $said == *"$2"* ]]
+	ok $? "$1" || echo "#   $said"
+}
+
+look
+is "$status" 0 "a fit kernel is fit"
+is "$(jq -r '.[] | select(.status == "fail") | .check' "$tmp/said")" "" "nothing fails"
+is "$(jq -r '[.[] | keys == ["advice", "check", "detail", "status"]] | all' "$tmp/said")" true "the keys are as documented"
+
+# Nothing is fit without the module …
+unload
+look -m "$MTAG_MODULE"
+sees 4 fail netlink 'no family "mtag"' "the netlink family is absent"
+sees 4 fail module 'not loaded' "as the module is not loaded"
+sees 4 ok symbols 'all ' "it says of the module's file that its functions are there"
+sees 4 ok 'function tracing' 'all ' "and traceable"
+sysctl -qw kernel.kptr_restrict=2
+setpriv --reuid 65534 --clear-groups "$(command -v mtagctl)" -j doctor -m "$MTAG_MODULE" >"$tmp/said"
+status=$?
+sees 4 ok symbols 'all ' "nobody sees that too"
+sysctl -qw kernel.kptr_restrict=0
+
+# … which may not even be built, for want of headers.
+look
+sees 4 fail module 'not built' "the module is not built"
+sees 4 ok 'kernel headers' installed "headers are there"
+mv "$build" "$build.hidden"
+look
+sees 4 fail 'kernel headers' 'not installed' "headers are missing"
+[[ $(field 'kernel headers' advice) == *"apt install linux-headers-"* ]]
+ok $? "it says which package has them"
+mv "$build.hidden" "$build"
+
+mkdir -p "/lib/modules/$release/updates/dkms"
+cp "$MTAG_MODULE" "/lib/modules/$release/updates/dkms/" && depmod "$release"
+look
+sees 4 fail module 'not loaded' "an installed module is found"
+do_as_told module 'modprobe mtag'
+look
+sees 0 ok module loaded "modprobe mtag, as it advises, and all is well"
+
+# Tracing is switched off.
+unload
+sysctl -qw kernel.ftrace_enabled=0
+refused "with tracing switched off the module does not load" 'busy'
+look
+sees 4 fail 'ftrace switch' 'switched off' "tracing is switched off"
+sees 4 fail module 'ftrace refused the hooks' "it quotes what the module said"
+do_as_told 'ftrace switch' 'sysctl .*'
+check "switched on, as it advises, the module loads" load
+look
+sees 0 ok 'ftrace switch' '' "and tracing is on"
+unload
+
+echo 0 >/sys/kernel/debug/kprobes/enabled
+look
+sees 4 warn 'kprobes switch' 'switched off' "kprobes are switched off"
+check "the module loads without, as long as functions are traced" load
+unload
+do_as_told 'kprobes switch' 'echo .*'
+check "switched on, as it advises, it can do by kprobes alone" load force_kprobes=1
+look
+sees 0 ok 'kprobes switch' on "and kprobes are on"
+sees 0 warn hooks 'by kprobes' "it says that these cost more"
+echo 0 >/sys/kernel/debug/kprobes/enabled
+look
+sees 2 fail 'kprobes switch' 'no hook fires' "kprobes are switched off beneath the module"
+echo 1 >/sys/kernel/debug/kprobes/enabled
+
+umount -l /sys/kernel/tracing
+umount -l /sys/kernel/debug
+look
+sees 0 warn debugfs 'not mounted' "debugfs is not mounted"
+sees 0 warn tracefs 'not mounted' "tracefs is not mounted"
+do_as_told debugfs 'mount .*'
+do_as_told tracefs 'mount .*'
+look
+sees 0 ok debugfs mounted "debugfs is mounted, as it advises"
+sees 0 ok tracefs mounted "so is tracefs"
+test -r $debug/health
+ok $? "and mtag's files are there"
+umount /sys/kernel/security
+look
+sees 0 warn lockdown 'cannot be seen' "lockdown cannot be seen"
+do_as_told lockdown 'mount .*'
+look
+sees 0 ok lockdown off "securityfs is mounted, as it advises"
+
+# A module that needs a function which this kernel does not have: the first of its list, misspelt.
+unload
+function=$(modinfo -F hooks "$MTAG_MODULE" | cut -d ' ' -f 1)
+LC_ALL=C sed "s/$function/${function%?}_/g" "$MTAG_MODULE" >"$tmp/other.ko"
+refused "a module does not load whose function was renamed" '' "$tmp/other.ko"
+look -m "$tmp/other.ko"
+sees 4 fail symbols "${function%?}_" "a function is inlined or renamed"
+sees 4 fail module "${function%?}_" "it quotes the module, which names the same"
+sees 4 warn 'function tracing' "${function%?}_" "nor can it be traced"
+
+# Signatures: none, of a key that the kernel does not know. (Of one that it does: tests/pkg/t_signing.sh)
+openssl req -new -x509 -nodes -days 2 -subj '/CN=A key of nobody' -newkey rsa:2048 -keyout "$tmp/key" \
+	-outform DER -out "$tmp/cert" 2>/dev/null
+cp "$MTAG_MODULE" "$tmp/signed.ko"
+check "a module is signed as dkms does it" "$build/scripts/sign-file" sha256 "$tmp/key" "$tmp/cert" "$tmp/signed.ko"
+is "$(modinfo -F signer "$tmp/signed.ko")" 'A key of nobody' "modinfo shows whose key"
+look -m "$tmp/signed.ko"
+sees 4 ok 'module signature' 'A key of nobody' "doctor too; not enforced, any will do"
+insmod "$tmp/signed.ko"
+ok $? "it loads"
+unload
+
+echo integrity >/sys/kernel/security/lockdown
+refused "under lockdown an unsigned module is refused" 'not permitted'
+look -m "$MTAG_MODULE"
+sees 4 fail lockdown integrity "lockdown is in the way"
+sees 4 fail 'module signature' 'not signed' "as the module is not signed"
+refused "so is one signed by an unknown key" 'not permitted' "$tmp/signed.ko"
+look -m "$tmp/signed.ko"
+sees 4 fail 'module signature' 'A key of nobody' "it names the unknown key"
+[[ $(field 'module signature' advice) == 'mokutil --import '* ]]
+ok $? "and how it becomes known"
+
+echo 1 >/sys/module/module/parameters/sig_enforce
+refused "where signatures are enforced, an unsigned module is refused" 'rejected'
+refused "so is one signed by an unknown key, there" '' "$tmp/signed.ko"
+look -m "$MTAG_MODULE"
+sees 4 fail 'module signature' 'not signed' "the module is not signed"
+mtagctl doctor -m "$MTAG_MODULE" | awk 'length > 80 {bad = 1} END {exit bad}'
+ok $? "the text fits 80 columns"
+rm -rf "$tmp"
+done_testing

@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# mtagctl doctor on made-up machines: a tree of /proc, /sys, /boot and /lib/modules in which nothing is
+# wrong, and then one thing at a time is. What can be wrong for real, t_doctor has wrong for real.
+cd "$(dirname "$(realpath "$0")")/../.." || exit
+PATH=$PATH:/sbin:/usr/sbin
+ctl=build/bin/mtagctl release=6.1.0-99-test n=0 failed=0
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+root=$tmp/root
+
+# put FILE LINE…: a file of the machine.
+put() {
+	local file=$root/$1
+	shift
+	mkdir -p "${file%/*}"
+	printf '%s\n' "$@" >"$file"
+}
+
+# module FIELD=VALUE…: the module's file, with nothing but what modinfo shows.
+module() {
+	local dir=$root/lib/modules/$release
+	mkdir -p "$dir"
+	printf '%s\0' name=mtag "$@" >"$tmp/modinfo"
+	cc -c -x c -o "$dir/mtag.ko" /dev/null &&
+		objcopy --add-section .modinfo="$tmp/modinfo" "$dir/mtag.ko" &&
+		depmod -b "$root" "$release" 2>/dev/null
+}
+
+hooks='folio_add page_remove.x mm_drop '
+functions=(folio_add page_remove.x mm_drop copy_pages)
+options=(MMU MODULES KPROBES KALLSYMS NET TRACEPOINTS UPROBES MIGRATION SWAP KSM TRANSPARENT_HUGEPAGE
+	SYSVIPC FUNCTION_TRACER DYNAMIC_FTRACE_WITH_ARGS SECURITY_LOCKDOWN_LSM)
+sys=sys/kernel lib=lib/modules/$release
+
+# A machine on which the module is loaded and all is well.
+machine() {
+	rm -rf "$root"
+	put proc/sys/kernel/osrelease $release
+	put proc/sys/kernel/ftrace_enabled 1
+	put proc/kallsyms "${functions[@]/#/0000000000000000 T }"
+	put proc/filesystems $'nodev\tdebugfs'
+	put proc/1/mounts 'none /sys/kernel/debug debugfs rw 0 0' 'none /sys/kernel/tracing tracefs rw 0 0'
+	put proc/keys '1474ca04 I------ 1 perm 1f010000 0 0 asymmetri Some CA: 6cce: X509.rsa bb41 []'
+	put boot/config-$release "${options[@]/%/=y}"
+	sed -i 's/^/CONFIG_/' "$root/boot/config-$release"
+	put $lib/build/Makefile
+	put $sys/tracing/available_filter_functions "${functions[@]}"
+	put $sys/debug/kprobes/enabled 1
+	put $sys/debug/kprobes/blacklist $'0x0-0x1\tdo_int3'
+	put $sys/security/lockdown '[none] integrity confidentiality'
+	put sys/module/module/parameters/sig_enforce N
+	put sys/module/mtag/version 1.2.3
+	put sys/module/mtag/srcversion ABC
+	module "hooks=$hooks" callers=copy_pages "vermagic=$release SMP" srcversion=ABC
+}
+unloaded() {
+	machine
+	rm -r "$root/sys/module/mtag"
+}
+
+# ok STATUS NAME
+ok() {
+	n=$((n + 1))
+	[ "$1" = 0 ] || failed=1
+	[ "$1" = 0 ] && echo "ok $n - $2" || echo "not ok $n - $2"
+	return "$1"
+}
+
+# sees EXIT STATUS CHECK DETAIL ADVICE NAME: what doctor says of a check; DETAIL and ADVICE are part of
+# it, a | being its end.
+sees() {
+	local out status line detail advice
+	out=$($ctl -j doctor --root "$root" 2>&1)
+	status=$?
+	line=$(sed 's/},{/},\n{/g' <<<"$out" | grep -F "\"check\":\"$3\",")
+	detail=${line#*'"detail":"'} advice=${line#*'"advice":"'}
+	[ "$status" = "$1" ] && [[ $line == *"\"status\":\"$2\""* ]] &&
+		[[ ${detail%'","advice":'*}'|' == *"$4"* ]] && [[ ${advice%'"}'*}'|' == *"$5"* ]]
+	ok $? "$6" || echo "#   exit $status: $line"
+}
+
+machine
+sees 0 ok module 'version 1.2.3' '' 'a machine on which all is well'
+out=$($ctl -j doctor --root "$root" | sed 's/},{/},\n{/g' | grep -vc '"status":"ok"')
+[ "$out" = 0 ]
+ok $? 'nothing there is a warning'
+
+put sys/module/mtag/srcversion DEF
+sees 0 warn module 'another build is installed' 'rmmod mtag && modprobe mtag' 'another build is loaded than is installed'
+
+unloaded
+sees 4 fail module 'not loaded' 'modprobe mtag' 'the module is not loaded'
+sees 4 ok symbols 'all 4 functions' '' 'it would find its functions'
+rm "$root/$lib/mtag.ko"
+depmod -b "$root" $release 2>/dev/null
+sees 4 fail module 'not built for this kernel' 'apt install mtag-dkms' 'the module is not built'
+sees 4 warn symbols 'is not there' '-m' 'then nobody knows which functions it needs'
+sees 4 ok 'kernel headers' installed '' 'headers are there to build it'
+rm -r "$root/$lib/build"
+sees 4 fail 'kernel headers' 'not installed' 'apt install linux-headers-' 'headers are missing'
+unloaded
+rm -r "$root/$lib/build"
+sees 4 ok 'kernel headers' 'the module is built' '' 'headers are not missed once the module is built'
+unloaded
+module "hooks=$hooks" 'vermagic=6.1.0-1-other SMP'
+sees 4 fail module 'for kernel 6.1.0-1-other' 'make module KERNEL=' 'the module is built for another kernel'
+unloaded
+put proc/sys/kernel/osrelease 5.10.0-1-amd64
+sees 4 fail kernel 5.10.0-1-amd64 'Linux 6.1' 'the kernel is too old'
+
+for option in MMU MODULES KPROBES KALLSYMS NET TRACEPOINTS UPROBES MIGRATION SWAP KSM TRANSPARENT_HUGEPAGE SYSVIPC; do
+	unloaded
+	sed -i "s/^CONFIG_$option=y/# CONFIG_$option is not set/" "$root/boot/config-$release"
+	sees 4 fail configuration "lacks CONFIG_$option|" 'built with these options' "the kernel has no CONFIG_$option"
+done
+for option in FUNCTION_TRACER DYNAMIC_FTRACE_WITH_ARGS; do
+	unloaded
+	sed -i "/^CONFIG_$option=/d" "$root/boot/config-$release"
+	sees 4 warn 'function tracing' "CONFIG_$option" kprobes "the kernel has no CONFIG_$option"
+done
+unloaded
+gzip -c "$root/boot/config-$release" >"$root/proc/config.gz"
+rm "$root/boot/config-$release"
+sees 4 ok configuration 'are there' '' 'the configuration may be in /proc/config.gz'
+rm "$root/proc/config.gz"
+sees 4 warn configuration 'nowhere' '' 'or nowhere'
+
+unloaded
+sed -i '/ mm_drop$/d' "$root/proc/kallsyms"
+sees 4 fail symbols ': mm_drop|' "Debian's kernels" 'a function to hook is inlined'
+unloaded
+sed -i 's/ mm_drop$/ mm_drop.isra.0/' "$root/proc/kallsyms"
+sees 4 fail symbols ': mm_drop (there is mm_drop.isra.0)' "Debian's kernels" 'a function to hook is renamed'
+unloaded
+sed -i 's/ mm_drop$/ mm_drop.cold/' "$root/proc/kallsyms"
+sees 4 fail symbols ': mm_drop|' '' 'a cold part is no function'
+unloaded
+sed -i 's/ mm_drop$/ mm_drop\t[other]/' "$root/proc/kallsyms"
+sees 4 fail symbols ': mm_drop|' '' "a module's function of that name is not the kernel's"
+unloaded
+sed -i '/ copy_pages$/d' "$root/proc/kallsyms"
+sees 4 fail symbols ': copy_pages|' '' 'a caller is inlined'
+unloaded
+put $sys/debug/kprobes/blacklist $'0x0-0x1\tmm_drop'
+sees 4 fail symbols 'forbids to hook mm_drop' '' 'a function may not be probed'
+unloaded
+rm "$root/proc/kallsyms"
+sees 4 warn symbols 'not readable' CONFIG_KALLSYMS 'there is no /proc/kallsyms'
+unloaded
+many=$(printf 'function_%04d ' {1..200})
+module "hooks=$many" "vermagic=$release SMP"
+sees 4 fail symbols 'function_0001, function_0002' '' 'very many functions are missing'
+sees 4 fail symbols ' more' '' 'the rest is counted'
+
+unloaded
+sed -i '/^mm_drop$/d' "$root/$sys/tracing/available_filter_functions"
+sees 4 warn 'function tracing' ': mm_drop|' kprobes 'a function cannot be traced'
+unloaded
+put proc/sys/kernel/ftrace_enabled 0
+sees 4 fail 'ftrace switch' 'switched off' 'sysctl kernel.ftrace_enabled=1' 'tracing is switched off'
+machine
+put proc/sys/kernel/ftrace_enabled 0
+sees 2 fail 'ftrace switch' 'switched off' '' 'though the module is loaded'
+unloaded
+put $sys/debug/kprobes/enabled 0
+sees 4 warn 'kprobes switch' 'switched off' 'echo 1 >' 'kprobes are switched off'
+
+machine
+put proc/1/mounts 'none / ext4 rw 0 0'
+sees 0 warn debugfs 'not mounted' 'mount -t debugfs' 'debugfs is not mounted'
+sees 0 warn tracefs 'not mounted' 'mount -t tracefs' 'tracefs is not mounted'
+put proc/filesystems $'\text4'
+sees 0 warn debugfs 'has none' 'debugfs=off' 'debugfs is switched off'
+
+unloaded
+rm "$root/$sys/security/lockdown"
+sees 4 warn lockdown 'cannot be seen' 'mount -t securityfs' 'lockdown cannot be seen'
+for level in integrity confidentiality; do
+	unloaded
+	put $sys/security/lockdown "none [$level]"
+	sees 4 fail lockdown "$level" "module's signature" "lockdown is $level"
+	sees 4 fail 'module signature' 'not signed' 'Have dkms build it' "which refuses an unsigned module"
+	machine
+	put $sys/security/lockdown "none [$level]"
+	sees 0 ok lockdown "$level" '' "lockdown is $level, and the module loaded"
+	sees 0 warn 'module signature' 'next boot' '' 'but it would not be again'
+done
+unloaded
+put sys/module/module/parameters/sig_enforce Y
+sees 4 fail 'module signature' 'not signed' dkms 'unsigned modules are refused'
+rm "$root/$lib/mtag.ko"
+depmod -b "$root" $release 2>/dev/null
+sees 4 warn 'module signature' enforced signing.md 'so would one be that is yet to be built'
+
+$ctl doctor --root "$root" | awk 'length > 80 {bad = 1} END {exit bad}'
+ok $? 'the text fits 80 columns'
+rm -rf "$root"
+mkdir "$root"
+sees 4 fail module '' '' 'an empty directory is no machine'
+echo "1..$n"
+exit $failed
