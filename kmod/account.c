@@ -40,26 +40,33 @@ uncharge:
 	return NULL;
 }
 
-/* The arrays of pointers only; the chunks come from the one it replaces. */
-static struct mtag_accounts *array_alloc(unsigned int nr_chunks, gfp_t gfp)
+static size_t array_bytes(unsigned int room)
+{
+	return struct_size((struct mtag_accounts *)NULL, hot, room * MTAG_CHUNK_TAGS) +
+	       room * sizeof(struct mtag_chunk *);
+}
+
+/* The arrays of pointers only, with @room for so many chunks. */
+static struct mtag_accounts *array_alloc(unsigned int room, gfp_t gfp)
 {
 	struct mtag_accounts *acc;
 
-	acc = kvzalloc(struct_size(acc, hot, nr_chunks * MTAG_CHUNK_TAGS), gfp);
-	if (!acc)
+	if (mtag_charge_memory(array_bytes(room)))
 		return NULL;
-	acc->chunks = kvcalloc(nr_chunks, sizeof(*acc->chunks), gfp);
-	if (!acc->chunks) {
-		kvfree(acc);
+	/* In one piece: the chunks follow the last of hot[]. */
+	acc = kvzalloc(array_bytes(room), gfp);
+	if (!acc) {
+		mtag_uncharge_memory(array_bytes(room));
 		return NULL;
 	}
-	acc->nr_chunks = nr_chunks;
+	acc->chunks = (struct mtag_chunk **)&acc->hot[room * MTAG_CHUNK_TAGS];
+	acc->room = room;
 	return acc;
 }
 
 static void array_free(struct mtag_accounts *acc)
 {
-	kvfree(acc->chunks);
+	mtag_uncharge_memory(array_bytes(acc->room));
 	kvfree(acc);
 }
 
@@ -68,20 +75,31 @@ static void array_free_rcu(struct rcu_head *rcu)
 	array_free(container_of(rcu, struct mtag_accounts, rcu));
 }
 
-static int array_fill(struct mtag_accounts *acc, unsigned int from, gfp_t gfp)
+static void array_put(struct mtag_accounts *acc, unsigned int i, struct mtag_chunk *chunk)
 {
-	unsigned int i, tag;
+	unsigned int tag;
 
-	for (i = from; i < acc->nr_chunks; i++) {
-		acc->chunks[i] = chunk_alloc(gfp);
-		if (!acc->chunks[i])
+	acc->chunks[i] = chunk;
+	for (tag = 0; tag < MTAG_CHUNK_TAGS; tag++)
+		acc->hot[i * MTAG_CHUNK_TAGS + tag] = chunk->hot + tag;
+}
+
+/* Have @chunks chunks, for which there is room. */
+static int array_fill(struct mtag_accounts *acc, unsigned int chunks, gfp_t gfp)
+{
+	struct mtag_chunk *chunk;
+	unsigned int i;
+
+	for (i = acc->nr_chunks; i < chunks; i++) {
+		chunk = chunk_alloc(gfp);
+		if (!chunk)
 			goto undo;
-		for (tag = 0; tag < MTAG_CHUNK_TAGS; tag++)
-			acc->hot[i * MTAG_CHUNK_TAGS + tag] = acc->chunks[i]->hot + tag;
+		array_put(acc, i, chunk);
 	}
+	acc->nr_chunks = chunks;
 	return 0;
 undo:
-	while (i-- > from)
+	while (i-- > acc->nr_chunks)
 		chunk_free(acc->chunks[i]);
 	return -ENOMEM;
 }
@@ -95,11 +113,12 @@ undo:
  */
 struct mtag_accounts *mtag_account_alloc(unsigned int nr_tags, gfp_t gfp)
 {
-	struct mtag_accounts *acc = array_alloc(DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS), gfp);
+	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
+	struct mtag_accounts *acc = array_alloc(chunks, gfp);
 
 	if (!acc)
 		return NULL;
-	if (array_fill(acc, 0, gfp)) {
+	if (array_fill(acc, chunks, gfp)) {
 		array_free(acc);
 		return NULL;
 	}
@@ -116,6 +135,22 @@ void mtag_account_free(struct mtag_accounts *acc)
 	array_free(acc);
 }
 
+/* A copy of @old with room for @chunks and as many again: n tags are copied O(n) times in all. */
+static struct mtag_accounts *array_larger(const struct mtag_accounts *old, unsigned int chunks,
+					  gfp_t gfp)
+{
+	unsigned int most = DIV_ROUND_UP(MTAG_ID_MAX + 1, MTAG_CHUNK_TAGS), i;
+	struct mtag_accounts *acc = array_alloc(min(2 * chunks, max(chunks, most)), gfp);
+
+	if (!acc)
+		return NULL;
+	for (i = 0; i < old->nr_chunks; i++)
+		array_put(acc, i, old->chunks[i]);
+	acc->nr_chunks = old->nr_chunks;
+	acc->nr_tags = old->nr_tags;
+	return acc;
+}
+
 /**
  * mtag_account_grow() - have accounts for all tags below @nr_tags
  * @s:		space
@@ -127,31 +162,37 @@ void mtag_account_free(struct mtag_accounts *acc)
  */
 int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 {
-	struct mtag_accounts *old, *acc;
 	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
+	struct mtag_accounts *old, *acc;
 
 	old = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
 	if (nr_tags <= old->nr_tags)
 		return 0;
-	if (chunks <= old->nr_chunks) {
-		/* Pairs with the hot path's comparison: the account is zero already. */
-		smp_store_release(&old->nr_tags, nr_tags);
-		return 0;
-	}
-	/* Room to spare in the arrays would be read as accounts: grow them by need. */
-	acc = array_alloc(chunks, gfp);
+	acc = chunks <= old->room ? old : array_larger(old, chunks, gfp);
 	if (!acc)
 		return -ENOMEM;
-	memcpy(acc->chunks, old->chunks, old->nr_chunks * sizeof(*acc->chunks));
-	memcpy(acc->hot, old->hot, old->nr_chunks * MTAG_CHUNK_TAGS * sizeof(*acc->hot));
-	if (array_fill(acc, old->nr_chunks, gfp)) {
-		array_free(acc);
+	if (array_fill(acc, chunks, gfp)) {
+		if (acc != old)
+			array_free(acc);
 		return -ENOMEM;
 	}
-	acc->nr_tags = nr_tags;
-	rcu_assign_pointer(s->accounts, acc);
-	call_rcu(&old->rcu, array_free_rcu);
+	/*
+	 * Pairs with the comparison of whoever looks for an account: it is there,
+	 * and zero. The hot path has no barrier but that x86 keeps loads in order.
+	 */
+	smp_store_release(&acc->nr_tags, nr_tags);
+	if (acc != old) {
+		rcu_assign_pointer(s->accounts, acc);
+		call_rcu(&old->rcu, array_free_rcu);
+	}
 	return 0;
+}
+
+/* How many tags have an account in @acc now. */
+static unsigned int tags_of(const struct mtag_accounts *acc)
+{
+	/* Pairs with mtag_account_grow(). */
+	return smp_load_acquire(&acc->nr_tags);
 }
 
 static struct mtag_cold *cold_of(const struct mtag_accounts *acc, unsigned int tag)
@@ -205,7 +246,7 @@ void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kin
 	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
 	u32 now;
 
-	if (unlikely(tag >= READ_ONCE(acc->nr_tags))) {
+	if (unlikely(tag >= tags_of(acc))) {
 		mtag_space_dirty(s);
 		tag = MTAG_ID_UNTAGGED;
 	}
@@ -219,7 +260,7 @@ void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages)
 {
 	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
 
-	if (tag < READ_ONCE(acc->nr_tags))
+	if (tag < tags_of(acc))
 		this_cpu_add(hot_of(acc, tag)->touched, pages);
 }
 
@@ -236,7 +277,7 @@ void mtag_account_peak(struct mtag_space *s, unsigned int tag)
 {
 	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
 
-	if (tag < READ_ONCE(acc->nr_tags))
+	if (tag < tags_of(acc))
 		peak_raise(cold_of(acc, tag), resident(acc, tag));
 }
 
@@ -248,7 +289,7 @@ void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call ca
 
 	rcu_read_lock();
 	acc = rcu_dereference(s->accounts);
-	cold = cold_of(acc, tag < READ_ONCE(acc->nr_tags) ? tag : MTAG_ID_UNTAGGED);
+	cold = cold_of(acc, tag < tags_of(acc) ? tag : MTAG_ID_UNTAGGED);
 	atomic_inc(&cold->calls[call]);
 	atomic64_add(bytes, &cold->bytes[call]);
 	rcu_read_unlock();
@@ -324,7 +365,7 @@ void mtag_account_reset_peaks(struct mtag_space *s)
 
 	rcu_read_lock();
 	acc = rcu_dereference(s->accounts);
-	for (tag = 0; tag < READ_ONCE(acc->nr_tags); tag++)
+	for (tag = 0; tag < tags_of(acc); tag++)
 		atomic64_set(&cold_of(acc, tag)->peak, resident(acc, tag));
 	rcu_read_unlock();
 }
