@@ -31,21 +31,11 @@ static void name_missing(const struct symbol *symbols, size_t n, char *buf, size
 	}
 }
 
-/* Options without which the module does not build, or has functions missing. */
+/* Those without which the module does not build; others only leave out functions that it needs. */
 void check_config(const struct host *host, struct check *check)
 {
-	static const char *const options[] = {"MMU",
-					      "MODULES",
-					      "KPROBES",
-					      "KALLSYMS",
-					      "NET",
-					      "TRACEPOINTS",
-					      "UPROBES",
-					      "MIGRATION",
-					      "SWAP",
-					      "KSM",
-					      "TRANSPARENT_HUGEPAGE",
-					      "SYSVIPC"};
+	static const char *const options[] = {"MMU",	  "MODULES", "KPROBES",
+					      "KALLSYMS", "NET",     "TRACEPOINTS"};
 	char missing[160] = "";
 
 	if (!host->config) {
@@ -145,6 +135,19 @@ static const char *traceable(void)
 	return NULL;
 }
 
+/* PREEMPT_RT cannot do with kprobes: they disable preemption. */
+static void slower(const struct host *host, struct check *check, const char *what,
+		   const char *missing)
+{
+	if (host->config && probe_config_has(host->config, "PREEMPT_RT"))
+		check_set(check, CHECK_FAIL, "Run one of Debian's kernels.",
+			  "%s%s: PREEMPT_RT needs it", what, missing);
+	else
+		check_set(check, CHECK_WARN,
+			  "mtag then hooks by kprobes: the same numbers, more cost.", "%s%s", what,
+			  missing);
+}
+
 static void look_traceable(const struct host *host, struct check *check)
 {
 	_cleanup_(freep) char *names = NULL;
@@ -163,9 +166,7 @@ static void look_traceable(const struct host *host, struct check *check)
 	}
 	name_missing(symbols, n, missing, sizeof(missing));
 	if (*missing)
-		check_set(check, CHECK_WARN,
-			  "mtag then hooks by kprobes: the same numbers, more cost.",
-			  "what cannot be traced%s", missing);
+		slower(host, check, "what cannot be traced", missing);
 	else
 		check_set(check, CHECK_OK, NULL, "all %zu functions to hook can be traced", n);
 }
@@ -176,9 +177,8 @@ void check_tracer(const struct host *host, struct check *check)
 		check_set(check, CHECK_OK, NULL, "the module uses it");
 	else if (host->config && (!probe_config_has(host->config, "FUNCTION_TRACER") ||
 				  !probe_config_has(host->config, "DYNAMIC_FTRACE_WITH_ARGS")))
-		check_set(check, CHECK_WARN,
-			  "mtag then hooks by kprobes: the same numbers, more cost.",
-			  "lacks CONFIG_FUNCTION_TRACER or CONFIG_DYNAMIC_FTRACE_WITH_ARGS");
+		slower(host, check, "lacks CONFIG_FUNCTION_TRACER or ",
+		       "CONFIG_DYNAMIC_FTRACE_WITH_ARGS");
 	else
 		look_traceable(host, check);
 }

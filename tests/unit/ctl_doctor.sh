@@ -29,8 +29,9 @@ module() {
 
 hooks='folio_add page_remove.x mm_drop '
 functions=(folio_add page_remove.x mm_drop copy_pages)
-options=(MMU MODULES KPROBES KALLSYMS NET TRACEPOINTS UPROBES MIGRATION SWAP KSM TRANSPARENT_HUGEPAGE
-	SYSVIPC FUNCTION_TRACER DYNAMIC_FTRACE_WITH_ARGS SECURITY_LOCKDOWN_LSM)
+# What dkms wants to see before it builds, and more.
+needed=(KALLSYMS TRACEPOINTS $(sed -n 's/^BUILD_EXCLUSIVE_CONFIG="\(.*\)"/\1/p' dkms.conf | sed 's/CONFIG_//g'))
+options=("${needed[@]}" FUNCTION_TRACER DYNAMIC_FTRACE_WITH_ARGS SECURITY_LOCKDOWN_LSM)
 sys=sys/kernel lib=lib/modules/$release
 
 # A machine on which the module is loaded and all is well.
@@ -109,7 +110,7 @@ unloaded
 put proc/sys/kernel/osrelease 5.10.0-1-amd64
 sees 4 fail kernel 5.10.0-1-amd64 'Linux 6.1' 'the kernel is too old'
 
-for option in MMU MODULES KPROBES KALLSYMS NET TRACEPOINTS UPROBES MIGRATION SWAP KSM TRANSPARENT_HUGEPAGE SYSVIPC; do
+for option in "${needed[@]}"; do
 	unloaded
 	sed -i "s/^CONFIG_$option=y/# CONFIG_$option is not set/" "$root/boot/config-$release"
 	sees 4 fail configuration "lacks CONFIG_$option|" 'built with these options' "the kernel has no CONFIG_$option"
@@ -118,6 +119,8 @@ for option in FUNCTION_TRACER DYNAMIC_FTRACE_WITH_ARGS; do
 	unloaded
 	sed -i "/^CONFIG_$option=/d" "$root/boot/config-$release"
 	sees 4 warn 'function tracing' "CONFIG_$option" kprobes "the kernel has no CONFIG_$option"
+	echo CONFIG_PREEMPT_RT=y >>"$root/boot/config-$release"
+	sees 4 fail 'function tracing' "CONFIG_$option" "Debian's" "nor has it with PREEMPT_RT"
 done
 unloaded
 gzip -c "$root/boot/config-$release" >"$root/proc/config.gz"
@@ -156,6 +159,8 @@ sees 4 fail symbols ' more' '' 'the rest is counted'
 unloaded
 sed -i '/^mm_drop$/d' "$root/$sys/tracing/available_filter_functions"
 sees 4 warn 'function tracing' ': mm_drop|' kprobes 'a function cannot be traced'
+echo CONFIG_PREEMPT_RT=y >>"$root/boot/config-$release"
+sees 4 fail 'function tracing' 'mm_drop: PREEMPT_RT' "Debian's" 'nor can it with PREEMPT_RT'
 unloaded
 put proc/sys/kernel/ftrace_enabled 0
 sees 4 fail 'ftrace switch' 'switched off' 'sysctl kernel.ftrace_enabled=1' 'tracing is switched off'
