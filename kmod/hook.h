@@ -120,6 +120,9 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave);
 MTAG_HOOK_FUNC(mtag_life_fork_begin);
 MTAG_HOOK_FUNC(mtag_life_fork_copied);
 MTAG_HOOK_FUNC(mtag_life_fork_end);
+MTAG_HOOK_FUNC(mtag_life_rename);
+MTAG_HOOK_FUNC(mtag_life_thread_begin);
+MTAG_HOOK_FUNC(mtag_life_thread_end);
 MTAG_HOOK_FUNC(mtag_event_mmap);
 MTAG_HOOK_FUNC(mtag_event_mapped);
 MTAG_HOOK_FUNC(mtag_event_munmap);
@@ -133,7 +136,6 @@ void mtag_event_grown(unsigned long addr, unsigned long end);
 void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsigned long to,
 		      unsigned long len);
 
-int mtag_life_init(void);
 void mtag_life_exit(void);
 bool mtag_life_later(struct task_struct *task, struct callback_head *work,
 		     task_work_func_t func);

@@ -2,14 +2,12 @@
 /*
  * The life of processes and threads: fork, exec, exit, and their names.
  */
-#include <linux/binfmts.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
-#include <linux/tracepoint.h>
 #include "compat/compat.h"
 #include "hook.h"
 #include "mtag.h"
@@ -55,13 +53,6 @@ static void lost(struct mtag_space *s)
 	if (s)
 		atomic64_inc(&s->lost);
 	atomic64_inc(&mtag_stat.lost);
-}
-
-/* How a hook may allocate: *@sleeps says whether mtag_hook_sleep_end() is owed. */
-static gfp_t hook_gfp(bool *sleeps)
-{
-	*sleeps = mtag_hook_sleep_begin();
-	return *sleeps ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN;
 }
 
 static bool parked(const struct mtag_space *s)
@@ -122,8 +113,8 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 		return;
 	old = current->mm ? mtag_space_get_mm(current->mm) : NULL;
 	if ((old && !parked(old)) || mtag_track_all) {
-		gfp = hook_gfp(&sleeps);
-		if (exec_space(mm, old && !parked(old) ? old : NULL, gfp))
+		gfp = mtag_hook_gfp(&sleeps);
+		if (!gfp || exec_space(mm, old && !parked(old) ? old : NULL, gfp))
 			lost(old);
 		if (sleeps)
 			mtag_hook_sleep_end();
@@ -157,7 +148,7 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave)
 
 static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gfp)
 {
-	struct mtag_space *child = mtag_space_alloc(parent->tree, gfp);
+	struct mtag_space *child = gfp ? mtag_space_alloc(parent->tree, gfp) : NULL;
 	int ret;
 
 	if (!child) {
@@ -187,7 +178,7 @@ MTAG_HOOK_FUNC(mtag_life_fork_begin)
 
 	if (!parent)
 		return;
-	gfp = hook_gfp(&sleeps);
+	gfp = mtag_hook_gfp(&sleeps);
 	fork_space(parent, (struct mm_struct *)mtag_arg1(fregs), gfp);
 	if (sleeps)
 		mtag_hook_sleep_end();
@@ -203,11 +194,14 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
 			struct mm_struct *oldmm, struct mm_struct *mm)
 {
 	bool sleeps;
-	gfp_t gfp = hook_gfp(&sleeps);
+	gfp_t gfp = mtag_hook_gfp(&sleeps);
 
 	mtag_thread_fork(parent, child);
+	/* Where nothing may be allocated page tables cannot be locked either. */
+	if (!gfp)
+		child->untag = !READ_ONCE(parent->live);
 	/* What cannot be counted now is counted by the first to ask. */
-	if (mtag_walk_fork(parent, child, oldmm, mm, gfp))
+	if (!gfp || mtag_walk_fork(parent, child, oldmm, mm, gfp))
 		mtag_space_dirty(child);
 	if (sleeps)
 		mtag_hook_sleep_end();
@@ -288,105 +282,83 @@ static void naming_run(struct callback_head *work)
 	mtag_life_later_done();
 }
 
-/* Context: preemption disabled. */
-static void name_thread(struct task_struct *task, const char *name)
+static struct naming *naming_alloc(struct task_struct *task, const char *name)
 {
-	struct mtag_space *s = task->mm ? mtag_space_find(task->mm) : NULL;
 	struct naming *n;
+	bool sleeps;
+	gfp_t gfp = mtag_hook_gfp(&sleeps);
 
-	if (!s || !s->by_thread || parked(s) || current->mm != task->mm)
-		return;
-	n = kzalloc(sizeof(*n), GFP_NOWAIT | __GFP_NOWARN);
-	if (!n) {
-		lost(s);
-		return;
-	}
+	n = gfp ? kmalloc(sizeof(*n), gfp) : NULL;
+	if (sleeps)
+		mtag_hook_sleep_end();
+	if (!n)
+		return NULL;
 	n->task = get_task_struct(task);
-	n->mm = task->mm;
+	n->mm = current->mm;
 	strscpy(n->name, name, sizeof(n->name));
-	if (!mtag_life_later(current, &n->work, naming_run))
+	return n;
+}
+
+static void name_thread(struct mtag_space *s, struct task_struct *task, const char *name)
+{
+	struct naming *n = naming_alloc(task, name);
+
+	if (!n)
+		lost(s);
+	else if (!mtag_life_later(current, &n->work, naming_run))
 		naming_free(n);
 }
 
-/* ---- tracepoints ---- */
-
-static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+/* __set_task_comm(task, name, exec): a thread is named, by itself or by another, or by exec */
+MTAG_HOOK_FUNC(mtag_life_rename)
 {
+	struct task_struct *task = (struct task_struct *)mtag_arg0(fregs);
 	struct mtag_space *s;
 
-	if (!atomic_read(&mtag_stat.tracked) || !child->mm)
+	if (!current->mm || READ_ONCE(task->mm) != current->mm)
 		return;
-	s = mtag_space_find(child->mm);
-	if (s && !parked(s))
-		mtag_thread_start(s, child, GFP_NOWAIT | __GFP_NOWARN);
+	s = mtag_space_get_mm(current->mm);
+	if (!s)
+		return;
+	if (s->by_thread && !parked(s))
+		name_thread(s, task, (const char *)mtag_arg1(fregs));
+	mtag_space_put(s);
 }
 
-static void on_exit(void *data, struct task_struct *task)
+/* ---- threads ---- */
+
+/* wake_up_new_task(task): its creator is done with it, and it has not run yet */
+MTAG_HOOK_FUNC(mtag_life_thread_begin)
 {
-	mtag_thread_end(task);
-}
+	struct task_struct *task = (struct task_struct *)mtag_arg0(fregs);
+	struct mtag_space *s = task->mm ? mtag_space_get_mm(task->mm) : NULL;
+	bool sleeps;
+	gfp_t gfp;
 
-static void on_exec(void *data, struct task_struct *task, pid_t old_pid,
-		    struct linux_binprm *bprm)
-{
-	mtag_thread_end(task);
-	name_thread(task, task->comm);
-}
-
-static void on_rename(void *data, struct task_struct *task, const char *comm)
-{
-	if (atomic_read(&mtag_stat.tracked))
-		name_thread(task, comm);
-}
-
-static struct probe {
-	const char *name;
-	void *func;
-	struct tracepoint *tp;
-} probes[] = {
-	{ "sched_process_fork", on_fork },
-	{ "sched_process_exit", on_exit },
-	{ "sched_process_exec", on_exec },
-	{ "task_rename", on_rename },
-};
-
-static void find_tracepoint(struct tracepoint *tp, void *data)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(probes); i++)
-		if (!strcmp(probes[i].name, tp->name))
-			probes[i].tp = tp;
-}
-
-static void unregister(int nr)
-{
-	while (nr-- > 0)
-		tracepoint_probe_unregister(probes[nr].tp, probes[nr].func, NULL);
-	tracepoint_synchronize_unregister();
-}
-
-int mtag_life_init(void)
-{
-	int i, ret;
-
-	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		ret = -ENOENT;
-		if (probes[i].tp)
-			ret = tracepoint_probe_register(probes[i].tp, probes[i].func, NULL);
-		if (ret) {
-			pr_err("no tracepoint %s (%d)\n", probes[i].name, ret);
-			unregister(i);
-			return ret;
-		}
+	if (!s)
+		return;
+	if (!parked(s)) {
+		gfp = mtag_hook_gfp(&sleeps);
+		mtag_thread_start(s, task, gfp);
+		if (sleeps)
+			mtag_hook_sleep_end();
 	}
-	return 0;
+	mtag_space_put(s);
 }
 
+/*
+ * flush_ptrace_hw_breakpoint(task): called by exec and by exit, and by nobody
+ * else, once the task has left its memory. No exiting task zaps page tables or
+ * runs a task work behind this.
+ */
+MTAG_HOOK_FUNC(mtag_life_thread_end)
+{
+	mtag_thread_end((struct task_struct *)mtag_arg0(fregs));
+}
+
+/* Context: may sleep; no hook is in, so that nothing adds works. */
 void mtag_life_exit(void)
 {
-	unregister(ARRAY_SIZE(probes));
 	/* A work's last instructions may still run: the grace period waits for those. */
 	while (atomic_read(&pending_works))
 		schedule_timeout_uninterruptible(1);

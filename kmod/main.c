@@ -132,7 +132,7 @@ static const struct {
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, mtag_access_exit },
 	{ mtag_space_init, mtag_space_exit },
-	{ mtag_life_init, mtag_life_exit },
+	{ NULL, mtag_life_exit },
 	{ mtag_selftest, NULL },
 	{ track_everything, NULL },
 	{ mtag_debugfs_init, mtag_debugfs_exit },
@@ -164,7 +164,7 @@ static int __init mtag_init(void)
 	if (!mtag_wq)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
-		ret = parts[i].init();
+		ret = parts[i].init ? parts[i].init() : 0;
 		if (ret)
 			goto undo;
 	}
