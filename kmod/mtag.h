@@ -218,7 +218,7 @@ struct mtag_walk;
  *		mmap_lock held for writing
  * @ref:	one while it is hashed, and those of who looked it up
  * @dead:	in the list of spaces that ended and are still to be checked
- * @rcu:	frees it
+ * @free:	frees it, after a grace period
  * @lost:	events of it that could not be recorded
  * @overflow:	tags refused to it for a limit
  * @repairs:	walks that mended its counters
@@ -258,7 +258,7 @@ struct mtag_space {
 	struct rb_root pins;
 	struct kref ref;
 	struct list_head dead;
-	struct rcu_head rcu;
+	struct rcu_work free;
 	atomic64_t lost;
 	atomic64_t overflow;
 	atomic64_t repairs;

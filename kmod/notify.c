@@ -6,6 +6,7 @@
 #include <linux/llist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "hook.h"
 #include "netlink.h"
 #include "present.h"
 
@@ -22,6 +23,7 @@ struct event {
 };
 
 static LLIST_HEAD(events);
+static bool missed;	/* an event that there was no memory for */
 static bool open;
 
 static int event_put(struct sk_buff *skb, const struct event *e)
@@ -68,6 +70,8 @@ static void events_send(struct work_struct *work)
 		event_send(e);
 		kfree(e);
 	}
+	if (xchg(&missed, false))
+		events_missed();
 }
 
 static DECLARE_WORK(events_work, events_send);
@@ -86,9 +90,10 @@ void mtag_netlink_event(const char *kind, struct task_struct *leader)
 	/* Before its registration the family's groups are another's. */
 	if (!READ_ONCE(open) || !genl_has_listeners(&mtag_family, &init_net, MTAG_NETLINK_EVENTS))
 		return;
-	e = kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN);
+	e = mtag_hook_may_lock() ? kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN) : NULL;
 	if (!e) {
-		events_missed();
+		WRITE_ONCE(missed, true);
+		schedule_work(&events_work);
 		return;
 	}
 	e->kind = kind;

@@ -175,18 +175,18 @@ static void sweep(struct mtag_space *s, struct mm_struct *mm)
 
 static void store_or_lose(struct mtag_space *s, unsigned long addr, unsigned long len, void *entry)
 {
-	bool may_sleep = mtag_hook_sleep_begin();
 	struct mm_struct *mm = READ_ONCE(s->mm);
+	bool sleeps;
+	gfp_t gfp = mtag_hook_gfp(&sleeps);
 
-	if (may_sleep && mm && s->range_stores++ > 2 * mm->map_count + 1024)
+	if (sleeps && mm && s->range_stores++ > 2 * mm->map_count + 1024)
 		sweep(s, mm);
 	/* What is not recorded keeps its former tag: wrongly named, rightly counted. */
-	if (store(s, addr, addr + len - 1, entry,
-		  may_sleep ? GFP_KERNEL_ACCOUNT : GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)) {
+	if (!gfp || store(s, addr, addr + len - 1, entry, gfp)) {
 		atomic64_inc(&s->lost);
 		atomic64_inc(&mtag_stat.lost);
 	}
-	if (may_sleep)
+	if (sleeps)
 		mtag_hook_sleep_end();
 }
 
@@ -279,6 +279,7 @@ static void move_charge(struct retagger *r, u32 from, enum mtag_kind kind)
 
 /* A frame that a relative maps too, or that KSM shares, keeps its owner. */
 static void retag_anon(struct retagger *r, struct page *page)
+	__must_hold(&r->v.s->walk_lock)
 {
 	u32 from;
 
@@ -299,7 +300,10 @@ static void retag_anon(struct retagger *r, struct page *page)
 			mtag_owner_set(page, r->w.tag);
 		}
 	}
+	/* Waking who waits for it may sleep on PREEMPT_RT. The page-table lock keeps events off. */
+	raw_spin_unlock(&r->v.s->walk_lock);
 	unlock_page(page);
+	raw_spin_lock(&r->v.s->walk_lock);
 }
 
 static void retag_visit(struct mtag_visitor *v, const struct mtag_pte *e)

@@ -33,23 +33,24 @@ static struct hlist_head *bucket_of(const struct mm_struct *mm)
 	return &mtag_space_hash[hash_ptr((void *)mm, MTAG_HASH_BITS)];
 }
 
-static void space_free_rcu(struct rcu_head *rcu)
+static void space_free(struct work_struct *work)
 {
-	struct mtag_space *s = container_of(rcu, struct mtag_space, rcu);
+	struct mtag_space *s = container_of(to_rcu_work(work), struct mtag_space, free);
 
+	mtag_range_free(s);
+	mtag_tree_put(s->tree);
 	mtag_account_free(rcu_dereference_protected(s->accounts, true));
 	kfree(s->collapse);
 	mtag_uncharge_memory(sizeof(*s));
 	kmem_cache_free(cache, s);
 }
 
+/* The last to let go may be a hook where nothing may be freed. */
 static void space_release(struct kref *ref)
 {
 	struct mtag_space *s = container_of(ref, struct mtag_space, ref);
 
-	mtag_range_free(s);
-	mtag_tree_put(s->tree);
-	call_rcu(&s->rcu, space_free_rcu);
+	queue_rcu_work(mtag_wq, &s->free);
 }
 
 struct mtag_space *mtag_space_get(struct mtag_space *s)
@@ -197,6 +198,7 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	INIT_LIST_HEAD(&s->threads);
 	s->pins = RB_ROOT;
 	kref_init(&s->ref);
+	INIT_RCU_WORK(&s->free, space_free);
 	return s;
 free:
 	kmem_cache_free(cache, s);
@@ -562,6 +564,8 @@ void mtag_space_close(void)
 /* Context: after mtag_space_close(). */
 void mtag_space_exit(void)
 {
+	/* The callbacks queue work, and the work must be done. */
 	rcu_barrier();
+	flush_workqueue(mtag_wq);
 	kmem_cache_destroy(cache);
 }

@@ -613,7 +613,7 @@ void mtag_thread_zap(struct mm_struct *mm)
 	if (t)
 		t->zap = mm;
 	rcu_read_unlock();
-	if (t)
+	if (t || !mtag_hook_may_lock())
 		return;
 	spare = thread_alloc(current, GFP_NOWAIT | __GFP_NOWARN);
 	if (!spare)

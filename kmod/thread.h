@@ -6,6 +6,7 @@
 #define MTAG_THREAD_H
 
 #include "compat/compat.h"
+#include "hook.h"
 #include "mtag.h"
 #include "rmap.h"
 
