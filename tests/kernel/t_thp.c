@@ -112,6 +112,8 @@ static char *patchwork(void)
 static void collapsed(char *p, const char *how)
 {
 	is(smaps(p, HPAGE).huge, HPAGE, "%s: it is one huge page", how);
+	/* khugepaged may be at it still, and would fill anew the holes that come now. */
+	must(madvise(p, HPAGE, MADV_NOHUGEPAGE));
 	is(anon_of(a), 100 * PG, "%s: a keeps its pages", how);
 	is(anon_of(b), (300 + SUB - 400) * PG, "%s: b, who has most of it, gets the hole", how);
 	is(anon_of(w), 0, "%s: the collapser gets none", how);
@@ -144,6 +146,30 @@ static void advised(void)
 		return;
 	}
 	collapsed(p, "MADV_COLLAPSE");
+}
+
+/* A huge page made of holes alone: nobody touched it, least of all the one who asked for it. */
+static void of_nothing(void)
+{
+	char *p = area_prot(HPAGE, HPAGE, PROT_READ | PROT_WRITE);
+	mtag_t before;
+	bool made;
+
+	must(madvise(p, HPAGE, MADV_NOHUGEPAGE));
+	touch(a, p, PG);
+	must(madvise(p, PG, MADV_DONTNEED));
+	must(madvise(p, HPAGE, MADV_HUGEPAGE));
+	before = mtag_enter(w);
+	made = !madvise(p, HPAGE, MADV_COLLAPSE);
+	mtag_leave(before);
+	if (made)
+		is(smaps(p, HPAGE).huge, HPAGE, "MADV_COLLAPSE makes a huge page of nothing");
+	else
+		diag("MADV_COLLAPSE of nothing: %s", strerror(errno));
+	is(anon_of(w) + anon_of(a), 0, "a huge page made of nothing is nobody's");
+	exact("and exact");
+	must(munmap(p, HPAGE));
+	exact("and gone");
 }
 
 static void khugepaged(void)
@@ -254,6 +280,7 @@ int main(void)
 	forked();
 	zero();
 	advised();
+	of_nothing();
 	khugepaged();
 	retagged();
 	swapped();
