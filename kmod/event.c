@@ -147,12 +147,22 @@ static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 	mtag_space_put(s);
 }
 
+/* 32-bit calls take the low halves of registers; 64-bit programs make them with anything above. */
+static void get_arguments(struct pt_regs *regs, unsigned long args[6])
+{
+	int i;
+
+	syscall_get_arguments(current, regs, args);
+	for (i = 0; in_ia32_syscall() && i < 6; i++)
+		args[i] = (u32)args[i];
+}
+
 /* __x64_sys_mremap(regs), __ia32_sys_mremap(regs): old address, old length, new length */
 MTAG_HOOK_FUNC(mtag_event_mremap)
 {
 	unsigned long args[6];
 
-	syscall_get_arguments(current, (struct pt_regs *)mtag_arg0(fregs), args);
+	get_arguments((struct pt_regs *)mtag_arg0(fregs), args);
 	count_later(MTAG_MREMAP, PAGE_ALIGN(args[2]), 0);
 }
 
@@ -210,7 +220,7 @@ MTAG_HOOK_FUNC(mtag_event_brk)
 
 	if (!current->mm)
 		return;
-	syscall_get_arguments(current, regs, args);
+	get_arguments(regs, args);
 	old = READ_ONCE(current->mm->brk);
 	if (args[0] < current->mm->start_brk || args[0] == old)
 		return;
