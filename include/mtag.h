@@ -175,7 +175,7 @@ extern __thread uint32_t *mtag_thread_word __attribute__((tls_model("initial-exe
 
 /* A place with a MTAG_SCOPE: the current tag (low half) and the tag below it (high half). */
 struct mtag_site {
-	uint64_t cell;
+	uint64_t cell __attribute__((__aligned__(8))); /* in 32-bit programs, too: it is atomic */
 };
 #define MTAG_SITE_EMPTY_ UINT64_C(0xffffffff)
 

@@ -14,6 +14,8 @@
 static_assert(sizeof(struct mtag_usage) == 32 * 8);
 static_assert(offsetof(struct mtag_usage, peak_rss_bytes) == 40);
 static_assert(offsetof(struct mtag_usage, shmdt_bytes) == 19 * 8);
+/* Read and written at once, so it may not cross a cache line where 64 bits are aligned to 32. */
+static_assert(alignof(mtag_site) == 8);
 static_assert(sizeof(mtag_frame) == 2 * sizeof(void *) && sizeof(mtag_site) == 8);
 
 int main()
