@@ -5,6 +5,7 @@
 #   make demo | check    in a VM; install what they need
 #   make install | dkms  on this machine (uninstall, undkms: take that back)
 #   make deb             Debian packages into build/deb/
+#   make m32 | static | musl   libmtag for 32-bit, static and musl programs, into build/m32/lib/ …
 .DELETE_ON_ERROR:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
@@ -57,7 +58,7 @@ units    := $(addprefix $(B)/,$(basename $(unit_src)))
 .PHONY: all tools programs units
 all: tools programs units
 tools: $(lib_bin) $(ctl_bin)
-programs: $(examples) $(benches) $(ktests) $(abis)
+programs: $(examples) $(benches) $(ktests) $(abis) $(B)/tests/plugin.so
 units: $(units)
 
 # ---- libmtag ----
@@ -100,14 +101,16 @@ $(B)/bin/mtagctl: $(ctl_obj) $(lib_a)
 # ---- one program a file: examples, benchmarks, tests ----
 # A line "link: -lfoo …" in a program's source adds to its link line.
 link_of = $(shell sed -n 's|^[ /]\*\{0,1\}/* *link: *||p' $(1) | tr '\n' ' ')
+$(ktests): LDFLAGS += $(KTEST_LDFLAGS)
+libmtag := $(lib_a)
 
-$(B)/%: %.c $(lib_a)
+$(B)/%: %.c $(libmtag)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) $(call link_of,$<) -lm
+	$(CC) $(OUR_CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
 
-$(B)/%: %.cpp $(lib_a)
+$(B)/%: %.cpp $(libmtag)
 	@mkdir -p $(@D)
-	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) $(call link_of,$<) -lm
+	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
 
 # Unit tests run on the host, checked by the compiler's sanitizers, library included. A unit test of
 # mtagctl's or the library's internals includes or names what it needs: "sources: ctl/model.c …".
@@ -121,6 +124,44 @@ $(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src
 $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) -O1 $(SANITIZE) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) -lm
+
+# What tests/abi/dlopen.c loads.
+$(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -fPIC -shared -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) -MF $@.d -o $@ $< $(B)/lib/libmtag.so
+
+# ---- other kinds of program: make m32 | static | musl | shared, into a tree of its own each ----
+# The library, its tests for the host, and what tests/kernel/t_compat32.sh runs. A static program
+# cannot replace syscall() as lib_fake does, nor have sanitizers; musl has none; and the 32-bit address
+# sanitizer calls syscall() itself before lib_fake is ready. Debian has no C++ compiler for musl. The
+# programs of "shared" use the shared library, which all other programs here do not.
+kinds := m32 static musl shared
+m32_files    := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/headers tests/abi/dlopen \
+		tests/plugin.so tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_cpp \
+		$(addprefix tests/kernel/,calls t_virt t_mremap t_rules_anon)
+static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_absent \
+		tests/unit/lib_cpp tests/kernel/calls
+musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \
+		tests/unit/lib_absent tests/unit/lib_fake tests/kernel/calls
+shared_files := lib/libmtag.so tests/kernel/calls
+
+# musl has no headers of the kernel's; those of the other C library are to stay out of sight.
+uapi := $(CURDIR)/$(B)/musl/uapi
+m32_vars    = CC='$(CC) -m32 -Wno-psabi' CXX='$(CXX) -m32 -Wno-psabi' KTEST_LDFLAGS=-static \
+		SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all'
+static_vars = LDFLAGS='$(LDFLAGS) -static' SANITIZE=
+musl_vars   = CC='musl-gcc -idirafter $(uapi)' SANITIZE= KTEST_LDFLAGS=-static
+shared_vars = libmtag=$(B)/shared/lib/libmtag.so
+
+.PHONY: kinds $(kinds)
+kinds: $(kinds)
+musl: $(uapi)
+$(kinds):
+	+@$(MAKE) --no-print-directory B=$(B)/$@ PKG=true $($@_vars) $(addprefix $(B)/$@/,$($@_files))
+
+$(uapi):
+	@mkdir -p $@
+	ln -sfn /usr/include/linux /usr/include/asm-generic /usr/include/$$(gcc -print-multiarch)/asm $@/
 
 # ---- the kernel module ----
 # kbuild before 6.13 writes its output beside the sources: it is given a tree of links. BTF needs
@@ -200,7 +241,7 @@ deb:
 	@tests/lib/deps deb
 	rm -rf $(deb_dir)
 	mkdir -p $(deb_dir)/mtag-$(VERSION)
-	if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then git ls-files -z; \
+	if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then git ls-files -z -co --exclude-standard; \
 		else find . -path ./$(B) -prune -o -type f -print0; fi | \
 		tar -c --ignore-failed-read --null -T - | tar -x -C $(deb_dir)/mtag-$(VERSION)
 	cd $(deb_dir)/mtag-$(VERSION) && dpkg-buildpackage -us -uc

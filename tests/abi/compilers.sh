@@ -62,8 +62,20 @@ for cc in gcc clang; do
 	check "$cc takes linux/mtag.h" $cc -std=c11 $strict -fsyntax-only -x c include/uapi/linux/mtag.h
 done
 
+# 32-bit programs and musl's, which `make m32 musl` made a library for: by -m32 of each compiler at hand.
+for cc in 'm32 gcc -m32' 'm32 clang -m32' 'musl musl-gcc'; do
+	read -r kind cc option <<<"$cc"
+	name="$cc${option:+ $option} takes the headers, and links"
+	if command -v "$cc" >/dev/null; then
+		# shellcheck disable=SC2086
+		check "$name" $cc $option -std=c11 -O2 $strict "$tmp/use.c" build/$kind/lib/libmtag.so -o "$tmp/use"
+	else
+		skip "$name" "no $cc"
+	fi
+done
+
 exported() {
-	nm -D --defined-only build/lib/libmtag.so | awk '$2 != "A" {print $3}' | sort >"$tmp/exported"
+	nm -D --defined-only "$1" | awk '$2 != "A" {print $3}' | sort >"$tmp/exported"
 	diff - "$tmp/exported" <<'END'
 mtag_active@@MTAG_0
 mtag_child@@MTAG_0
@@ -87,7 +99,19 @@ mtag_thread_word@@MTAG_0
 mtag_usage@@MTAG_0
 END
 }
-check 'the library exports what it always did, and no more' exported
+for kind in '' m32/ musl/; do
+	library=build/${kind}lib/libmtag.so
+	check "$library exports what it always did, and no more" exported "$library"
+done
+
+# Where a program loads the library late, its C library has kept some room for such variables.
+few_words() {
+	local size
+	size=$(readelf -lW build/lib/libmtag.so | awk '$1 == "TLS" {print $6}')
+	echo "${size:-no} bytes"
+	[ $((size)) -gt 0 ] && [ $((size)) -le 64 ]
+}
+check 'the library has few thread-local words' few_words
 
 # budget FUNCTION MAX: instructions from its start to the first return, without saving registers.
 budget() {

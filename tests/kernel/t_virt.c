@@ -172,7 +172,7 @@ static void counts(void)
 	is(u.c[MTAG_C_VIRT], 0, "all of it is unmapped");
 	before = mtag_enter(t);
 	if (!brk((void *)0x7ffff0000000) || !shmdt(&u) ||
-	    mremap(room, PG, 1UL << 60, 0) != MAP_FAILED)
+	    mremap(room, PG, SIZE_MAX - MIB, 0) != MAP_FAILED)
 		bail("bad calls work");
 	mtag_leave(before);
 	u = usage(t);

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Programs of 32 bits and of 64, with glibc and with musl, static and not: all are counted alike.
+# vm: group=compat mem=1G
+. tests/kernel/lib.sh
+
+# Each build executes the next one, so that every change of word size comes up.
+kinds=(shared m32 static musl shared)
+for i in 0 1 2 3; do
+	kind=${kinds[i]}
+	check "$kind: calls, tags and threads" \
+		"build/$kind/tests/kernel/calls" "build/${kinds[i + 1]}/tests/kernel/calls"
+done
+# What the 64-bit builds of these do by themselves.
+for test in t_virt t_mremap t_rules_anon; do
+	check "m32: $test" "build/m32/tests/kernel/$test"
+done
+for kind in build build/m32 build/musl; do
+	check "$kind: the library is loaded late" env -u LD_LIBRARY_PATH $kind/tests/abi/dlopen
+done
+done_testing
