@@ -15,6 +15,7 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/user_namespace.h>
+#include "compat/compat.h"
 #include "hook.h"
 #include "present.h"
 
@@ -69,13 +70,9 @@ bool mtag_access_may_read(struct task_struct *task)
 
 static bool capable_over(struct task_struct *task)
 {
-	struct user_namespace *ns = NULL;
+	struct user_namespace *ns = mtag_task_user_ns(task);
 	bool may;
 
-	task_lock(task);
-	if (task->mm)
-		ns = get_user_ns(task->mm->user_ns);
-	task_unlock(task);
 	if (!ns)
 		return false;
 	may = ns_capable(ns, CAP_SYS_PTRACE);

@@ -13,17 +13,14 @@
 
 /**
  * struct mtag_collapse - owners noted between removal and addition
- * @start:	address of the huge page that is made, ULONG_MAX: nothing noted
  * @tag:	by place in the huge page; MTAG_MIXED: empty
  */
 struct mtag_collapse {
-	unsigned long start;
 	u16 tag[HPAGE_PMD_NR];
 };
 
 static void forget(struct mtag_collapse *c)
 {
-	c->start = ULONG_MAX;
 	memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
 }
 
@@ -56,25 +53,8 @@ void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag)
 {
 	struct mtag_collapse *c = s->collapse;
 
-	if (!c || addr == MTAG_NO_ADDR)
-		return;
-	WRITE_ONCE(c->start, addr & HPAGE_PMD_MASK);
-	c->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
-}
-
-/**
- * mtag_collapse_expects() - is what is mapped at @addr made of pages removed there before?
- * @s:		space
- * @addr:	of a new page
- *
- * Nobody touches what is being collapsed.
- * Context: page-table lock.
- */
-bool mtag_collapse_expects(const struct mtag_space *s, unsigned long addr)
-{
-	const struct mtag_collapse *c = READ_ONCE(s->collapse);
-
-	return c && READ_ONCE(c->start) == (addr & HPAGE_PMD_MASK);
+	if (c && addr != MTAG_NO_ADDR)
+		c->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
 }
 
 /* The owner of most of @nr places; the first of several, untagged if all are empty. */

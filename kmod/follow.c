@@ -189,7 +189,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	}
 	/* Some kernels fault and collapse by the same function. */
 	if (caller == MTAG_BY_MAP)
-		caller = mtag_collapse_expects(s, addr) ? MTAG_BY_COLLAPSE : MTAG_BY_FAULT;
+		caller = mtag_collapsing(vma->vm_mm) ? MTAG_BY_COLLAPSE : MTAG_BY_FAULT;
 	switch (caller) {
 	case MTAG_BY_COPY:
 	case MTAG_BY_REPLACE:

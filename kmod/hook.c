@@ -18,12 +18,13 @@
 #include "mtag.h"
 
 #define HOOKS_MAX	48
+#define RANGES_MAX	64
 #define OWN_MAX		4
 
 unsigned long mtag_fault_ip __read_mostly;
 unsigned long mtag_zap_ip __read_mostly;
 
-static int nr_hooks, nr_callers;
+static int nr_hooks;
 static bool use_kprobes, installed;
 
 static struct ftrace_ops own_ops[OWN_MAX];
@@ -88,37 +89,59 @@ static unsigned long function_end(unsigned long addr)
 	return addr - offset + bytes;
 }
 
-static int compare_callers(const void *a, const void *b)
+/* Where callers are, in order. Compilers move the unlikely parts of a function elsewhere. */
+static struct caller_range {
+	unsigned long start, end;
+	enum mtag_caller caller;
+} ranges[RANGES_MAX];
+static int nr_ranges;
+
+static bool range_add(const char *name, const char *suffix, enum mtag_caller caller)
 {
-	const struct mtag_caller_name *x = a, *y = b;
+	char symbol[KSYM_NAME_LEN];
+	unsigned long start, end;
+
+	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
+	start = mtag_hook_resolve(symbol);
+	end = start ? function_end(start) : 0;
+	if (!end || nr_ranges == RANGES_MAX)
+		return false;
+	ranges[nr_ranges++] = (struct caller_range){ start, end, caller };
+	return true;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct caller_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
 static int resolve_callers(void)
 {
-	struct mtag_caller_name *c;
+	const struct mtag_caller_name *c;
 
-	for (c = mtag_callers; c->name; c++, nr_callers++) {
-		c->start = mtag_hook_resolve(c->name);
-		c->end = c->start ? function_end(c->start) : 0;
-		if (!c->end) {
+	for (c = mtag_callers; c->name; c++) {
+		if (!range_add(c->name, "", c->caller) &&
+		    !range_add(c->name, ".isra.0", c->caller) &&
+		    !range_add(c->name, ".constprop.0", c->caller)) {
 			pr_err("this kernel has no function %s, by which mtag tells page events apart\n",
 			       c->name);
 			return -ENOENT;
 		}
+		range_add(c->name, ".cold", c->caller);
 	}
-	sort(mtag_callers, nr_callers, sizeof(*mtag_callers), compare_callers, NULL);
+	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
 	return 0;
 }
 
 static int compare_ip(const void *key, const void *elt)
 {
 	unsigned long ip = *(const unsigned long *)key;
-	const struct mtag_caller_name *c = elt;
+	const struct caller_range *r = elt;
 
 	/* A return address: behind the call, so it may equal the end. */
-	return ip <= c->start ? -1 : ip > c->end;
+	return ip <= r->start ? -1 : ip > r->end;
 }
 
 /**
@@ -132,13 +155,13 @@ enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
 	/* Return addresses seen and what they are about, in one word: no lock. */
 	static unsigned long seen[64] __read_mostly;
 	unsigned long *slot = &seen[hash_long(parent_ip, 6)], known = READ_ONCE(*slot);
-	const struct mtag_caller_name *c;
+	const struct caller_range *r;
 	enum mtag_caller caller;
 
 	if (likely(known >> 8 == parent_ip << 8 >> 8))
 		return known & 0xff;
-	c = bsearch(&parent_ip, mtag_callers, nr_callers, sizeof(*mtag_callers), compare_ip);
-	caller = c ? c->caller : MTAG_BY_OTHER;
+	r = bsearch(&parent_ip, ranges, nr_ranges, sizeof(*ranges), compare_ip);
+	caller = r ? r->caller : MTAG_BY_OTHER;
 	WRITE_ONCE(*slot, parent_ip << 8 | caller);
 	return caller;
 }

@@ -55,18 +55,15 @@ struct mtag_hook {
  * struct mtag_caller_name - a function that calls hooked ones
  * @name:	of the function
  * @caller:	what its events are about
- * @start:	address, once resolved
- * @end:	of the function, exclusive
  */
 struct mtag_caller_name {
 	const char *name;
 	enum mtag_caller caller;
-	unsigned long start, end;
 };
 
 /* compat/symbols.c: for this kernel; ended by an empty entry */
 extern struct mtag_hook mtag_hooks[];
-extern struct mtag_caller_name mtag_callers[];
+extern const struct mtag_caller_name mtag_callers[];
 
 int mtag_hook_init(void);
 void mtag_hook_exit(void);

@@ -46,17 +46,22 @@ static noinline __noclone notrace void
 new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 	  struct ftrace_regs *fregs)
 {
+	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
 	struct page *page = (struct page *)mtag_arg0(fregs);
+	enum mtag_caller caller;
 	int nr = compound_nr(page);
 
-	if (parent_ip == READ_ONCE(huge_fault_ip) && !s->slow && nr == HPAGE_PMD_NR) {
+	if (parent_ip == READ_ONCE(huge_fault_ip) && !s->slow && nr == HPAGE_PMD_NR &&
+	    !mtag_collapsing(vma->vm_mm)) {
 		new_huge(s, page);
 		return;
 	}
-	if (!READ_ONCE(huge_fault_ip) && nr == HPAGE_PMD_NR &&
-	    mtag_hook_caller(parent_ip) == MTAG_BY_FAULT)
-		WRITE_ONCE(huge_fault_ip, parent_ip);
-	mtag_follow_new(s, page, nr, (struct vm_area_struct *)mtag_arg1(fregs), addr, parent_ip);
+	if (!READ_ONCE(huge_fault_ip) && nr == HPAGE_PMD_NR) {
+		caller = mtag_hook_caller(parent_ip);
+		if (caller == MTAG_BY_FAULT || caller == MTAG_BY_MAP)
+			WRITE_ONCE(huge_fault_ip, parent_ip);
+	}
+	mtag_follow_new(s, page, nr, vma, addr, parent_ip);
 }
 
 /* Likewise of mtag_rmap_remove(). */

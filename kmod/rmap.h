@@ -53,6 +53,21 @@ static __always_inline void mtag_cpu_release(void)
 		preempt_enable_notrace();
 }
 
+/*
+ * Does the current task hold mmap_lock for writing? Who collapses pages does,
+ * who touches them never. PREEMPT_RT, where locks look different, has no huge
+ * pages.
+ */
+static inline bool mtag_collapsing(const struct mm_struct *mm)
+{
+#ifdef CONFIG_PREEMPT_RT
+	return false;
+#else
+	/* Bit 0 tells a reader, bit 1 keeps others from spinning. */
+	return (atomic_long_read(&mm->mmap_lock.owner) & ~2UL) == (unsigned long)current;
+#endif
+}
+
 /* What a page of a file counts as, by itself and not by its mapping. */
 static inline enum mtag_kind mtag_file_kind(const struct page *page)
 {
@@ -104,7 +119,6 @@ unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct pa
 /* collapse.c */
 void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag);
 void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr);
-bool mtag_collapse_expects(const struct mtag_space *s, unsigned long addr);
 
 /* swap.c */
 u32 mtag_swap_tag(unsigned long entry);

@@ -16,7 +16,13 @@
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include <linux/userfaultfd.h>
+#include <linux/user_namespace.h>
 #include <linux/version.h>
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#include <linux/leafops.h>
+#include <linux/sched/exec_state.h>
+#endif
 
 /*
  * The kernels whose every change of RSS has been looked at. Another may build
@@ -152,7 +158,7 @@ static inline int mtag_page_mapcount(struct page *page)
 #define mtag_pmd_devmap(pmd)	pmd_devmap(pmd)
 #endif
 
-#if MTAG_SINCE(6, 19)
+#if MTAG_SINCE(7, 0)
 
 /* The swap entry that @pte, neither empty nor present, holds; or 0. */
 static inline unsigned long mtag_pte_swap(pte_t pte)
@@ -208,6 +214,25 @@ static inline long mtag_compat_rss_new(struct mm_struct *mm, int member)
 #else
 	return atomic_long_read(&mm->rss_stat.count[member]);
 #endif
+}
+
+/* The user namespace that @task's program was started in, with a reference; or NULL. */
+static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task)
+{
+	struct user_namespace *ns = NULL;
+
+#if MTAG_SINCE(7, 2)
+	rcu_read_lock();
+	if (READ_ONCE(task->mm))
+		ns = get_user_ns(rcu_dereference(task->exec_state)->user_ns);
+	rcu_read_unlock();
+#else
+	task_lock(task);
+	if (task->mm)
+		ns = get_user_ns(task->mm->user_ns);
+	task_unlock(task);
+#endif
+	return ns;
 }
 
 /* The program that @mm runs, with a reference; or NULL. */

@@ -27,7 +27,7 @@ struct mtag_hook mtag_hooks[] = {
 
 #define HOOK(function, ...)
 #define CALLER(function, ...)	{ function, __VA_ARGS__ },
-struct mtag_caller_name mtag_callers[] = {
+const struct mtag_caller_name mtag_callers[] = {
 #include MTAG_FUNCTIONS
 	{ }
 };
