@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * For tests of large folios: whose each page should be, kept page by page by the test, while pagemap
+ * says where the page is now. Both together say what every tag must have, whatever the kernel did
+ * with the folios meanwhile.
+ */
+#ifndef MTAG_TESTS_MODEL_H
+#define MTAG_TESTS_MODEL_H
+
+#include <glob.h>
+#include "lib.h"
+
+#define THP	       "/sys/kernel/mm/transparent_hugepage/"
+#define PAGES_MAX      8192
+#define MODELS	       3
+#define KPF_HEAD       (1ULL << 15)
+#define KPF_TAIL       (1ULL << 16)
+#define PAGEMAP_GUARD  (1ULL << 58)
+#define FRAMES	       (2 * HPAGE / PG)
+#define MODEL_TAGS_MAX 8
+
+/* An area of anonymous memory; pages == 0: none. */
+struct model {
+	char *p;
+	size_t pages;
+	mtag_t owner[PAGES_MAX];
+};
+
+static struct model models[MODELS];
+static mtag_t model_tags[MODEL_TAGS_MAX];
+static size_t model_nr_tags;
+
+enum where {
+	NOWHERE,
+	RESIDENT,
+	SWAPPED,
+};
+
+/* The kernel's flags of a frame, by a window that the next call reuses. */
+UNUSED static uint64_t frame_flags(uint64_t pfn)
+{
+	static uint64_t window[FRAMES], start = UINT64_MAX;
+	static int fd = -1;
+	ssize_t got;
+
+	if (fd < 0)
+		fd = must(open("/proc/kpageflags", O_RDONLY | O_CLOEXEC));
+	if (pfn == UINT64_MAX) {
+		start = pfn;
+		return 0;
+	}
+	if (start == UINT64_MAX || pfn < start || pfn >= start + FRAMES) {
+		start = pfn & -(HPAGE / PG);
+		got = must(pread(fd, window, sizeof(window), start * 8));
+		memset((char *)window + got, 0, sizeof(window) - got);
+	}
+	return window[pfn - start];
+}
+
+/* Where each page of a model is. The zero page is nowhere, as are guards. */
+static void look(const struct model *m, uint8_t *where)
+{
+	static uint64_t word[PAGES_MAX];
+
+	pagemap(m->p, m->pages, word);
+	frame_flags(UINT64_MAX);
+	for (size_t i = 0; i < m->pages; i++) {
+		if (word[i] & PAGEMAP_SWAP)
+			where[i] = word[i] & PAGEMAP_GUARD ? NOWHERE : SWAPPED;
+		else if ((word[i] & PAGEMAP_PRESENT) &&
+			 !(frame_flags(word[i] & PAGEMAP_PFN) & KPF_ZERO_PAGE))
+			where[i] = RESIDENT;
+		else
+			where[i] = NOWHERE;
+	}
+}
+
+/* Bytes of a range that lie in folios of just that size. */
+UNUSED static size_t in_folios(const char *p, size_t len, size_t size)
+{
+	static uint64_t word[PAGES_MAX];
+	size_t sum = 0;
+
+	pagemap(p, len / PG, word);
+	frame_flags(UINT64_MAX);
+	for (size_t i = 0; i < len / PG; i++) {
+		uint64_t head = word[i] & PAGEMAP_PFN, end;
+
+		if (!(word[i] & PAGEMAP_PRESENT) || (frame_flags(head) & KPF_ZERO_PAGE))
+			continue;
+		while (frame_flags(head) & KPF_TAIL)
+			head--;
+		for (end = head + 1; frame_flags(end) & KPF_TAIL; end++)
+			;
+		if ((end - head) * PG == size)
+			sum += PG;
+	}
+	return sum;
+}
+
+/* A tag that agree() looks at. */
+UNUSED static mtag_t model_tag(const char *name)
+{
+	if (model_nr_tags == MODEL_TAGS_MAX)
+		bail("too many tags");
+	return model_tags[model_nr_tags++] = tag(name);
+}
+
+UNUSED static struct model *model_of(int n, char *p, size_t len)
+{
+	struct model *m = &models[n];
+
+	if (len / PG > PAGES_MAX)
+		bail("an area too large");
+	m->p = p;
+	m->pages = len / PG;
+	memset(m->owner, 0, sizeof(m->owner));
+	return m;
+}
+
+/* To be called between two look()s: what has come between them is @as's. */
+UNUSED static void came(struct model *m, const uint8_t *before, mtag_t as)
+{
+	static uint8_t after[PAGES_MAX];
+
+	look(m, after);
+	for (size_t i = 0; i < m->pages; i++)
+		if (before[i] == NOWHERE && after[i] != NOWHERE)
+			m->owner[i] = as;
+}
+
+/* Touches n pages, step pages apart. Whatever the kernel maps for it belongs to the tag. */
+UNUSED static void touch_pages(struct model *m, mtag_t as, size_t from, size_t n, size_t step)
+{
+	static uint8_t before[PAGES_MAX];
+
+	look(m, before);
+	for (size_t i = 0; i < n; i++)
+		touch(as, m->p + (from + i * step) * PG, PG);
+	came(m, before, as);
+}
+
+/* mremap under @as, who gets nothing for it. @flags besides MREMAP_MAYMOVE and MREMAP_FIXED. */
+UNUSED static void move_pages_to(struct model *to, size_t at, struct model *m, size_t from,
+				 size_t n, int flags, mtag_t as)
+{
+	mtag_t before = mtag_enter(as);
+
+	if (mremap(m->p + from * PG, n * PG, n * PG, MREMAP_MAYMOVE | MREMAP_FIXED | flags,
+		   to->p + at * PG) == MAP_FAILED)
+		bail("mremap");
+	mtag_leave(before);
+	memmove(to->owner + at, m->owner + from, n * sizeof(*m->owner));
+}
+
+struct expected {
+	uint64_t anon[MODEL_TAGS_MAX], swap[MODEL_TAGS_MAX];
+};
+
+static void expect_of(struct expected *e)
+{
+	static uint8_t where[PAGES_MAX];
+
+	memset(e, 0, sizeof(*e));
+	for (size_t n = 0; n < MODELS; n++) {
+		struct model *m = &models[n];
+
+		look(m, where);
+		for (size_t i = 0; i < m->pages; i++) {
+			for (size_t t = 0; t < model_nr_tags; t++) {
+				if (m->owner[i] != model_tags[t])
+					continue;
+				e->anon[t] += where[i] == RESIDENT ? PG : 0;
+				e->swap[t] += where[i] == SWAPPED ? PG : 0;
+			}
+		}
+	}
+}
+
+/* Every tag has just those pages that the model gives it; and I1, I2 and I3 hold. */
+PRINTF(1, 2) static bool agree(const char *format, ...)
+{
+	struct expected e, after;
+	struct usage u[MODEL_TAGS_MAX];
+	struct compared all;
+	va_list args;
+	bool good = true;
+	int tries = 0;
+
+	do {
+		expect_of(&e);
+		for (size_t t = 0; t < model_nr_tags; t++)
+			u[t] = usage(model_tags[t]);
+		expect_of(&after);
+	} while (memcmp(&e, &after, sizeof(e)) && ++tries < 20);
+	for (size_t t = 0; t < model_nr_tags; t++)
+		good &= u[t].c[MTAG_C_ANON] == e.anon[t] && u[t].c[MTAG_C_SWAP] == e.swap[t];
+	all = compare();
+	va_start(args, format);
+	vok(good && all.equal, "", format, args);
+	va_end(args);
+	for (size_t t = 0; !good && t < model_nr_tags; t++)
+		diag("  pid %d, tag %u, mtag/pagemap: anon %" PRIu64 "/%" PRIu64 " swap %" PRIu64
+		     "/%" PRIu64,
+		     getpid(), model_tags[t], u[t].c[MTAG_C_ANON] / PG, e.anon[t] / PG,
+		     u[t].c[MTAG_C_SWAP] / PG, e.swap[t] / PG);
+	if (!all.equal)
+		show_compared(&all);
+	return good && all.equal;
+}
+
+UNUSED static void model_end(int n)
+{
+	if (models[n].pages)
+		must(munmap(models[n].p, models[n].pages * PG));
+	models[n].pages = 0;
+}
+
+/* ---- sizes of folios ---- */
+
+/* Those that private memory may have, in bytes, ascending; how many. */
+UNUSED static size_t folio_sizes(size_t *size, size_t max)
+{
+	glob_t found;
+	size_t n = 0, i, j;
+
+	if (glob(THP "hugepages-*kB/enabled", 0, NULL, &found))
+		return 0;
+	for (i = 0; i < found.gl_pathc && n < max; i++) {
+		size_t kib = strtoul(found.gl_pathv[i] + strlen(THP "hugepages-"), NULL, 10);
+
+		for (j = n++; j && size[j - 1] > kib * KIB; j--)
+			size[j] = size[j - 1];
+		size[j] = kib * KIB;
+	}
+	globfree(&found);
+	return n;
+}
+
+/* From now on private memory is made of folios of that size, where they fit; 0: of small pages. */
+UNUSED static void use_folios(size_t size)
+{
+	size_t all[16], n = folio_sizes(all, COUNT(all));
+	char path[128];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), THP "hugepages-%lukB/enabled", all[i] / KIB);
+		spew(path, all[i] == size ? "always" : "never");
+	}
+}
+
+UNUSED static uint64_t folio_stat(size_t size, const char *name)
+{
+	char path[128], *text;
+
+	snprintf(path, sizeof(path), THP "hugepages-%lukB/stats/%s", size / KIB, name);
+	text = slurp(path);
+	return text ? strtoull(text, NULL, 10) : UINT64_MAX;
+}
+
+/* As it was: huge pages by the general setting, no other sizes. */
+UNUSED static void folios_end(void)
+{
+	use_folios(0);
+	spew(THP "hugepages-2048kB/enabled", "inherit");
+}
+
+#endif
