@@ -103,7 +103,7 @@ static enum trust look_up(const char *signer)
 
 	for (char *line = keys ? strtok_r(keys, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		const char *key = strstr(line, " asymmetri ");
+		const char *key = strstr(line, " asym");
 
 		if (!key)
 			continue;
