@@ -138,7 +138,7 @@ $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
 kinds := m32 static musl shared
 m32_files    := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/headers tests/abi/dlopen \
 		tests/plugin.so tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_cpp \
-		$(addprefix tests/kernel/,calls t_virt t_mremap t_rules_anon)
+		$(addprefix tests/kernel/,calls t_virt t_mremap t_rules_anon t_ioctl_bad)
 static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_absent \
 		tests/unit/lib_cpp tests/kernel/calls
 musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \

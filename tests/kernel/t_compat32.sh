@@ -12,7 +12,7 @@ for i in 0 1 2 3; do
 		"build/$kind/tests/kernel/calls" "build/${kinds[i + 1]}/tests/kernel/calls"
 done
 # What the 64-bit builds of these do by themselves.
-for test in t_virt t_mremap t_rules_anon; do
+for test in t_virt t_mremap t_rules_anon t_ioctl_bad; do
 	check "m32: $test" "build/m32/tests/kernel/$test"
 done
 for kind in build build/m32 build/musl; do

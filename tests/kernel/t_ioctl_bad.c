@@ -194,12 +194,17 @@ static void values(void)
 	errs(mtag_ioctl(MTAG_IOC_PATH, &arg), ERANGE, "PATH", "no buffer");
 }
 
-/* MTAG_IOC_THREAD with a word at that address. */
-static int word_at(const void *where)
+/* MTAG_IOC_THREAD with a word at that address, which a 32-bit program may not have. */
+static int word_at_number(uint64_t where)
 {
-	struct mtag_ioc_thread arg = {.size = sizeof(arg), .word = (uintptr_t)where};
+	struct mtag_ioc_thread arg = {.size = sizeof(arg), .word = where};
 
 	return mtag_ioctl(MTAG_IOC_THREAD, &arg);
+}
+
+static int word_at(const void *where)
+{
+	return word_at_number((uintptr_t)where);
 }
 
 static void words_refused(void)
@@ -216,8 +221,11 @@ static void words_refused(void)
 	}
 	errs(word_at(p + 2 * PG - 2), EINVAL, "a word not aligned", "over the end of a page");
 	errs(word_at((void *)8), EFAULT, "a word", "where nothing is mapped");
-	errs(word_at((void *)0xffff888000000000), EFAULT, "a word", "in the kernel");
-	errs(word_at((void *)0xfffffffffffffffc), EFAULT, "a word", "at the end of all addresses");
+	errs(word_at_number(0xffff888000000000), EFAULT, "a word", "in the kernel");
+	errs(word_at_number(0xfffffffffffffffc), EFAULT, "a word", "at the end of all addresses");
+	if (sizeof(long) == 4)
+		errs(word_at_number((uintptr_t)p + (1ULL << 32)), EFAULT, "a word",
+		     "whose address is longer than the program's");
 	must(mprotect(p, PG, PROT_READ));
 	errs(word_at(p), EFAULT, "a word", "in memory that cannot be written");
 	must(mprotect(p, PG, PROT_NONE));
