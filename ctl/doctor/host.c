@@ -93,7 +93,7 @@ void host_clear(struct host *host)
 	free(host->log);
 }
 
-/* The kernel has a key "…SIGNER: id": of a certificate it knows the subject, of a signature the issuer. */
+/* The kernel's keys are shown as "NAME: id"; of a signature's key only the name is comparable. */
 static enum trust look_up(const char *signer)
 {
 	_cleanup_(freep) char *keys = probe_read("/proc/keys");

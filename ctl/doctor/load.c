@@ -144,6 +144,13 @@ static void refused(const struct host *host, struct check *check, const char *ad
 			  signer);
 }
 
+/* A key of that name is known, as an earlier one of dkms's would be; but has it been taken? */
+static bool rejected(const struct host *host)
+{
+	return !host->loaded && host->log &&
+	       strstr(host->log, "Loading of module with unavailable key is rejected");
+}
+
 void check_signature(const struct host *host, struct check *check)
 {
 	static const char enrol[] =
@@ -165,8 +172,9 @@ void check_signature(const struct host *host, struct check *check)
 		refused(host, check,
 			"Have dkms build it, which signs it: see signing.md in mtag's documentation.",
 			"the module is not signed", "");
-	else if (trust == TRUST_UNKNOWN_KEY)
-		refused(host, check, enrol, "the module is signed by an unknown key, of ", signer);
+	else if (trust == TRUST_UNKNOWN_KEY || rejected(host))
+		refused(host, check, enrol, "the module is signed by an unknown key, of ",
+			signer ? signer : "?");
 	else
 		check_set(check, CHECK_OK, NULL, "enforced; the module has that of %s%s",
 			  signer ? signer : "?",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Each obstacle is put in the module's way for real; mtagctl doctor names it, and doing what it advises
 # removes it. (What Debian's kernels cannot be made to lack, tests/unit/ctl_doctor.sh makes up.)
-# vm: group=doctor accel=single module=linger_ms=2000
+# vm: group=doctor accel=single module=linger_ms=2000 timeout=600
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 mount -t securityfs none /sys/kernel/security
@@ -145,10 +145,13 @@ sees 4 fail module "${function%?}_" "it quotes the module, which names the same"
 sees 4 "$slower" 'function tracing' "${function%?}_" "nor can it be traced"
 
 # Signatures: none, of a key that the kernel does not know. (Of one that it does: tests/pkg/t_signing.sh)
-openssl req -new -x509 -nodes -days 2 -subj '/CN=A key of nobody' -newkey rsa:2048 -keyout "$tmp/key" \
-	-outform DER -out "$tmp/cert" 2>/dev/null
-cp "$MTAG_MODULE" "$tmp/signed.ko"
-check "a module is signed as dkms does it" "$build/scripts/sign-file" sha256 "$tmp/key" "$tmp/cert" "$tmp/signed.ko"
+sign() { # NAME FILE: the module, signed by a new key of that name, as dkms does it.
+	cp "$MTAG_MODULE" "$2"
+	openssl req -new -x509 -nodes -days 2 -subj "/CN=$1" -newkey rsa:2048 -keyout "$tmp/key" \
+		-outform DER -out "$tmp/cert" 2>/dev/null
+	"$build/scripts/sign-file" sha256 "$tmp/key" "$tmp/cert" "$2"
+}
+check "a module is signed" sign 'A key of nobody' "$tmp/signed.ko"
 is "$(modinfo -F signer "$tmp/signed.ko")" 'A key of nobody' "modinfo shows whose key"
 look -m "$tmp/signed.ko"
 sees 4 ok 'module signature' 'A key of nobody' "doctor too; not enforced, any will do"
@@ -172,6 +175,11 @@ refused "where signatures are enforced, an unsigned module is refused" 'rejected
 refused "so is one signed by an unknown key, there" '' "$tmp/signed.ko"
 look -m "$MTAG_MODULE"
 sees 4 fail 'module signature' 'not signed' "the module is not signed"
+name=$(grep -m 1 -o ' Build time [^:]*' /proc/keys)
+sign "${name# }" "$tmp/false.ko"
+refused "nor does the name of a known key help" '' "$tmp/false.ko"
+look -m "$tmp/false.ko"
+sees 4 fail 'module signature' "unknown key, of ${name# }" "it says that this is another key"
 mtagctl doctor -m "$MTAG_MODULE" | awk 'length > 80 {bad = 1} END {exit bad}'
 ok $? "the text fits 80 columns"
 rm -rf "$tmp"
