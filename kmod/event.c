@@ -33,33 +33,28 @@ static bool is_sysv(const struct file *file)
 	       !strncmp(file->f_path.dentry->d_name.name, "SYSV", 4);
 }
 
-/* mmap_region(file, addr, len, …): mmap_lock is held for writing */
+/* mmap_region(file, addr, len, …): mmap_lock is held for writing; it may fail */
 MTAG_HOOK_FUNC(mtag_event_mmap)
 {
 	struct file *file = (struct file *)mtag_arg0(fregs);
-	unsigned long addr = mtag_arg1(fregs), len = mtag_arg2(fregs);
 	struct mtag_space *s = own_space();
 	struct vm_area_struct *old;
-	u32 tag;
 
 	if (!s)
 		return;
-	tag = mtag_thread_current(s);
-	mtag_account_call(s, tag, is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP, len);
-	old = find_vma(current->mm, addr);
-	s->mapping = 0;
-	if (old && old->vm_start < addr + len) {
-		/* What is there goes first, by its own tag: mtag_event_mapped(). */
-		s->mapping = addr;
-		s->mapping_len = len;
-		s->mapping_tag = tag;
-	} else {
-		mtag_range_map(s, addr, len, tag);
-	}
+	s->mapping = mtag_arg1(fregs);
+	s->mapping_len = mtag_arg2(fregs);
+	s->mapping_tag = mtag_thread_current(s);
+	s->mapping_call = is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP;
+	old = find_vma(current->mm, s->mapping);
+	/* What is there goes first, by its own tag: mtag_event_mapped(). */
+	s->mapping_over = old && old->vm_start < s->mapping + s->mapping_len;
+	if (!s->mapping_over)
+		mtag_range_map(s, s->mapping, s->mapping_len, s->mapping_tag);
 	mtag_space_put(s);
 }
 
-/* perf_event_mmap(vma): the end of mmap_region(), and of some others */
+/* perf_event_mmap(vma): the end of mmap_region() when all went well, and of some others */
 MTAG_HOOK_FUNC(mtag_event_mapped)
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
@@ -71,12 +66,14 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 	s = own_space();
 	if (!s)
 		return;
-	if (s->mapping && s->mapping >= vma->vm_start &&
-	    s->mapping + s->mapping_len <= vma->vm_end && vma->vm_mm == current->mm &&
-	    /* A driver may have put pages there already. */
-	    !(vma->vm_flags & VM_MIXEDMAP))
-		mtag_range_map(s, s->mapping, s->mapping_len, s->mapping_tag);
-	s->mapping = 0;
+	if (s->mapping_len && vma->vm_mm == current->mm && s->mapping >= vma->vm_start &&
+	    s->mapping + s->mapping_len <= vma->vm_end) {
+		mtag_account_call(s, s->mapping_tag, s->mapping_call, s->mapping_len);
+		/* A driver may have put pages there already. */
+		if (s->mapping_over && !(vma->vm_flags & VM_MIXEDMAP))
+			mtag_range_map(s, s->mapping, s->mapping_len, s->mapping_tag);
+	}
+	s->mapping_len = 0;
 	mtag_space_put(s);
 }
 
@@ -88,17 +85,6 @@ static void count_call(enum mtag_call call, u64 bytes)
 		return;
 	mtag_account_call(s, mtag_thread_current(s), call, bytes);
 	mtag_space_put(s);
-}
-
-/* __vm_munmap(start, len, downgrade): what it refuses is not counted */
-MTAG_HOOK_FUNC(mtag_event_munmap)
-{
-	unsigned long start = mtag_arg0(fregs), len = mtag_arg1(fregs);
-
-	if (offset_in_page(start) || start > TASK_SIZE || len > TASK_SIZE - start ||
-	    !PAGE_ALIGN(len))
-		return;
-	count_call(MTAG_MUNMAP, PAGE_ALIGN(len));
 }
 
 /**
@@ -135,7 +121,7 @@ static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 
 	if (!s)
 		return;
-	c = kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN);
+	c = mtag_hook_may_lock() ? kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN) : NULL;
 	if (c) {
 		*c = (struct call){ .call = call, .bytes = bytes, .brk = brk };
 		if (!mtag_life_later(current, &c->work, call_returned))
@@ -155,6 +141,15 @@ static void get_arguments(struct pt_regs *regs, unsigned long args[6])
 	syscall_get_arguments(current, regs, args);
 	for (i = 0; in_ia32_syscall() && i < 6; i++)
 		args[i] = (u32)args[i];
+}
+
+/* __x64_sys_munmap(regs), __ia32_sys_munmap(regs): address, length */
+MTAG_HOOK_FUNC(mtag_event_munmap)
+{
+	unsigned long args[6];
+
+	get_arguments((struct pt_regs *)mtag_arg0(fregs), args);
+	count_later(MTAG_MUNMAP, PAGE_ALIGN(args[1]), 0);
 }
 
 /* __x64_sys_mremap(regs), __ia32_sys_mremap(regs): old address, old length, new length */
@@ -182,7 +177,7 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
 	if (!s)
 		return;
 	mtag_range_map(s, addr, end - addr, mtag_range_tag(s, addr - 1, &ignored));
-	s->mapping = 0;
+	s->mapping_len = 0;
 	mtag_space_put(s);
 }
 
@@ -208,7 +203,7 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 	if (from != to && to + len < new_vma->vm_end && to >= new_vma->vm_start)
 		mtag_range_map(s, to + len, new_vma->vm_end - (to + len),
 			       mtag_range_tag(s, from + len - 1, &ignored));
-	s->mapping = 0;
+	s->mapping_len = 0;
 	mtag_space_put(s);
 }
 
@@ -235,7 +230,7 @@ MTAG_HOOK_FUNC(mtag_event_brk_grow)
 	if (!s)
 		return;
 	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), mtag_thread_current(s));
-	s->mapping = 0;
+	s->mapping_len = 0;
 	mtag_space_put(s);
 }
 
@@ -247,7 +242,7 @@ MTAG_HOOK_FUNC(mtag_event_shmdt)
 
 	if (!current->mm)
 		return;
-	if (mmap_read_trylock(current->mm)) {
+	if (mtag_hook_may_lock() && mmap_read_trylock(current->mm)) {
 		vma = find_vma(current->mm, mtag_arg0(fregs));
 		if (vma && vma->vm_start == mtag_arg0(fregs) && is_sysv(vma->vm_file))
 			bytes = vma->vm_end - vma->vm_start;

@@ -207,10 +207,11 @@ struct mtag_walk;
  * @range_stores: into @ranges since they were swept; mmap_lock held for writing
  * @untag:	forked before its parent had been counted: its first walk untags it;
  *		mmap_lock held for writing, or build_lock
- * @mapping:	a MAP_FIXED mapping under way, which becomes @mapping_tag's once
- *		what was there has been unmapped; mmap_lock held for writing
- * @mapping_len: bytes of @mapping
+ * @mapping:	address of the mapping that is being made; mmap_lock held for writing
+ * @mapping_len: bytes of it; 0: none
  * @mapping_tag: who maps it
+ * @mapping_call: what it will be counted as, once it is made
+ * @mapping_over: it becomes @mapping_tag's when what is there has been unmapped
  * @sibling:	in tree->spaces; tree->lock
  * @threads:	with a word or tag of their own, by mtag_thread.of_space; thread_lock
  * @pins:	pinned pages with words, by mtag_pin.node; thread_lock
@@ -243,6 +244,8 @@ struct mtag_space {
 	unsigned int range_stores;
 	unsigned long mapping, mapping_len;
 	u32 mapping_tag;
+	u8 mapping_call;
+	bool mapping_over;
 	struct mtag_collapse *collapse;
 
 	struct task_struct *forker;

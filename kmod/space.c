@@ -5,6 +5,7 @@
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "compat/compat.h"
 #include "hook.h"
 #include "present.h"
 #include "rmap.h"
@@ -272,7 +273,7 @@ static bool unhash(struct mtag_space *s)
 static void untracked(void)
 {
 	if (atomic_dec_and_test(&mtag_stat.tracked) && !mtag_track_all)
-		mod_delayed_work(system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
+		mod_delayed_work(mtag_system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
 }
 
 /* What is left of a space that is hashed no more. */
@@ -422,7 +423,7 @@ int mtag_space_track(struct mm_struct *mm)
 	if (!ret)
 		tell("track", mm);
 	else if (!atomic_read(&mtag_stat.tracked))
-		mod_delayed_work(system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
+		mod_delayed_work(mtag_system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
 out:
 	if (s)
 		mtag_space_put(s);

@@ -496,8 +496,8 @@ static bool fork_by_sums(struct counter *c, struct mtag_space *parent, struct mm
 int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
 		   struct mm_struct *mm, gfp_t gfp)
 {
+	int ret, migrating = atomic_read(&parent->migrating);
 	struct counter c;
-	int ret;
 
 	/* Its first walk is yet to take the owners away of pages that the child has too. */
 	if (!READ_ONCE(parent->live)) {
@@ -515,6 +515,8 @@ int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct m
 		count_begin(&c);
 		count_mm(&c, mm);
 		ret = count_end(&c, NULL);
+		/* Entries that were zapped instead of restored; the child has those that are left. */
+		atomic_sub(migrating - c.v.migrating, &parent->migrating);
 	}
 	kvfree(c.w.shadow);
 	return ret;

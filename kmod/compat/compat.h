@@ -75,6 +75,13 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 #define MTAG_UFFDIO_MOVE	0
 #endif
 
+/* Where work may wait that must not hold up our own queue. */
+#if MTAG_SINCE(6, 17)
+#define mtag_system_wq		system_dfl_wq
+#else
+#define mtag_system_wq		system_unbound_wq
+#endif
+
 /* ---- the two hot rmap functions ---- */
 
 #if MTAG_SINCE(6, 8)
