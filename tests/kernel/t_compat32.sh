@@ -16,6 +16,13 @@ for test in t_virt t_mremap t_rules_anon t_ioctl_bad; do
 	check "m32: $test" "build/m32/tests/kernel/$test"
 done
 for kind in build build/m32 build/musl; do
-	check "$kind: the library is loaded late" env -u LD_LIBRARY_PATH $kind/tests/abi/dlopen
+	name="$kind: the library is loaded late"
+	loader=$(readelf -lW $kind/tests/abi/dlopen | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+	if [ -e "$loader" ]; then
+		# LD_LIBRARY_PATH has the first one's library only.
+		check "$name" env -u LD_LIBRARY_PATH $kind/tests/abi/dlopen
+	else
+		skip "$name (no $loader here)"
+	fi
 done
 done_testing
