@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""mok.py VARS CERT: adds a certificate (DER) to the machine owner's keys in OVMF's variable store
-VARS, as MokManager does once somebody at the machine has agreed."""
+"""mok.py VARS CERT...: makes certificates (DER) the machine owner's keys in OVMF's variable store VARS,
+which has none, as MokManager does once somebody at the machine has agreed."""
 import struct
 import sys
 import uuid
@@ -30,11 +30,13 @@ def end(store):
     return at
 
 
-def main(path, cert):
+def main(path, *certs):
     with open(path, "rb") as f:
         store = bytearray(f.read())
-    with open(cert, "rb") as f:
-        data = signature_list(f.read())
+    data = b""
+    for cert in certs:
+        with open(cert, "rb") as f:
+            data += signature_list(f.read())
     name = "MokList\0".encode("utf-16-le")
     variable = struct.pack(HEADER, NEW, IN_USE, 0, NON_VOLATILE | BOOT_SERVICE, 0, bytes(16), 0,
                            len(name), len(data), SHIM.bytes_le) + name + data
