@@ -28,7 +28,7 @@ MODULE_PARM_DESC(max_processes, "tracked processes (32768)");
 
 unsigned int mtag_max_memory_kb;
 module_param_named(max_memory_kb, mtag_max_memory_kb, uint, 0644);
-MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags and accounts; 0: a sixteenth of memory (0)");
+MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags, accounts and threads; 0: a sixteenth of memory (0)");
 
 unsigned int mtag_linger_ms = 2000;
 module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
@@ -51,7 +51,7 @@ static atomic64_t limited_memory;
 
 /**
  * mtag_charge_memory() - may the module hold @bytes more?
- * @bytes:	of spaces, tags or accounts, per-CPU memory included
+ * @bytes:	of spaces, tags, accounts, threads or pinned pages, per-CPU memory included
  *
  * Return: 0, and mtag_uncharge_memory() is owed; -ENOMEM at the limit.
  */
