@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules 1 and 2 for folios of every size that private memory may have: mapped, unmapped, moved, copied
+ * and forked in part, split, migrated, merged, collapsed, retagged.
+ */
+/* vm: group=mthp mem=2G timeout=900 only=6.12,7.2 because="no such folios" */
+// link: -Wl,-z,now
+#include "model.h"
+
+#ifndef MADV_SOFT_OFFLINE
+#define MADV_SOFT_OFFLINE 101
+#endif
+
+static mtag_t a, b, d, w, third[3];
+static size_t size, pages_each;
+static char kb[32];
+
+/* An area that nothing is said of, of folios of the size in use; nothing touched yet. */
+static struct model *empty(int n, size_t len)
+{
+	return model_of(n, area_prot(len, HPAGE, PROT_READ | PROT_WRITE), len);
+}
+
+static size_t some_folios(void)
+{
+	return size * 8 < MIB ? MIB : size * 4;
+}
+
+/* Folios of three tags in turn, each made by one touch somewhere in it. */
+static struct model *folios(int n, size_t len)
+{
+	struct model *m = NULL;
+
+	for (int tries = 0; tries < 10; tries++) {
+		model_end(n);
+		m = empty(n, len);
+		for (size_t i = 0; i < len / size; i++)
+			touch_pages(m, third[i % 3], i * pages_each + i % pages_each, 1, 1);
+		if (in_folios(m->p, len, size) == len)
+			return m;
+		spew("/proc/sys/vm/compact_memory", "1");
+	}
+	diag("%s: only %zu bytes of %zu are in such folios", kb, in_folios(m->p, len, size), len);
+	ok(false, "%s: memory is made of such folios", kb);
+	return m;
+}
+
+static void unmap_pages(struct model *m, size_t from, size_t n)
+{
+	must(munmap(m->p + from * PG, n * PG));
+}
+
+static void touched(void)
+{
+	struct model *m = folios(0, some_folios());
+
+	agree("%s: a folio belongs to the one whose touch made it", kb);
+	touch_pages(m, w, 0, m->pages, 1);
+	is(anon_of(w), 0, "%s: touching the rest of it changes nothing", kb);
+	agree("%s: touched all over, exact", kb);
+	model_end(0);
+	agree("%s: unmapped whole, nothing is left", kb);
+}
+
+static void in_part(void)
+{
+	struct model *m = folios(0, some_folios());
+
+	unmap_pages(m, pages_each / 2, 1);
+	agree("%s: a page in the middle of a folio unmapped", kb);
+	unmap_pages(m, pages_each + pages_each / 2, pages_each);
+	agree("%s: half of a folio and half of the next one unmapped", kb);
+	must(madvise(m->p + 3 * size, PG, MADV_DONTNEED));
+	must(madvise(m->p + 4 * size - PG, PG, MADV_DONTNEED));
+	agree("%s: the first and the last page discarded", kb);
+	touch_pages(m, w, 3 * pages_each, pages_each, 1);
+	agree("%s: and touched by another", kb);
+	must(madvise(m->p + 3 * size, size, MADV_DONTNEED));
+	touch_pages(m, d, 3 * pages_each + 1, 1, 1);
+	agree("%s: all of it discarded, and touched by a third one", kb);
+	model_end(0);
+	agree("%s: after all this nothing is left", kb);
+}
+
+static void moved(void)
+{
+	struct model *m = folios(0, some_folios()), *to = empty(1, some_folios());
+
+	move_pages_to(to, pages_each / 2, m, pages_each / 2, pages_each, 0, w);
+	agree("%s: halves of two folios moved", kb);
+	move_pages_to(to, 2 * pages_each + 1, m, 2 * pages_each, pages_each / 2, 0, w);
+	agree("%s: half a folio moved to where it is not aligned", kb);
+	move_pages_to(to, 3 * pages_each, m, 3 * pages_each, pages_each, MREMAP_DONTUNMAP, w);
+	agree("%s: a folio moved, its old place left mapped", kb);
+	touch_pages(m, d, 3 * pages_each, 1, 1);
+	agree("%s: and touched anew", kb);
+	in_child {
+		agree("%s: a child of moved folios", kb);
+		touch_pages(to, w, 0, pages_each, 1);
+		touch_pages(m, w, 2 * pages_each + pages_each / 2, pages_each / 2, 1);
+		agree("%s: that writes to both parts of one", kb);
+		model_end(1);
+		agree("%s: and unmaps the parts that moved", kb);
+	}
+	model_end(0);
+	agree("%s: the parts left behind unmapped", kb);
+	model_end(1);
+	agree("%s: and those that moved", kb);
+}
+
+static void copied(void)
+{
+	struct model *m = folios(0, some_folios());
+	struct gate *g = gate();
+	pid_t pid = child();
+
+	if (!pid) {
+		agree("%s: a child has its parent's folios", kb);
+		touch_pages(m, w, 1, m->pages / 4, 3);
+		is(anon_of(w), 0, "%s: copies of parts are the owner's", kb);
+		agree("%s: a child that copied every third page", kb);
+		must(madvise(m->p + pages_each / 2 * PG, size, MADV_DONTNEED));
+		agree("%s: and discarded two halves", kb);
+		in_child {
+			agree("%s: a grandchild", kb);
+			touch_pages(m, w, 0, m->pages, 1);
+			agree("%s: that writes everywhere", kb);
+		}
+		open_gate(g, 1);
+		pass_gate(g, 2);
+		agree("%s: a child whose parent wrote", kb);
+		unmap_pages(m, 0, pages_each + 1);
+		agree("%s: and that unmapped a folio and a page", kb);
+		_exit(0);
+	}
+	pass_gate(g, 1);
+	touch_pages(m, w, 0, m->pages / 2, 2);
+	agree("%s: a parent that wrote to every second page", kb);
+	open_gate(g, 2);
+	reap(pid);
+	touch_pages(m, w, 0, m->pages, 1);
+	agree("%s: and to all of them, once alone", kb);
+	must(munmap(g, PG));
+	model_end(0);
+	agree("%s: nothing is left of what was copied", kb);
+}
+
+static void read_first(void)
+{
+	struct model *m = empty(0, some_folios());
+
+	read_all(w, m->p, m->pages * PG);
+	agree("%s: the zero page is nobody's", kb);
+	touch_pages(m, b, 1, m->pages / 8, 4);
+	agree("%s: what writes make of it is the writer's", kb);
+	touch_pages(m, a, 0, m->pages, 1);
+	agree("%s: and the next writer's the rest", kb);
+	model_end(0);
+}
+
+/* The folio lies in ranges of two tags: each has its part. */
+static void ranged(void)
+{
+	struct model *m = empty(0, some_folios());
+	size_t half = pages_each / 2;
+
+	must0(mtag_range(m->p + half * PG, half * PG, b, 0));
+	must0(mtag_range(m->p + size + half * PG, PG, d, 0));
+	touch_pages(m, a, 0, 1, 1);
+	touch_pages(m, a, pages_each, 1, 1);
+	for (size_t i = 0; i < half; i++)
+		m->owner[half + i] = b;
+	m->owner[pages_each + half] = d;
+	agree("%s: a folio over the border of a range is owned in parts", kb);
+	touch_pages(m, w, 2 * pages_each, 1, 1);
+	must0(mtag_range(m->p + 2 * size + PG, half * PG, b, 0));
+	agree("%s: a range over a folio leaves resident pages alone", kb);
+	must0(mtag_range(m->p + 2 * size + PG, half * PG, b, MTAG_RANGE_PRESENT));
+	for (size_t i = 0; i < half; i++)
+		m->owner[2 * pages_each + 1 + i] = b;
+	agree("%s: or takes them, when told", kb);
+	in_child {
+		touch_pages(m, w, 0, 3 * pages_each, 1);
+		agree("%s: a child's copies of such folios keep their owners", kb);
+		unmap_pages(m, half / 2, half);
+		agree("%s: and end with them", kb);
+	}
+	unmap_pages(m, half - 1, 2);
+	agree("%s: two pages of two owners unmapped", kb);
+	must(madvise(m->p + size, 2 * size, MADV_DONTNEED));
+	agree("%s: folios of several owners discarded", kb);
+	model_end(0);
+}
+
+static void cut(struct model *m, int order)
+{
+	int error = spew("/sys/kernel/debug/split_huge_pages", "%d,0x%lx,0x%lx,%d", getpid(),
+			 (uintptr_t)m->p, (uintptr_t)m->p + m->pages * PG, order);
+
+	if (error)
+		diag("split_huge_pages: %s", strerror(-error));
+}
+
+static void split(void)
+{
+	struct model *m = folios(0, some_folios());
+	size_t half = pages_each / 2;
+
+	must0(mtag_range(m->p + half * PG, PG, d, MTAG_RANGE_PRESENT));
+	m->owner[half] = d;
+	/* A split puts the zero page in the place of pages that were never written to. */
+	touch_pages(m, w, 0, m->pages, 1);
+	if (pages_each > 8) {
+		cut(m, 2);
+		ok(in_folios(m->p, m->pages * PG, 4 * PG) >= size, "%s: split to 16 KiB", kb);
+		agree("%s: split to smaller folios", kb);
+	}
+	if (!ok(until((cut(m, 0), in_folios(m->p, m->pages * PG, PG) >= size), 5),
+		"%s: split to pages", kb))
+		diag("%zu bytes of %zu", in_folios(m->p, m->pages * PG, PG), m->pages * PG);
+	agree("%s: split to pages", kb);
+	unmap_pages(m, half, 2);
+	touch_pages(m, w, pages_each, pages_each, 1);
+	agree("%s: split, then unmapped in part", kb);
+	model_end(0);
+
+	m = folios(0, some_folios());
+	cut(m, 0);
+	agree("%s: split, and never written to but for a page of each", kb);
+	in_child
+		agree("%s: in a child", kb);
+	touch_pages(m, w, 0, m->pages, 1);
+	agree("%s: then written to by another", kb);
+	model_end(0);
+
+	m = folios(0, some_folios());
+	must(madvise(m->p + half * PG, PG, MADV_COLD));
+	agree("%s: a page of it made cold", kb);
+	must(madvise(m->p + size + half * PG, half * PG, MADV_FREE));
+	agree("%s: half of it given up by MADV_FREE", kb);
+	must(madvise(m->p + size + half * PG, half * PG, MADV_PAGEOUT));
+	agree("%s: and reclaimed, as far as it was", kb);
+	must(madvise(m->p + 2 * size, size, MADV_FREE));
+	touch_pages(m, w, 2 * pages_each, half, 1);
+	agree("%s: a folio given up, and half of it written to again", kb);
+	until((madvise(m->p + 2 * size, size, MADV_PAGEOUT), present(m->p + 2 * size, size) == 0),
+	      2);
+	agree("%s: and reclaimed, as far as it was", kb);
+	must(mprotect(m->p + 3 * size + PG, PG, PROT_READ));
+	must(mlock(m->p + 3 * size + half * PG, PG));
+	agree("%s: parts of it protected and locked", kb);
+	must(munlock(m->p + 3 * size + half * PG, PG));
+	model_end(0);
+	agree("%s: nothing is left of what was split", kb);
+}
+
+static size_t elsewhere(const uint64_t *was, const struct model *m)
+{
+	static uint64_t is_now[PAGES_MAX];
+	size_t n = 0;
+
+	pagemap(m->p, m->pages, is_now);
+	for (size_t i = 0; i < m->pages; i++)
+		n += (was[i] & PAGEMAP_PRESENT) && (is_now[i] & PAGEMAP_PRESENT) &&
+		     (was[i] & PAGEMAP_PFN) != (is_now[i] & PAGEMAP_PFN);
+	return n;
+}
+
+/* With a second node, where the machine has one: every folio, by one of its pages. */
+static void to_other_node(struct model *m)
+{
+	enum { MOST = 256 };
+	void *address[MOST];
+	int node[MOST], status[MOST];
+	size_t n = 0;
+
+	if (access("/sys/devices/system/node/node1", F_OK))
+		return;
+	for (size_t i = 0; i < m->pages && n < MOST; i += pages_each)
+		address[n++] = m->p + (i + pages_each / 2) * PG;
+	for (int to = 1; to >= 0; to--) {
+		for (size_t i = 0; i < n; i++)
+			node[i] = to;
+		ok(syscall(SYS_move_pages, 0, n, address, node, status, 2) >= 0,
+		   "%s: move_pages to node %d", kb, to);
+		agree("%s: moved to node %d", kb, to);
+	}
+}
+
+static void migrated(void)
+{
+	static uint64_t was[PAGES_MAX];
+	size_t len = 16 * MIB, n;
+	struct model *m = folios(0, len);
+
+	must0(mtag_range(m->p + size + PG, 2 * PG, d, MTAG_RANGE_PRESENT));
+	m->owner[pages_each + 1] = m->owner[pages_each + 2] = d;
+	for (size_t i = 3; i < len / size; i += 2)
+		must(madvise(m->p + i * size, size, MADV_DONTNEED));
+	pagemap(m->p, m->pages, was);
+	if (until((spew("/proc/sys/vm/compact_memory", "1"), elsewhere(was, m) > 0), 5)) {
+		n = elsewhere(was, m);
+		ok(true, "%s: compaction moves folios", kb);
+		diag("%s: %zu pages moved", kb, n);
+	} else {
+		skip("%s: compaction moves folios (it moved none of them here)", kb);
+	}
+	agree("%s: after compaction", kb);
+	to_other_node(m);
+	n = !madvise(m->p + size + PG, PG, MADV_SOFT_OFFLINE);
+	agree("%s: after a page of it was %ssoft-offlined", kb, n ? "" : "not ");
+	in_child {
+		pagemap(m->p, m->pages, was);
+		spew("/proc/sys/vm/compact_memory", "1");
+		agree("%s: after compaction of what a child shares", kb);
+		touch_pages(m, w, 0, m->pages / 8, 4);
+		agree("%s: and copies", kb);
+	}
+	model_end(0);
+	agree("%s: nothing is left of what was moved", kb);
+}
+
+/* Pairs of equal pages; all of one tag, as a merged page of two has no owner to be told. */
+static void merged(void)
+{
+	struct model *m = empty(0, some_folios());
+	size_t n = 2 * pages_each;
+	mtag_t before;
+
+	for (size_t i = 0; i < m->pages / pages_each; i++)
+		touch_pages(m, a, i * pages_each, 1, 1);
+	before = mtag_enter(w);
+	for (size_t i = 0; i < n; i++)
+		memset(m->p + i * PG, 1 + i / 2 % 200, PG);
+	mtag_leave(before);
+	spew("/sys/kernel/mm/ksm/pages_to_scan", "20000");
+	spew("/sys/kernel/mm/ksm/sleep_millisecs", "20");
+	spew("/sys/kernel/mm/ksm/run", "1");
+	must(madvise(m->p, n * PG, MADV_MERGEABLE));
+	ok(until(pfn_of(m->p) && pfn_of(m->p) == pfn_of(m->p + PG) &&
+			 pfn_of(m->p + (n - 2) * PG) == pfn_of(m->p + (n - 1) * PG),
+		 60),
+	   "%s: KSM merges pages of folios", kb);
+	spew("/sys/kernel/mm/ksm/run", "0");
+	agree("%s: merged pages of folios", kb);
+	touch_pages(m, w, 0, n / 2, 1);
+	agree("%s: written to again", kb);
+	must(madvise(m->p, n * PG, MADV_UNMERGEABLE));
+	agree("%s: unmerged", kb);
+	model_end(0);
+}
+
+/* What collapse fills belongs to the one who has most of the new folio; the first of several. */
+static void fill(struct model *m, size_t from, size_t n, const uint8_t *before)
+{
+	mtag_t most = MTAG_UNTAGGED;
+	size_t best = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t have = 0;
+
+		if (before[from + i] == NOWHERE)
+			continue;
+		for (size_t j = 0; j < n; j++)
+			have += before[from + j] != NOWHERE &&
+				m->owner[from + j] == m->owner[from + i];
+		if (have > best) {
+			best = have;
+			most = m->owner[from + i];
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		if (before[from + i] == NOWHERE)
+			m->owner[from + i] = most;
+}
+
+static void after_collapse(struct model *m, const char *how)
+{
+	agree("%s: %s keeps owners, and fills holes for the one with most", kb, how);
+	is(anon_of(w), 0, "%s: %s: none is the collapser's", kb, how);
+	/* khugepaged may be at it still, and would fill anew the holes that come now. */
+	must(madvise(m->p, m->pages * PG, MADV_NOHUGEPAGE));
+	in_child {
+		touch_pages(m, w, 0, m->pages / 3, 3);
+		agree("%s: %s: a child that copies parts of it", kb, how);
+	}
+	must(madvise(m->p + 3 * PG, size, MADV_DONTNEED));
+	unmap_pages(m, m->pages / 2 - 1, 5);
+	agree("%s: %s: parts of it discarded and unmapped", kb, how);
+	model_end(0);
+	agree("%s: %s: nothing is left", kb, how);
+}
+
+/* A huge page's range of such folios, some missing, one of them in part. */
+static struct model *patchwork(void)
+{
+	struct model *m = folios(0, HPAGE);
+
+	must(madvise(m->p + size, PG, MADV_DONTNEED));
+	for (size_t i = 2; i < HPAGE / size; i += 5)
+		must(madvise(m->p + i * size, size, MADV_DONTNEED));
+	return m;
+}
+
+static void advised(void)
+{
+	static uint8_t before[PAGES_MAX];
+	struct model *m = patchwork();
+	mtag_t was;
+	bool good;
+
+	look(m, before);
+	was = mtag_enter(w);
+	good = until(!madvise(m->p, HPAGE, MADV_COLLAPSE) || errno == EINVAL, 30);
+	mtag_leave(was);
+	if (!good || smaps(m->p, HPAGE).huge != HPAGE) {
+		ok(false, "%s: MADV_COLLAPSE makes a huge page: %s", kb, strerror(errno));
+		model_end(0);
+		return;
+	}
+	fill(m, 0, m->pages, before);
+	after_collapse(m, "MADV_COLLAPSE");
+}
+
+static void no_khugepaged(void)
+{
+	spew(THP "khugepaged/scan_sleep_millisecs", "1000000");
+}
+
+static void khugepaged(void)
+{
+	static uint8_t before[PAGES_MAX];
+	struct model *m = patchwork();
+
+	look(m, before);
+	use_folios(HPAGE);
+	spew(THP "khugepaged/pages_to_scan", "100000");
+	spew(THP "khugepaged/alloc_sleep_millisecs", "10");
+	spew(THP "khugepaged/scan_sleep_millisecs", "10");
+	if (ok(until(smaps(m->p, HPAGE).huge == HPAGE, 60), "%s: khugepaged collapses them", kb)) {
+		fill(m, 0, m->pages, before);
+		no_khugepaged();
+		after_collapse(m, "khugepaged");
+	}
+	no_khugepaged();
+	use_folios(size);
+	model_end(0);
+}
+
+/* Kernels of our days collapse to folios of other sizes, too. */
+static void khugepaged_to_folios(void)
+{
+	static uint8_t before[PAGES_MAX];
+	struct model *m;
+	bool good;
+
+	if (folio_stat(size, "collapse_alloc") == UINT64_MAX) {
+		skip("%s: khugepaged collapses to such folios (not in this kernel)", kb);
+		return;
+	}
+	use_folios(0);
+	m = empty(0, HPAGE);
+	/* Three quarters of each folio-to-be, of two tags; one in four has one page only. */
+	for (size_t i = 0; i < m->pages; i += pages_each) {
+		size_t n = i / pages_each % 4 == 3 ? 1 : pages_each * 3 / 4;
+
+		touch_pages(m, i / pages_each % 2 ? a : b, i, n / 2 + 1, 1);
+		touch_pages(m, d, i + n / 2 + 1, n - n / 2 - 1, 1);
+	}
+	look(m, before);
+	use_folios(size);
+	spew(THP "khugepaged/max_ptes_none", "%zu", HPAGE / PG - 1);
+	spew(THP "khugepaged/pages_to_scan", "100000");
+	spew(THP "khugepaged/alloc_sleep_millisecs", "10");
+	spew(THP "khugepaged/scan_sleep_millisecs", "10");
+	good = until(in_folios(m->p, HPAGE, size) == HPAGE, 60);
+	no_khugepaged();
+	if (ok(good, "%s: khugepaged collapses to such folios", kb)) {
+		for (size_t i = 0; i < m->pages; i += pages_each)
+			fill(m, i, pages_each, before);
+		after_collapse(m, "khugepaged to this size");
+	}
+	model_end(0);
+}
+
+static atomic_bool stop;
+
+static void *disturber(void *arg)
+{
+	struct model *m = arg;
+
+	while (!atomic_load(&stop)) {
+		madvise(m->p, m->pages / 2 * PG, MADV_PAGEOUT);
+		spew("/proc/sys/vm/compact_memory", "1");
+	}
+	return NULL;
+}
+
+/* Reclaim and compaction while folios come and go, are copied and forked. */
+static void while_busy(void)
+{
+	struct model *m;
+	pthread_t thread;
+
+	if (!swap_zram()) {
+		skip("%s: exact under reclaim and compaction (no zram)", kb);
+		return;
+	}
+	m = folios(0, some_folios());
+	/* From now on a folio's place is always touched under the same tag. */
+	for (size_t i = 0; i < m->pages; i++)
+		m->owner[i] = third[i / pages_each % 3];
+	atomic_store(&stop, false);
+	if (pthread_create(&thread, NULL, disturber, m))
+		bail("thread");
+	for (int round = 0; round < 6; round++) {
+		for (size_t i = round % 2; i < m->pages; i += 3)
+			touch(m->owner[i], m->p + i * PG, PG);
+		if (round % 2) {
+			in_child {
+				read_all(w, m->p, m->pages * PG);
+				touch(w, m->p + PG, size);
+			}
+		}
+		must(madvise(m->p + (size_t)round * size / 2, size, MADV_DONTNEED));
+	}
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	agree("%s: after reclaim and compaction under load", kb);
+	model_end(0);
+	agree("%s: nothing is left", kb);
+	is(swapoff_all(), 0, "%s: and swap is empty", kb);
+}
+
+static void every_way(void)
+{
+	touched();
+	in_part();
+	moved();
+	copied();
+	read_first();
+	ranged();
+	split();
+	migrated();
+	merged();
+	if (size < HPAGE)
+		advised();
+	if (size == 16 * KIB || size == 256 * KIB)
+		khugepaged();
+	if (size == 32 * KIB || size == 128 * KIB)
+		khugepaged_to_folios();
+	if (size == 64 * KIB || size == HPAGE / 2 || size == HPAGE)
+		while_busy();
+	clean(getpid(), "%s: audit agrees", kb);
+}
+
+int main(void)
+{
+	size_t sizes[16], n = folio_sizes(sizes, COUNT(sizes));
+	uint64_t drift;
+
+	need_root();
+	if (!n)
+		skip_all("this kernel's private memory has no folios of several sizes");
+	swapoff_all();
+	begin();
+	drift = health("drift");
+	third[0] = a = model_tag("a");
+	third[1] = b = model_tag("b");
+	third[2] = model_tag("c");
+	d = model_tag("d");
+	w = model_tag("worker");
+	no_khugepaged();
+	for (size_t i = 0; i < n; i++) {
+		size = sizes[i];
+		pages_each = size / PG;
+		snprintf(kb, sizeof(kb), "%zu KiB", size / KIB);
+		use_folios(size);
+		every_way();
+	}
+	folios_end();
+	no_drift(drift);
+	return done();
+}
