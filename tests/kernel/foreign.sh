@@ -68,7 +68,7 @@ audit_work() {
 
 # watch_work PID NAME: audits from time to time until the process ends; its exit status.
 watch_work() {
-	local wrong=0 next=$((SECONDS + 4))
+	local wrong=0 next=$((SECONDS + 1))
 	while kill -0 "$1" 2>/dev/null; do
 		if [ $SECONDS -ge $next ]; then
 			audit_work || wrong=1

@@ -54,6 +54,9 @@ until_true() {
 	return 0
 }
 
+# more SHORT LONG: how much of something: the first, or the second with tests/run-all --long.
+more() { if [ -n "${MTAG_LONG:-}" ]; then echo "$2"; else echo "$1"; fi; }
+
 health() { awk -v name="$1" '$1 == name {print $2}' $debug/health; }
 
 # load PARAMETER…

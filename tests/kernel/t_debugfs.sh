@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # debugfs: stats, hooks and health are there for root, in a form that a person and a script can read.
-# vm: group=bad
 . tests/kernel/lib.sh
 
 coproc TAGGER { exec $bin/tagger outlive; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 3: file and shared memory belong to the tag that mapped it. */
-/* vm: group=rules */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <sys/shm.h>

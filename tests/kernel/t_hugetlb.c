@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* hugetlb pages are no RSS, neither for the kernel nor for mtag. */
-/* vm: group=rules */
 // link: -Wl,-z,now
 #include "lib.h"
 

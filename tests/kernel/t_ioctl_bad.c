@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bad input to /dev/mtag and bad tag words: a clear error each, and nothing changed. */
-/* vm: group=bad */
-/* vm: group=bad args=nobody */
+/* vm: timeout=300 */
+/* vm: timeout=300 args=nobody */
 // link: -Wl,-z,now
 #include "lib.h"
 

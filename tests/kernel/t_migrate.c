@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2: the owner follows the contents to another page frame, by compaction and by soft-offlining. */
-/* vm: group=migrate mem=1G timeout=400 */
+/* vm: group=small mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 
@@ -121,7 +121,7 @@ static void while_busy(void)
 
 	if (pthread_create(&thread, NULL, compactor, NULL))
 		bail("thread");
-	for (int round = 0; round < 12; round++) {
+	for (int round = 0; round < 6; round++) {
 		for (size_t i = 0; i < N; i++)
 			touch(i % 2 ? b : a, p + i * PG, PG);
 		for (size_t i = 0; i < N; i += 8)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: messages cut short or of wrong types, dead pids, and what nobody may see and do. */
-/* vm: group=bad */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <linux/genetlink.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bugs that reviewers found: what they did to the module, one function for each. */
-/* vm: group=swap mem=1G timeout=400 */
+/* vm: group=small mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <linux/io_uring.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 1: anonymous memory belongs to the tag that first touched it, whatever the way of touching. */
-/* vm: group=rules */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <alloca.h>

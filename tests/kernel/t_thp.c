@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 for transparent huge pages: allocation, split, fork, collapse with several owners and holes. */
-/* vm: group=thp mem=2G timeout=400 */
+/* vm: timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tracking from outside: track, untrack, run, by thread; inherited over thread, fork, vfork and exec. */
-/* vm: group=track timeout=400 */
+/* vm: timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 

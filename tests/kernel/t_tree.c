@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The tag tree and its limits: each has a clear error, and the charge goes to the parent. */
-/* vm: group=tree */
-/* vm: group=tree timeout=400 args=limit */
+/* vm: timeout=300 */
+/* vm: timeout=400 args=limit */
 // link: -Wl,-z,now
 #include "lib.h"
 

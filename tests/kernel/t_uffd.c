@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* userfaultfd: pages that another thread or another process puts in. */
-/* vm: group=uffd */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <linux/userfaultfd.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Uprobes replace a file page by an anonymous copy from outside, and take it away again. */
-/* vm: group=uprobe */
 // link: -Wl,-z,now
 #include "lib.h"
 

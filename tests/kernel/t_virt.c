@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 4, I2 and event counts: virtual size belongs to the tag that mapped it; calls to their caller's. */
-/* vm: group=rules */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <alloca.h>
