@@ -3,7 +3,7 @@
  * Rule 3 for large folios of shared memory and files, which are mapped and unmapped by the batch: huge,
  * cut by the page table, moved, truncated, punched, reclaimed, collapsed.
  */
-/* vm: group=mthp mem=2G timeout=600 */
+/* vm: group=mthp timeout=600 */
 // link: -Wl,-z,now
 #include "model.h"
 

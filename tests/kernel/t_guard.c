@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Guard regions: what they replace ends, what they are is nobody's, in memory and in files. */
-/* vm: group=uffd timeout=400 only=7.2 because="no guard regions" */
+/* vm: timeout=400 only=7.2 because="no guard regions" */
 // link: -Wl,-z,now
 #include "model.h"
 

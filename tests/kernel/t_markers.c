@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What userfaultfd leaves in page tables, besides pages: write-protection, poison, minor faults. */
-/* vm: group=uffd timeout=400 */
+/* vm: timeout=400 */
 // link: -Wl,-z,now
 #include "model.h"
 #include <linux/userfaultfd.h>

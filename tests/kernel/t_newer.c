@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Calls that came with the kernels of the last years, each where it exists. */
-/* vm: group=uffd timeout=400 */
+/* vm: timeout=400 */
 // link: -Wl,-z,now
 #include "model.h"
 
