@@ -90,6 +90,10 @@ $(lib_a): $(lib_static)
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
 ctl_pkgs   := libnl-genl-3.0 json-c
 $(ctl_obj): private ctl_cflags = $(shell $(PKG) --cflags $(ctl_pkgs))
+# Which kernels dkms builds for, a regular expression with backslashes.
+kernels := $(shell sed -n 's/^BUILD_EXCLUSIVE_KERNEL="\(.*\)"/\1/p' dkms.conf | sed 's/\\/&&/g')
+$(B)/obj/ctl/ctl/doctor/load.o: OUR_CPPFLAGS += -DMTAG_KERNELS='"$(kernels)"'
+$(B)/obj/ctl/ctl/doctor/load.o: dkms.conf
 $(B)/obj/ctl/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -Ictl $(ctl_cflags) -c -o $@ $<

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whether the module is there for this kernel, and whether the kernel takes it. */
-#include <ctype.h>
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,16 +9,28 @@
 #include "doctor/check.h"
 #include "probe.h"
 
+/* dkms builds for kernels of this name. */
+static bool supported(const char *release)
+{
+	regex_t regex;
+	bool match;
+
+	if (regcomp(&regex, MTAG_KERNELS, REG_EXTENDED | REG_NOSUB))
+		return true;
+	match = !regexec(&regex, release, 0, NULL, 0);
+	regfree(&regex);
+	return match;
+}
+
 void check_kernel(const struct host *host, struct check *check)
 {
-	unsigned int major = 0, minor = 0;
-
-	sscanf(host->release, "%u.%u", &major, &minor);
 	if (strcmp(host->machine, "x86_64") != 0)
-		check_set(check, CHECK_WARN, "mtag is tested on x86_64 only.", "%s %s",
-			  host->release, host->machine);
-	else if (major < 6 || (major == 6 && minor < 1))
-		check_set(check, CHECK_FAIL, "mtag needs Linux 6.1 or later.", "%s", host->release);
+		check_set(check, CHECK_FAIL, "mtag is for x86_64 only.", "%s %s", host->release,
+			  host->machine);
+	else if (!host->loaded && !host_built(host) && !supported(host->release))
+		check_set(check, CHECK_FAIL,
+			  "Boot one of those that mtag's README names, or install a newer mtag.",
+			  "%s is none that this version of mtag knows", host->release);
 	else
 		check_set(check, CHECK_OK, NULL, "%s", host->release);
 }
