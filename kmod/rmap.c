@@ -64,10 +64,9 @@ new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 	mtag_follow_new(s, page, nr, vma, addr, parent_ip);
 }
 
-/* Likewise of mtag_rmap_remove(). */
-static noinline __noclone notrace void
-remove_other(struct mtag_space *s, struct vm_area_struct *vma, unsigned long parent_ip,
-	     struct page *page, int nr)
+/* What is removed is no single page, or not by munmap. */
+static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *vma,
+				  unsigned long parent_ip, struct page *page, int nr)
 {
 	u32 tag;
 
@@ -84,6 +83,14 @@ remove_other(struct mtag_space *s, struct vm_area_struct *vma, unsigned long par
 		}
 	}
 	mtag_follow_remove(s, page, vma, nr, parent_ip);
+}
+
+/* Likewise of mtag_rmap_remove(). */
+static noinline __noclone notrace void
+remove_other(struct mtag_space *s, unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	remove_slowly(s, mtag_gone_vma(fregs), parent_ip, mtag_gone_page(fregs),
+		      mtag_gone_nr(fregs));
 }
 
 /*
@@ -166,7 +173,7 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
 	return;
 other:
-	remove_other(s, vma, parent_ip, mtag_gone_page(fregs), mtag_gone_nr(fregs));
+	remove_other(s, parent_ip, fregs);
 }
 
 /**
@@ -183,7 +190,7 @@ void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr, unsig
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
 	if (s)
-		remove_other(s, vma, parent_ip, page, nr);
+		remove_slowly(s, vma, parent_ip, page, nr);
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/rculist.h>
+#include "compat/compat.h"
 #include "hook.h"
 #include "mtag.h"
 
@@ -54,17 +55,18 @@ static __always_inline void mtag_cpu_release(void)
 }
 
 /*
- * Does the current task hold mmap_lock for writing? Who collapses pages does,
- * who touches them never. PREEMPT_RT, where locks look different, has no huge
- * pages.
+ * Is what comes by MTAG_BY_MAP the result of a collapse? Who collapses holds
+ * mmap_lock for writing, who touches never does. (PREEMPT_RT, where locks look
+ * different, has no huge pages.)
  */
-static inline bool mtag_collapsing(const struct mm_struct *mm)
+static __always_inline bool mtag_collapsing(const struct mm_struct *mm)
 {
 #ifdef CONFIG_PREEMPT_RT
 	return false;
 #else
 	/* Bit 0 tells a reader, bit 1 keeps others from spinning. */
-	return (atomic_long_read(&mm->mmap_lock.owner) & ~2UL) == (unsigned long)current;
+	return MTAG_FAULT_COLLAPSES &&
+	       (atomic_long_read(&mm->mmap_lock.owner) & ~2UL) == (unsigned long)current;
 #endif
 }
 

@@ -117,7 +117,7 @@ void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr
 		mtag_charge(s, mtag_swap_tag(entry), MTAG_SWAP, -1, addr);
 }
 
-/* swap_readpage(page, …), swap_read_folio(folio, …): contents come back; locked, mapped nowhere */
+/* swap_readpage(page, …), swap_read_folio(folio, …): contents come back to a locked page */
 MTAG_HOOK_FUNC(mtag_swap_read)
 {
 	struct folio *folio = page_folio((struct page *)mtag_arg0(fregs));
@@ -130,7 +130,7 @@ MTAG_HOOK_FUNC(mtag_swap_read)
 		mtag_owner_mixed(&folio->page);
 }
 
-/* unmap_page_range(tlb, vma, …), __zap_vma_range(): the caller zaps swap entries of this mm next */
+/* unmap_page_range(tlb, vma, …), __zap_vma_range(): swap entries of this mm are zapped next */
 MTAG_HOOK_FUNC(mtag_swap_zap)
 {
 	if (READ_ONCE(swap_seen))

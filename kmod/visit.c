@@ -115,43 +115,37 @@ static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t 
 		v->migrating++;
 }
 
-/*
- * The entry for @addr in the table that @pmd points to, locked and under RCU,
- * which since 6.5 keeps the table; NULL if there is no such table any more.
- */
-static pte_t *lock_table(struct mm_struct *mm, pmd_t *pmd, unsigned long addr, spinlock_t **ptl)
+/* Caller holds the lock of the table that @pte, for @addr, lies in. */
+static void visit_entries(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t *pte,
+			  unsigned long addr, unsigned long end)
 {
-	pmd_t now;
-
-	rcu_read_lock();
-	now = READ_ONCE(*pmd);
-	if (!pmd_none(now) && !is_leaf(now)) {
-		*ptl = pte_lockptr(mm, &now);
-		spin_lock(*ptl);
-		if (pmd_same(now, READ_ONCE(*pmd)))
-			return pte_offset_kernel(&now, addr);
-		spin_unlock(*ptl);
-	}
-	rcu_read_unlock();
-	return NULL;
-}
-
-static bool visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
-			unsigned long addr, unsigned long end)
-{
-	spinlock_t *ptl;	/* of the page table */
-	pte_t *pte = lock_table(vma->vm_mm, pmd, addr, &ptl);
-
-	if (!pte)
-		return false;
 	raw_spin_lock(&v->s->walk_lock);
 	for (; addr < end; pte++, addr += PAGE_SIZE)
 		visit_pte(v, vma, READ_ONCE(*pte), addr);
 	v->leave(v, end);
 	raw_spin_unlock(&v->s->walk_lock);
-	spin_unlock(ptl);
+}
+
+/* False if @pmd points to a page table no more. Since 6.5 RCU is what keeps one. */
+static bool visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
+			unsigned long addr, unsigned long end)
+{
+	bool there = false;
+	spinlock_t *ptl;	/* of the page table */
+	pmd_t now;
+
+	rcu_read_lock();
+	now = READ_ONCE(*pmd);
+	if (!pmd_none(now) && !is_leaf(now)) {
+		ptl = pte_lockptr(vma->vm_mm, &now);
+		spin_lock(ptl);
+		there = pmd_same(now, READ_ONCE(*pmd));
+		if (there)
+			visit_entries(v, vma, pte_offset_kernel(&now, addr), addr, end);
+		spin_unlock(ptl);
+	}
 	rcu_read_unlock();
-	return true;
+	return there;
 }
 
 /* Passes a range that has no page table; false if it has got one by now. */

@@ -88,6 +88,7 @@ static void count_add(struct counter *c, u32 tag, enum mtag_kind kind, int pages
  * untagged as well. In an old tree a relative may have it charged.
  */
 static void untag(struct counter *c, const struct mtag_pte *e)
+	__must_hold(&c->v.s->walk_lock)
 {
 	int i;
 
@@ -97,7 +98,10 @@ static void untag(struct counter *c, const struct mtag_pte *e)
 		/* A relative may have it in swap. */
 		if (!mtag_is_ksm(e->page) && !folio_test_swapcache(page_folio(e->page)))
 			mtag_owner_set(e->page, MTAG_ID_UNTAGGED);
+		/* Waking who waits for it may sleep on PREEMPT_RT. */
+		raw_spin_unlock(&c->v.s->walk_lock);
 		unlock_page(e->page);
+		raw_spin_lock(&c->v.s->walk_lock);
 		return;
 	}
 	if (mtag_is_ksm(e->page))
@@ -515,7 +519,7 @@ int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct m
 		count_begin(&c);
 		count_mm(&c, mm);
 		ret = count_end(&c, NULL);
-		/* Entries that were zapped instead of restored; the child has those that are left. */
+		/* Some were zapped instead of restored; the child has those that are left. */
 		atomic_sub(migrating - c.v.migrating, &parent->migrating);
 	}
 	kvfree(c.w.shadow);

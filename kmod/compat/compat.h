@@ -19,7 +19,7 @@
 #include <linux/user_namespace.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#if KERNEL_VERSION(7, 0, 0) <= LINUX_VERSION_CODE
 #include <linux/leafops.h>
 #include <linux/sched/exec_state.h>
 #endif
@@ -28,7 +28,7 @@
  * The kernels whose every change of RSS has been looked at. Another may build
  * and even run, and count wrongly: it is refused here.
  */
-#define MTAG_SINCE(major, minor) (LINUX_VERSION_CODE >= KERNEL_VERSION(major, minor, 0))
+#define MTAG_SINCE(major, minor) (KERNEL_VERSION(major, minor, 0) <= LINUX_VERSION_CODE)
 #define MTAG_KERNEL_6_1		(MTAG_SINCE(6, 1) && !MTAG_SINCE(6, 2))
 #define MTAG_KERNEL_6_12	(MTAG_SINCE(6, 12) && !MTAG_SINCE(6, 13))
 #define MTAG_KERNEL_7_2		(MTAG_SINCE(7, 2) && !MTAG_SINCE(7, 3))
@@ -98,11 +98,11 @@ static __always_inline bool mtag_new_is_large(const struct page *page)
 #define mtag_gone_vma(fregs)	((struct vm_area_struct *)mtag_arg3(fregs))
 
 /* 0 if what is removed is one anonymous page that is not merged; in one branch. */
-static __always_inline unsigned long mtag_gone_special(struct ftrace_regs *fregs)
+static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
 {
-	unsigned long mapping = (unsigned long)((struct folio *)mtag_arg0(fregs))->mapping;
+	u32 mapping = (unsigned long)((struct folio *)mtag_arg0(fregs))->mapping;
 
-	return ((mapping & 3) ^ 1) | (u32)(mtag_gone_nr(fregs) ^ 1);
+	return ((mapping - 1) & 3) | (u32)(mtag_gone_nr(fregs) - 1);
 }
 
 #else
@@ -123,11 +123,12 @@ static __always_inline bool mtag_new_is_large(const struct page *page)
  * The mapping of a tail page may be anything, so it is not looked at; huge
  * mappings have callers of their own.
  */
-static __always_inline unsigned long mtag_gone_special(struct ftrace_regs *fregs)
+static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
 {
 	const struct page *page = mtag_gone_page(fregs);
 
-	return (((unsigned long)page->mapping & 3) ^ 1) | (READ_ONCE(page->compound_head) & 1);
+	/* What is no tail has a pointer in place of compound_head: two low bits are 0. */
+	return ((u32)((unsigned long)page->mapping - 1) | (u32)page->compound_head) & 3;
 }
 
 #endif
@@ -138,6 +139,9 @@ static __always_inline unsigned long mtag_gone_special(struct ftrace_regs *fregs
 #else
 #define mtag_swap_free_nr(fregs)	1
 #endif
+
+/* Since 7.0 one function maps what was touched and what was collapsed. */
+#define MTAG_FAULT_COLLAPSES	MTAG_SINCE(7, 0)
 
 /* ---- pages ---- */
 

@@ -596,8 +596,9 @@ UNUSED static char *area_prot(size_t len, size_t align, int prot)
 	if (align)
 		p = (char *)(((uintptr_t)p + align - 1) & -align);
 	must(mprotect(p, len, prot));
-	if (!align)
-		must(madvise(p, len, MADV_NOHUGEPAGE));
+	/* A kernel without huge pages knows no such advice. */
+	if (!align && madvise(p, len, MADV_NOHUGEPAGE) && errno != EINVAL)
+		must(-1);
 	return p;
 }
 
