@@ -89,6 +89,36 @@ static void mapped(int fd)
 	exact("%s: unmapped: exact", kind);
 }
 
+/* What write(2) and read-ahead bring into the page cache is of other sizes than what faults do. */
+static void cached(int fd)
+{
+	static char buffer[MIB];
+	char *p;
+
+	memset(buffer, 1, sizeof(buffer));
+	must(ftruncate(fd, 0));
+	for (size_t at = 0; at < LEN; at += sizeof(buffer))
+		if (pwrite(fd, buffer, sizeof(buffer), at) != sizeof(buffer))
+			bail("write");
+	mapped(fd);
+	must(fsync(fd));
+	spew("/proc/sys/vm/drop_caches", "3");
+	p = map_as(a, fd, MAP_SHARED, 0);
+	for (size_t at = 0; at < LEN; at += 100 * PG)
+		read_all(w, p + at, PG);
+	has(a, p, "one page in a hundred read");
+	diag("%s: %" PRIu64 " bytes of %lu mapped by %lu reads, %zu of them in small folios", kind,
+	     smaps(p, LEN).rss, LEN, N / 100 + 1, in_folios(p, LEN, PG));
+	read_all(w, p, LEN);
+	is(c(a, counter), LEN, "%s: all of it read", kind);
+	must(munmap(p + 3 * PG, LEN / 2));
+	has(a, p, "read, and unmapped in part");
+	exact("%s: read: exact", kind);
+	must(munmap(p, LEN));
+	must(ftruncate(fd, 0));
+	must(ftruncate(fd, LEN));
+}
+
 static void moved(int fd)
 {
 	char *p = map_as(a, fd, MAP_SHARED, 0), *q = map_as(b, fd, MAP_SHARED, 0), *to;
@@ -212,7 +242,8 @@ static void collapsed(int fd)
 	must(ftruncate(fd, LEN));
 	p = map_as(a, fd, MAP_SHARED, 0);
 	q = map_as(b, fd, MAP_SHARED, 0);
-	must(madvise(p, LEN, MADV_NOHUGEPAGE));
+	/* Kernels without huge pages do not know the advice, and need it not. */
+	madvise(p, LEN, MADV_NOHUGEPAGE);
 	touch(w, p, LEN / 2);
 	read_all(w, q, LEN / 2);
 	if (until(!madvise(q, LEN, MADV_COLLAPSE) || (errno != EAGAIN && errno != EBUSY), 10))
@@ -235,6 +266,7 @@ static void file(int fd, int which, const char *name)
 	counter = which;
 	must(ftruncate(fd, LEN));
 	mapped(fd);
+	cached(fd);
 	cut(fd);
 	private(fd);
 	reclaimed(fd);
