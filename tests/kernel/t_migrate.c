@@ -58,10 +58,10 @@ static void compaction(void)
 
 	intact("before compaction");
 	pagemap(p, N, was);
-	if (until(compact(p), 60))
+	if (until(compact(p), 10))
 		diag("%zu pages moved", moved(p));
 	else
-		skip("compaction moves pages of the area (it moved none in a minute)");
+		skip("compaction moves pages of the area (it moved none in 10 s)");
 	intact("after compaction");
 	in_child {
 		intact("in a child");
