@@ -211,7 +211,7 @@ static void mapping(const struct way *w, bool old)
 	p = map_by(w, old, N);
 	p = remap_by(w, p, N, 2 * N);
 	mtag_leave(before);
-	must(madvise(p, 2 * N * PG, MADV_NOHUGEPAGE));
+	no_huge(p, 2 * N * PG);
 	is(virt_of(t), 2 * N * PG, "%s: a mapping that grew is its mapper's", w->name);
 	touch(t, p, N * PG);
 	touch(other, p + N * PG, N * PG);
@@ -257,7 +257,7 @@ static void heap(const struct way *w)
 	    brk_by(w, (char *)-PG) != start + N * PG)
 		bail("%s: brk", w->name);
 	mtag_leave(before);
-	must(madvise(start, N * PG, MADV_NOHUGEPAGE));
+	no_huge(start, N * PG);
 	touch(t, start, N * PG);
 	is(virt_of(t), N * PG, "%s: the heap is the caller's", w->name);
 	is(anon_of(t), N * PG, "%s: and its pages are who touched them's", w->name);

@@ -585,6 +585,13 @@ UNUSED static __attribute__((noinline)) void prefault_stack(void)
 		room[at] = 1;
 }
 
+/* No huge pages there. A kernel that has none knows no such advice. */
+UNUSED static void no_huge(void *p, size_t len)
+{
+	if (madvise(p, len, MADV_NOHUGEPAGE) && errno != EINVAL)
+		must(-1);
+}
+
 /* Private anonymous memory between pages that keep it a mapping of its own; base pages only. */
 UNUSED static char *area_prot(size_t len, size_t align, int prot)
 {
@@ -596,9 +603,8 @@ UNUSED static char *area_prot(size_t len, size_t align, int prot)
 	if (align)
 		p = (char *)(((uintptr_t)p + align - 1) & -align);
 	must(mprotect(p, len, prot));
-	/* A kernel without huge pages knows no such advice. */
-	if (!align && madvise(p, len, MADV_NOHUGEPAGE) && errno != EINVAL)
-		must(-1);
+	if (!align)
+		no_huge(p, len);
 	return p;
 }
 
