@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced: a Debian as it is on an administrator's disk, in a VM.
+#
+# root_ensure NAME   makes that of roots/NAME; sets $root, a directory with
+#                      root.img  an ext4 of it, with its kernel, the headers and dkms
+#                      boot/     its kernel and initramfs
+#                      debs/     the packages of a second kernel
+# root_boot SECONDS DIR KERNEL INITRD STEPS
+#                    boots DIR/root.img, which is written to. The guest runs `run` of DIR/test.img, whose
+#                    output is ours, and powers off; STEPS is for that, on its command line. The
+#                    console is DIR/console.
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/mtag
+pkg=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+
+root_ensure() {
+	local name=$1
+	mkdir -p "$cache/pkg"
+	exec {lock}>"$cache/pkg/.lock-$name"
+	flock "$lock"
+	root=$cache/pkg/$name-$(cat "$pkg/root-make" "$pkg/roots/$name" | sha256sum | cut -c1-12)
+	if [ ! -d "$root" ]; then
+		echo "# making $root"
+		rm -rf "$cache/pkg/$name-"*
+		"$pkg/root-make" make "$pkg/roots/$name" "$root.new" >"$cache/pkg/$name.log" 2>&1 {lock}>&- ||
+			{ tail -n 20 "$cache/pkg/$name.log"; return 1; }
+		mv "$root.new" "$root"
+	fi
+	exec {lock}>&-
+}
+
+root_boot() {
+	local seconds=$1 dir=$2 kernel=$3 initrd=$4 steps=$5 accel=tcg,thread=multi
+	# What tests/vm/run has found out.
+	[ "$(cat "$cache"/kvm-* 2>/dev/null)" != yes ] || accel=kvm
+	: >"$dir/output"
+	timeout -k 5 "$seconds" qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
+		-monitor none -accel "$accel" -cpu max -smp 2 -m 1500M -kernel "$kernel" -initrd "$initrd" \
+		-append "root=/dev/vda rw console=ttyS0 loglevel=5 panic=-1 oops=panic panic_on_warn=1 mtag.steps=$steps" \
+		-drive "file=$dir/root.img,format=raw,if=virtio,cache=unsafe" \
+		-drive "file=$dir/test.img,format=raw,if=virtio,cache=unsafe,readonly=on" \
+		-serial "file:$dir/console" -serial "file:$dir/output" </dev/null
+	sed 's/\r$//' "$dir/output"
+}
