@@ -10,7 +10,7 @@
 # vm: group=stress-long mem=600M timeout=7200 long=1 args=shared 120
 command -v stress-ng >/dev/null || { echo "1..0 # SKIP no stress-ng"; exit; }
 . tests/kernel/foreign.sh
-seconds=${2:-4}
+seconds=${2:-3}
 
 # batch NAME OPTION…: these stressors at once. No process may grow so far that the kernel has to kill.
 batch() {

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Loading and unloading many times under load, with processes attached: no warning (the harness
 # looks), no leak, and those tracked afterwards are exact.
-# vm: group=modules accel=single module=linger_ms=2000 mem=1500M timeout=900 args=12
+# vm: group=modules accel=single module=linger_ms=2000 mem=1500M timeout=900 args=8
 # vm: group=modules accel=single module=linger_ms=2000 mem=1500M timeout=3600 long=1 args=100
 . tests/kernel/lib.sh
-cycles=${1:-12}
+cycles=${1:-8}
 tmp=$(mktemp -d)
 
 unload
