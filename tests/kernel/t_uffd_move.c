@@ -351,7 +351,7 @@ static void on_demand(void)
 static atomic_bool stop;
 static atomic_ulong rounds;
 
-/* To and fro for as long as others look. */
+/* To and back for as long as others look. */
 static void *shuttle(void *arg)
 {
 	(void)arg;
@@ -386,7 +386,7 @@ static void *shuttle(void *arg)
 	return NULL;
 }
 
-/* Walks of the page tables, reclaim and compaction while pages are moved to and fro. */
+/* Walks of the page tables, reclaim and compaction while pages are moved to and back. */
 static void while_watched(void)
 {
 	bool swap = swap_zram();
@@ -406,7 +406,7 @@ static void while_watched(void)
 	}
 	atomic_store(&stop, true);
 	pthread_join(thread, NULL);
-	diag("%lu times to and fro", atomic_load(&rounds));
+	diag("%lu times to and back", atomic_load(&rounds));
 	agree("after %d audits of what was moving", 12);
 	clean(getpid(), "an audit at rest agrees");
 	swapoff_all();
