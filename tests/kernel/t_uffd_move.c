@@ -389,15 +389,15 @@ static void *shuttle(void *arg)
 /* Walks of the page tables, reclaim and compaction while pages are moved to and back. */
 static void while_watched(void)
 {
+	int status, audits = getenv("MTAG_LONG") ? 12 : 3;
 	bool swap = swap_zram();
 	pthread_t thread;
-	int status;
 
 	two_areas();
 	arm(SRC);
 	if (pthread_create(&thread, NULL, shuttle, NULL))
 		bail("thread");
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < audits; i++) {
 		/* Says so when it cannot count what moves all the time. */
 		ctl(&status, "-j audit %d 2>/dev/null", getpid());
 		if (swap)
@@ -407,7 +407,7 @@ static void while_watched(void)
 	atomic_store(&stop, true);
 	pthread_join(thread, NULL);
 	diag("%lu times to and back", atomic_load(&rounds));
-	agree("after %d audits of what was moving", 12);
+	agree("after %d audits of what was moving", audits);
 	clean(getpid(), "an audit at rest agrees");
 	swapoff_all();
 	agree("and after swapoff");
