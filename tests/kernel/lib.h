@@ -613,6 +613,11 @@ UNUSED static char *area(size_t len)
 	return area_prot(len, 0, PROT_READ | PROT_WRITE);
 }
 
+UNUSED static bool has_huge_pages(void)
+{
+	return !access("/sys/kernel/mm/transparent_hugepage", F_OK);
+}
+
 /* Likewise, for huge pages: aligned, and asked for. */
 UNUSED static char *huge_area(size_t len)
 {

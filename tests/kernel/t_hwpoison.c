@@ -92,7 +92,7 @@ static void huge(void)
 {
 	char *p;
 
-	if (access("/sys/kernel/mm/transparent_hugepage", F_OK)) {
+	if (!has_huge_pages()) {
 		skip("a poisoned page of a huge page (no huge pages in this kernel)");
 		return;
 	}

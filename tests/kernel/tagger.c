@@ -83,7 +83,7 @@ static int numbers(void)
 	print("moved", a);
 	print("moved", b);
 	exact_or_exit("moved");
-	h = huge_area(HPAGE);
+	h = has_huge_pages() ? huge_area(HPAGE) : area(HPAGE);
 	touch(b, h, HPAGE);
 	must(munmap(h + 5 * PG, 9 * PG));
 	print("huge", b);
