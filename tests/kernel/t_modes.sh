@@ -67,7 +67,7 @@ if [ -e /proc/sys/kernel/ftrace_enabled ]; then
 fi
 
 # A tracer on the same functions slows mtag down, but changes no number.
-hot=$(modinfo -F hooks "$MTAG_MODULE" | grep -oE '(page|folio)_(add_new_anon_rmap|remove_rmap(_ptes)?)' | sort -u)
+hot=$(modinfo -F hooks "$MTAG_MODULE" | grep -owE "(page|folio)_(add_new_anon_rmap|remove_rmap(_ptes)?)" | sort -u)
 if cd /sys/kernel/tracing && echo $hot >set_ftrace_filter && echo function >current_tracer; then
 	cd - >/dev/null || exit
 	$bin/tagger numbers >"$tmp/traced" 2>&1
