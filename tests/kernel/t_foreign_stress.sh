@@ -45,7 +45,7 @@ memory)
 	batch vm --vm 2 --vm-bytes 70M --mmap 1 --mmap-bytes 32M --zero 1
 	batch merge --vm 2 --vm-bytes 48M --vm-madvise mergeable --mremap 1 --mremap-bytes 24M --munmap 1
 	batch advise --madvise 2 --mlock 1 --remap 1 --pageswap 1
-	batch heap --brk 1 --bigheap 1 --bigheap-growth 256K --stack 1 --vm 1 --vm-bytes 64M
+	batch heap --brk 1 --bigheap 1 --bigheap-growth 262144 --stack 1 --vm 1 --vm-bytes 64M
 	batch file --mmap 1 --mmap-bytes 16M --mmap-file --msync 1 --msync-bytes 8M --mprotect 1 --pagemove 1 \
 		--pagemove-bytes 8M
 	batch more --vm-splice 1 --vm-rw 1 --vm-rw-bytes 8M --fault 1 --malloc 1 --malloc-bytes 1M
