@@ -104,9 +104,12 @@ static bool range_add(const char *name, const char *suffix, enum mtag_caller cal
 	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
 	start = mtag_hook_resolve(symbol);
 	end = start ? function_end(start) : 0;
-	if (!end || nr_ranges == RANGES_MAX)
+	if (!end)
 		return false;
-	ranges[nr_ranges++] = (struct caller_range){ start, end, caller };
+	/* One too many is counted and not written: resolve_callers() refuses. */
+	if (nr_ranges < RANGES_MAX)
+		ranges[nr_ranges] = (struct caller_range){ start, end, caller };
+	nr_ranges++;
 	return true;
 }
 
@@ -131,6 +134,8 @@ static int resolve_callers(void)
 		}
 		range_add(c->name, ".cold", c->caller);
 	}
+	if (nr_ranges > RANGES_MAX)
+		return -E2BIG;
 	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
 	return 0;
 }

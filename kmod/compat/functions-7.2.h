@@ -1,57 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions of 7.2 that mtag needs: those that it hooks, and the callers
- * by which it tells page events apart. No include guard: symbols.c includes
- * this for each thing that it makes of the list.
+ * What 7.2 has of its own beside functions-all.h.
  */
+#include "functions-all.h"
+
 HOOK("folio_add_new_anon_rmap", mtag_rmap_new_anon, .own = true)
 HOOK("folio_remove_rmap_ptes", mtag_rmap_remove, .own = true)
 HOOK("folio_add_anon_rmap_ptes", mtag_folio_add_anon_ptes)
 HOOK("folio_add_file_rmap_ptes", mtag_folio_add_file_ptes)
 HOOK("folio_add_file_rmap_pud", mtag_folio_add_file_pud)
 HOOK("folio_remove_rmap_pud", mtag_folio_remove_pud)
-HOOK("folio_migrate_flags", mtag_follow_migrate)
 HOOK("swap_read_folio", mtag_swap_read)
 HOOK("swap_put_entries_direct", mtag_swap_free)
 HOOK("__zap_vma_range", mtag_swap_zap)
-HOOK("madvise_free_pte_range", mtag_swap_lazyfree)
-HOOK("try_to_merge_one_page", mtag_ksm_merge)
 HOOK("userfaultfd_ioctl", mtag_follow_uffd)
-HOOK("insert_vm_struct", mtag_life_exec_begin)
-HOOK("__mmdrop", mtag_life_mm_drop)
-HOOK("mm_update_next_owner", mtag_life_mm_leave)
-HOOK("uprobe_dup_mmap", mtag_life_fork_begin)
-HOOK("ldt_dup_context", mtag_life_fork_copied)
-HOOK("uprobe_end_dup_mmap", mtag_life_fork_end)
-HOOK("wake_up_new_task", mtag_life_thread_begin)
-HOOK("flush_ptrace_hw_breakpoint", mtag_life_thread_end)
-HOOK("__set_task_comm", mtag_life_rename)
-HOOK("mmap_region", mtag_event_mmap)
-HOOK("perf_event_mmap", mtag_event_mapped)
-HOOK("__x64_sys_munmap", mtag_event_munmap)
-HOOK("__ia32_sys_munmap", mtag_event_munmap)
-HOOK("__x64_sys_mremap", mtag_event_mremap)
-HOOK("__ia32_sys_mremap", mtag_event_mremap)
 HOOK("vma_merge_extend", mtag_mremap_grow)
-HOOK("move_page_tables", mtag_mremap_move)
-HOOK("__x64_sys_brk", mtag_event_brk)
-HOOK("__ia32_sys_brk", mtag_event_brk)
-HOOK("do_brk_flags", mtag_event_brk_grow)
-HOOK("ksys_shmdt", mtag_event_shmdt)
 
 CALLER("map_anon_folio_pte_nopf", MTAG_BY_MAP)
 CALLER("set_pte_range", MTAG_BY_TOUCH)
-CALLER("mfill_atomic_install_pte", MTAG_BY_TOUCH)
 CALLER("__zap_vma_range", MTAG_BY_ZAP)
 CALLER("do_wp_page", MTAG_BY_COPY)
-CALLER("do_swap_page", MTAG_BY_SWAPIN)
-CALLER("unuse_pte_range", MTAG_BY_SWAPIN)
-CALLER("try_to_unmap_one", MTAG_BY_UNMAP)
-CALLER("try_to_migrate_one", MTAG_BY_MIGRATE)
-CALLER("remove_migration_pte", MTAG_BY_RESTORE)
-CALLER("copy_page_range", MTAG_BY_FORK)
-CALLER("try_to_merge_one_page", MTAG_BY_KSM)
-CALLER("madvise_free_pte_range", MTAG_BY_LAZYFREE)
 CALLER("__mmap_region", MTAG_BY_MMAP)
 
 /* PREEMPT_RT has no huge pages. */

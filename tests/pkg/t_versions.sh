@@ -14,7 +14,7 @@ is "$(symbols @ debian/libmtag0.symbols)" "$(symbols \; lib/libmtag.map)" "debia
 
 # supports RELEASE: as DKMS sees it.
 supports() { [[ $1 =~ $(sed -n 's/^BUILD_EXCLUSIVE_KERNEL="\(.*\)"/\1/p' dkms.conf) ]]; }
-for functions in kmod/compat/functions-*.h; do
+for functions in kmod/compat/functions-[0-9]*.h; do
 	kernel=${functions#*functions-}
 	supports "${kernel%.h}.12-amd64"
 	ok $? "DKMS builds the module for ${kernel%.h}, which kmod/compat/ knows"
