@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # awk -F '\t' -v kernels='6.1 …' -f table.awk ONLY RESULTS prints the kernel tests as a table, a row a
-# test file, a column a kernel, in 80 columns. A line of RESULTS is "passed failed skipped seconds kernel
-# file …"; one of ONLY is "file kernel reason": part of that file does not run on that kernel.
+# test file, a column a kernel, in 80 columns where they fit. A line of RESULTS is "passed failed skipped
+# seconds kernel file …"; one of ONLY is "file kernel reason": part of that file does not run on that kernel.
 BEGIN { count = split(kernels, kernel, " ") }
 FILENAME == ARGV[1] {
 	if (!($3 in mark)) {
@@ -71,6 +71,9 @@ END {
 	width = int((80 - 23) / count) - 1
 	if (width > 13)
 		width = 13
+	# As many kernels as --long takes do not fit into 80.
+	if (width < 10)
+		width = 10
 	sort()
 	print ""
 	line("", kernel)

@@ -7,7 +7,11 @@
 #   kernel_fetch DIR  fills DIR with a vmlinuz, lib/modules/RELEASE and what its `build` link needs
 # and optionally
 #   kernel_root       prints the root file system to build on and to boot, where this machine's is too old
+#   kernel_inputs     prints further files that the key is made from
 #   kernel_append     kernel options
+#   kernel_base       of a kernel of our own: the one that it is another build of
+#   kernel_slow       how many times longer than on that tests may take
+#   kernel_more       MiB of memory that tests get there on top of what they ask for
 #
 # The cache entry kernels/NAME is a link to store/NAME-HASH, so that an update never pulls the
 # files from under a running guest.
@@ -113,6 +117,8 @@ kernel_unpack() {
 	case $(od -An -tx1 -j "$at" -N 4 "$1") in
 	' fd 37 7a 58') tool='xz -dc --single-stream' ;;
 	' 28 b5 2f fd') tool='zstd -dcq' ;;
+	# Ends with the unpacked size by itself; to the others it is added.
+	' 1f 8b '*) tool='gzip -dc' length=$((length + 4)) ;;
 	*) die "$1: compressed in an unknown manner" ;;
 	esac
 	# The last 4 bytes are the unpacked size.
@@ -173,7 +179,8 @@ kernel_ensure() {
 kernel_fresh() {
 	local key=$cache/kernels/$1/key input
 	[ -f "$key" ] || return 1
-	for input in "$vm/kernel.sh" "$vm/kernels/$1" "$busybox" /var/lib/apt/lists; do
+	for input in "$vm/kernel.sh" "$vm/kernels/$1" "$busybox" /var/lib/apt/lists \
+			$(! declare -F kernel_inputs >/dev/null || kernel_inputs); do
 		[ ! "$input" -nt "$key" ] || return 1
 	done
 }

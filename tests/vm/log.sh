@@ -2,12 +2,42 @@
 # shellcheck shell=bash
 # Sourced by tests/vm/run and tests/run-all: what a kernel's log must not say.
 
-log_bad='\bBUG\b|WARNING|Oops|general protection|RCU.*stall|rcu.*stall|lockdep|possible circular|KASAN|UBSAN'
+log_bad='\bBUG\b|WARNING|Oops|general protection|RCU.*stall|rcu.*stall|lockdep|possible circular|KASAN|UBSAN|KCSAN'
+log_bad+='|suspicious RCU usage|sleeping function called|inconsistent lock state|possible recursive locking|ODEBUG'
+log_bad+='|held when returning|Invalid wait context|list_(add|del) corruption|refcount_t:'
 log_bad+='|kmemleak|unreferenced object|suspected memory leaks|unable to handle|hung task|blocked for more than'
-log_bad+='|soft lockup|Call Trace|Kernel panic'
+log_bad+='|soft lockup|workqueue lockup|Call Trace|Kernel panic'
 # What kernels say of these checkers when they start.
 log_fine='Lock dependency validator|KernelAddressSanitizer initialized|Kernel memory leak detector initialized'
 log_fine+='|kmemleak: Automatic memory scanning|RCU lockdep checking|lockdep is (turned|enabled)'
+log_fine+='|ODEBUG: selftest passed'
+# What it says, once, to whoever mounts so: fuzzers do.
+log_fine+='|WARNING: The mand mount option has been deprecated'
 
 # log_failures FILE: its bad lines, each after its number and a colon.
-log_failures() { grep -nE "$log_bad" "$1" | grep -vE "$log_fine"; }
+log_failures() { log_kcsan "$1" | log_oom | grep -nE "$log_bad" | grep -vE "$log_fine"; }
+
+# log_kcsan FILE: the file, without those reports of data races that do not have mtag in their trace: kernels
+# have races of their own. Lines keep their numbers.
+log_kcsan() {
+	awk -v bar="$(printf '=%.0s' {1..66})" '
+		function flush(  i) {
+			for (i = 1; i <= n; i++)
+				print race && !ours ? "" : held[i]
+			n = race = ours = 0
+		}
+		!n && !index($0, bar) { print; next }
+		{ held[++n] = $0 }
+		/BUG: KCSAN: / { race = 1 }
+		/\[mtag\]/ { ours = 1 }
+		# The bar after a report, or one of another report that was cut off.
+		n > 200 || (n > 1 && index($0, bar)) { flush() }
+		END { flush() }' "$1"
+}
+
+# log_oom: without the trace of whom the OOM killer came to help.
+log_oom() {
+	awk '/invoked oom-killer:/ { oom = NR }
+		/Call Trace:/ && oom && NR <= oom + 8 { oom = 0; print ""; next }
+		{ print }'
+}

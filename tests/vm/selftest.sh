@@ -71,5 +71,28 @@ check "TAP: no plan" judged "1 1 0" 0 "ok 1"
 check "TAP: nothing" judged "0 1 0" 0 ""
 check "TAP: crashed after its plan was kept" judged "1 1 0" 139 1..1 "ok 1"
 check "TAP: time limit" judged "1 1 0" 124 1..1 "ok 1"
+# shellcheck source=tests/vm/log.sh
+. tests/vm/log.sh
+# failing LINE…: how many of these lines fail a run.
+failing() {
+	local want=$1
+	shift
+	printf '%s\n' "$@" >"$tmp/log"
+	[ "$(log_failures "$tmp/log" | wc -l)" = "$want" ] || { log_failures "$tmp/log" | sed 's/^/# /'; false; }
+}
+bar=$(printf '=%.0s' {1..66})
+race=("$bar" "BUG: KCSAN: data-race in vmstat / vmstat" " vmstat+0x1/0x2")
+check "log: checkers that start are no failure" failing 0 "rcu: 	RCU lockdep checking is enabled." \
+	"kasan: KernelAddressSanitizer initialized" "ODEBUG: selftest passed" \
+	"kmemleak: Kernel memory leak detector initialized (mem pool available: 40000)"
+check "log: what each of them reports is" failing 8 "BUG: KASAN: use-after-free in f+0x1/0x2" \
+	"WARNING: possible circular locking dependency detected" "WARNING: suspicious RCU usage" \
+	"BUG: sleeping function called from invalid context at f.c:1" "UBSAN: shift-out-of-bounds in f.c:1:1" \
+	"ODEBUG: free active (active state 0) object type: work_struct" "unreferenced object 0xffff888000000000" \
+	"kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)"
+check "log: a data race of the kernel's own is not" failing 0 "${race[@]}" "$bar"
+check "log: one with mtag in its trace is" failing 1 "${race[@]}" " mtag_report+0x1/0x2 [mtag]" "$bar"
+check "log: one with it after one without is" failing 1 "${race[@]}" "$bar" "${race[@]}" \
+	" mtag_report+0x1/0x2 [mtag]"
 echo "1..$n"
 exit "${failed:-0}"
