@@ -3,6 +3,7 @@
 #   make                 user space into build/
 #   make module          the kernel module into build/<release>/mtag.ko (KERNEL=<release>, KDIR=<headers>)
 #   make demo | check    in a VM; install what they need
+#   make fuzz            the fuzzers of user space into build/tests/fuzz/, see tests/unit/fuzz.sh
 #   make install | dkms  on this machine (uninstall, undkms: take that back)
 #   make deb             Debian packages into build/deb/
 #   make m32 | static | musl   libmtag for 32-bit, static and musl programs, into build/m32/lib/ …
@@ -129,6 +130,17 @@ $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) -O1 $(SANITIZE) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) -lm
 
+# ---- fuzzers: make fuzz, by clang, each with the sources that it names ----
+FUZZCC ?= clang
+fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
+.PHONY: fuzz
+fuzz: $(fuzzers)
+$(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c)
+	@mkdir -p $(@D)
+	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) -Ictl -Ilib \
+		-DMTAG_KERNELS='"$(kernels)"' $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
+		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
+
 # What tests/abi/dlopen.c loads.
 $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
 	@mkdir -p $(@D)
@@ -141,12 +153,13 @@ $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
 # programs of "shared" use the shared library, which all other programs here do not.
 kinds := m32 static musl shared
 m32_files    := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/headers tests/abi/dlopen \
-		tests/plugin.so tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_cpp \
+		tests/plugin.so tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
+		tests/unit/lib_cpp \
 		$(addprefix tests/kernel/,calls t_virt t_mremap t_rules_anon t_ioctl_bad)
 static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_absent \
 		tests/unit/lib_cpp tests/kernel/calls
 musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \
-		tests/unit/lib_absent tests/unit/lib_fake tests/kernel/calls
+		tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads tests/kernel/calls
 shared_files := lib/libmtag.so tests/kernel/calls
 
 # musl has no headers of the kernel's; those of the other C library are to stay out of sight.
@@ -183,6 +196,13 @@ module:
 	@mkdir -p $(M) && find $(M) -xtype l -delete
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
 	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
+
+# For tests: fails allocations of the module's.
+.PHONY: failnth
+failnth:
+	@mkdir -p $(M)/failnth
+	@cp -sf $(CURDIR)/tests/kernel/failnth/* $(M)/failnth/
+	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M)/failnth CONFIG_DEBUG_INFO_BTF_MODULES= modules
 
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])

@@ -55,15 +55,18 @@ static const char common_options[] =
 
 void ctl_error(const char *format, ...)
 {
+	_cleanup_(freep) char *raw = NULL, *text = NULL;
 	va_list args;
 
+	va_start(args, format);
+	if (vasprintf(&raw, format, args) < 0)
+		raw = NULL;
+	va_end(args);
+	/* Whatever names are in it. */
+	text = raw ? text_safe(raw) : NULL;
 	/* What is printed so far comes first where both go to one place. */
 	fflush(stdout);
-	fputs("mtagctl: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
+	fprintf(stderr, "mtagctl: %s\n", text ? text : "out of memory");
 }
 
 const struct command *ctl_find(const char *name)

@@ -48,7 +48,8 @@ int parse_seconds(const char *text, uint64_t *nanoseconds)
 	char *end;
 	double value;
 
-	if ((*text < '0' || *text > '9') && *text != '.')
+	/* strtod() takes signs, blanks, names and hexadecimal. */
+	if (((*text < '0' || *text > '9') && *text != '.') || text[strspn(text, "0123456789.eE+-")])
 		return -EINVAL;
 	value = strtod(text, &end);
 	if (*end || end == text || !isfinite(value))

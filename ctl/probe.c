@@ -141,6 +141,9 @@ char *probe_run(const char *const *argv)
 		return NULL;
 	}
 	text = slurp(out);
+	/* Who has more to say than is read ends by that. */
+	fclosep(&out);
+	out = NULL;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (status && text)

@@ -32,16 +32,20 @@ DEFINE_STATIC_CALL(mtag_ptrace_may_access, only_capable);
 /**
  * mtag_access_init() - find the kernel's own check
  *
- * Return: 0; without the check only CAP_SYS_PTRACE lets others be read.
+ * Return: 0, also if there is none: then only CAP_SYS_PTRACE lets others be
+ * read; -ENOMEM.
  */
 int mtag_access_init(void)
 {
-	unsigned long addr = mtag_hook_resolve("ptrace_may_access");
+	unsigned long addr;
+	int ret = mtag_hook_resolve("ptrace_may_access", &addr);
 
-	if (!addr) {
+	if (ret == -ENOENT) {
 		pr_warn("no ptrace_may_access: reading others needs CAP_SYS_PTRACE\n");
 		return 0;
 	}
+	if (ret)
+		return ret;
 	/* With IBT it is behind the ENDBR, which a direct call does not need. */
 	static_call_update(mtag_ptrace_may_access, (may_access_t *)addr);
 	return 0;
@@ -57,9 +61,20 @@ static bool is_own(struct task_struct *task)
 	return current->mm && READ_ONCE(task->mm) == current->mm;
 }
 
+/* Monitoring, for which newer kernels let smaps be read. */
+static bool may_monitor(unsigned int mode)
+{
+	if (!MTAG_PERFMON_READS)
+		return false;
+	return mode & PTRACE_MODE_NOAUDIT ? ns_capable_noaudit(&init_user_ns, CAP_PERFMON) ||
+					    ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) :
+					    perfmon_capable();
+}
+
 static bool may_read(struct task_struct *task, unsigned int mode)
 {
-	return is_own(task) || static_call(mtag_ptrace_may_access)(task, mode);
+	return is_own(task) || static_call(mtag_ptrace_may_access)(task, mode) ||
+	       may_monitor(mode);
 }
 
 /* May the caller read @task as it may read /proc/PID/smaps? */
@@ -94,17 +109,39 @@ static bool may(struct task_struct *task, enum mtag_access access)
 					     mtag_access_may_read(task);
 }
 
+/*
+ * A socket is handed on: a privileged program may write to it what another
+ * made up, and a dump goes on under whoever reads its last message, while the
+ * next one is for him who kept the socket. So its opener must be allowed, too.
+ */
+static bool opener_may(struct task_struct *task, enum mtag_access access,
+		       const struct cred *opener)
+{
+	const struct cred *old;
+	bool allowed;
+
+	if (opener == current_cred() || (is_own(task) && !cred_fscmp(opener, current_cred())))
+		return true;
+	old = override_creds(opener);
+	/* What is the running program's own need not be its opener's. */
+	allowed = is_own(task) ? capable_over(task) : may(task, access);
+	revert_creds(old);
+	return allowed;
+}
+
 /**
  * mtag_access_mm() - the mm of a process, if the caller may have it
  * @task:	a thread of the process
  * @access:	what the caller wants
+ * @opener:	whoever opened the socket that the caller uses
  *
  * The check and the mm are of the same program: exec waits.
  * Context: may sleep. The caller must mmput() it.
  * Return: -ESRCH when it has none (any more), -EACCES or -EPERM when the caller
  * may not, -EINTR when killed while waiting.
  */
-struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access)
+struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
+				 const struct cred *opener)
 {
 	struct mm_struct *mm;
 
@@ -113,7 +150,7 @@ struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access acce
 	mm = get_task_mm(task);
 	if (!mm) {
 		mm = ERR_PTR(-ESRCH);
-	} else if (!may(task, access)) {
+	} else if (!may(task, access) || !opener_may(task, access, opener)) {
 		mmput(mm);
 		mm = ERR_PTR(access == MTAG_ACCESS_TRACK ? -EPERM : -EACCES);
 	}
@@ -139,6 +176,20 @@ static struct task_struct *owner_of(struct mm_struct *mm)
 	return NULL;
 }
 #endif
+
+/* The effective user of the process of @mm, to which the caller has a reference. */
+kuid_t mtag_access_uid(struct mm_struct *mm)
+{
+	struct task_struct *task;
+	kuid_t uid = INVALID_UID;
+
+	rcu_read_lock();
+	task = owner_of(mm);
+	if (task)
+		uid = task_cred_xxx(task, euid);
+	rcu_read_unlock();
+	return uid;
+}
 
 /**
  * mtag_access_owner() - a task that runs in the memory of a space
@@ -207,13 +258,13 @@ static struct task_struct *find_task(pid_t nr)
 	return found;
 }
 
-static int target_open(struct mtag_target *t, enum mtag_access access)
+static int target_open(struct mtag_target *t, enum mtag_access access, const struct cred *opener)
 {
 	struct mm_struct *mm;
 
 	if (t->task->flags & PF_KTHREAD)
 		return -EINVAL;
-	mm = mtag_access_mm(t->task, access);
+	mm = mtag_access_mm(t->task, access, opener);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	t->mm = mm;
@@ -232,12 +283,14 @@ static int target_open(struct mtag_target *t, enum mtag_access access)
  * @t:		filled; the caller must mtag_access_put() it
  * @nr:		of the process in the caller's pid namespace
  * @access:	what the caller wants
+ * @opener:	whoever opened the socket that the caller uses
  *
  * Context: may sleep.
  * Return: 0, and then t->space is NULL if it is not tracked; -EINVAL for a
  * kernel thread; -ESRCH, -EACCES, -EPERM, -EINTR as mtag_access_mm().
  */
-int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access)
+int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access,
+		    const struct cred *opener)
 {
 	int err;
 
@@ -245,7 +298,7 @@ int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access)
 	t->task = find_task(nr);
 	if (!t->task)
 		return -ESRCH;
-	err = target_open(t, access);
+	err = target_open(t, access, opener);
 	if (err)
 		mtag_access_put(t);
 	return err;

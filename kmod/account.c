@@ -152,21 +152,22 @@ static struct mtag_accounts *array_larger(const struct mtag_accounts *old, unsig
 }
 
 /**
- * mtag_account_grow() - have accounts for all tags below @nr_tags
+ * mtag_account_reserve() - have memory for the accounts of all tags below @nr_tags
  * @s:		space
  * @nr_tags:	highest id + 1
  * @gfp:	also for per-CPU memory
  *
+ * There are no more accounts than before: see mtag_account_extend().
  * Context: caller holds the lock of the space's tree; may sleep if @gfp may.
- * Return: 0 or -ENOMEM, and then nothing changed.
+ * Return: 0 or -ENOMEM.
  */
-int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
+int mtag_account_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 {
 	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
 	struct mtag_accounts *old, *acc;
 
 	old = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
-	if (nr_tags <= old->nr_tags)
+	if (chunks <= old->nr_chunks)
 		return 0;
 	acc = chunks <= old->room ? old : array_larger(old, chunks, gfp);
 	if (!acc)
@@ -176,11 +177,6 @@ int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 			array_free(acc);
 		return -ENOMEM;
 	}
-	/*
-	 * Pairs with the comparison of whoever looks for an account: it is there,
-	 * and zero. The hot path has no barrier but that x86 keeps loads in order.
-	 */
-	smp_store_release(&acc->nr_tags, nr_tags);
 	if (acc != old) {
 		rcu_assign_pointer(s->accounts, acc);
 		call_rcu(&old->rcu, array_free_rcu);
@@ -188,16 +184,70 @@ int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 	return 0;
 }
 
+/**
+ * mtag_account_extend() - all tags below @nr_tags have an account from here on
+ * @s:		space
+ * @nr_tags:	that memory was reserved for
+ *
+ * Context: caller holds the lock of the space's tree.
+ */
+void mtag_account_extend(struct mtag_space *s, unsigned int nr_tags)
+{
+	struct mtag_accounts *acc;
+
+	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
+	if (nr_tags <= acc->nr_tags)
+		return;
+	/*
+	 * Pairs with the comparison of whoever looks for an account: it is there,
+	 * and zero. The hot path has no barrier but that x86 keeps loads in order.
+	 */
+	smp_store_release(&acc->nr_tags, nr_tags);
+}
+
 /* How many tags have an account in @acc now. */
 static unsigned int tags_of(const struct mtag_accounts *acc)
 {
-	/* Pairs with mtag_account_grow(). */
+	/* Pairs with mtag_account_extend(). */
 	return smp_load_acquire(&acc->nr_tags);
+}
+
+static struct mtag_chunk *chunk_of(const struct mtag_accounts *acc, unsigned int tag)
+{
+	return acc->chunks[tag >> MTAG_CHUNK_SHIFT];
+}
+
+static u16 bit_of(unsigned int tag)
+{
+	return 1U << (tag & (MTAG_CHUNK_TAGS - 1));
+}
+
+/* The space of @acc knows the name of @tag, which has an account. Context: tree->lock, or new. */
+void mtag_account_know(struct mtag_accounts *acc, unsigned int tag)
+{
+	struct mtag_chunk *chunk = chunk_of(acc, tag);
+
+	WRITE_ONCE(chunk->known, chunk->known | bit_of(tag));
+}
+
+/* Context: caller sees to it that @acc stays. */
+bool mtag_account_known(const struct mtag_accounts *acc, unsigned int tag)
+{
+	return tag < tags_of(acc) && READ_ONCE(chunk_of(acc, tag)->known) & bit_of(tag);
+}
+
+/* The space of @to, which is new, knows what that of @from knows. Context: as above, both. */
+void mtag_account_inherit(struct mtag_accounts *to, const struct mtag_accounts *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < min(to->nr_chunks, from->nr_chunks); i++)
+		to->chunks[i]->known = READ_ONCE(from->chunks[i]->known);
 }
 
 static struct mtag_cold *cold_of(const struct mtag_accounts *acc, unsigned int tag)
 {
-	return &acc->chunks[tag >> MTAG_CHUNK_SHIFT]->cold[tag & (MTAG_CHUNK_TAGS - 1)];
+	return &chunk_of(acc, tag)->cold[tag & (MTAG_CHUNK_TAGS - 1)];
 }
 
 static struct mtag_hot __percpu *hot_of(const struct mtag_accounts *acc, unsigned int tag)
@@ -370,7 +420,7 @@ void mtag_account_reset_peaks(struct mtag_space *s)
 	rcu_read_unlock();
 }
 
-/* Pages that the accounts hold in any kind, sign ignored: 0 for a dead space. */
+/* Pages that the accounts hold in any kind, sign ignored: 0 for a dead space. May sleep. */
 u64 mtag_account_residue(const struct mtag_accounts *acc)
 {
 	struct mtag_sum sum;
@@ -382,6 +432,7 @@ u64 mtag_account_residue(const struct mtag_accounts *acc)
 		mtag_account_fold(acc, tag, &sum);
 		for (i = 0; i < MTAG_KINDS; i++)
 			pages += abs(sum.nr[i]);
+		cond_resched();
 	}
 	return pages;
 }

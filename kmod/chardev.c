@@ -3,6 +3,7 @@
  * /dev/mtag: ioctls that act on the calling process or thread alone. The file
  * holds no state, and nobody needs to keep it open.
  */
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -48,6 +49,12 @@ static bool has_account(struct mtag_space *s, u32 tag)
 	return has;
 }
 
+/* May the calling process say of anything that it is @tag's? */
+static bool may_use(struct mtag_space *s, u32 tag)
+{
+	return has_account(s, tag) && mtag_tree_sees(s, tag, current_euid());
+}
+
 static int do_attach(struct mtag_space *unused, union arg *arg)
 {
 	struct mtag_ioc_attach *a = &arg->attach;
@@ -59,8 +66,11 @@ static int do_attach(struct mtag_space *unused, union arg *arg)
 	if (!current->mm)
 		return -EINVAL;
 	s = space_get();
-	if (!s) {
-		err = mtag_space_track(current->mm);
+	/* What is touched while another thread has it counted first would become untagged. */
+	if (!s || !READ_ONCE(s->live)) {
+		if (s)
+			mtag_space_put(s);
+		err = mtag_track_start(current->mm);
 		if (err)
 			return err;
 		s = space_get();
@@ -113,7 +123,7 @@ static int do_default(struct mtag_space *s, union arg *arg)
 
 	if (d->flags)
 		return -EINVAL;
-	if (!has_account(s, d->tag))
+	if (!may_use(s, d->tag))
 		return -ENOENT;
 	d->previous = xchg(&s->default_tag, d->tag);
 	return 0;
@@ -132,7 +142,7 @@ static int do_range(struct mtag_space *s, union arg *arg)
 	if (r->len > TASK_SIZE || PAGE_ALIGN(r->len) > TASK_SIZE ||
 	    r->addr > TASK_SIZE - PAGE_ALIGN(r->len))
 		return -EINVAL;
-	if (!has_account(s, r->tag))
+	if (!may_use(s, r->tag))
 		return -ENOENT;
 	err = mtag_range_retag(s, r->addr, PAGE_ALIGN(r->len), r->tag, r->flags, &moved, &kept);
 	r->moved = moved;
@@ -162,7 +172,9 @@ static int do_path(struct mtag_space *s, union arg *arg)
 
 	if (p->flags)
 		return -EINVAL;
-	buf = kzalloc(MTAG_PATH_MAX, GFP_KERNEL_ACCOUNT);
+	if (!mtag_tree_sees(s, p->tag, current_euid()))
+		return -ENOENT;
+	buf = kzalloc(MTAG_PATH_MAX, MTAG_GFP);
 	if (!buf)
 		return -ENOMEM;
 	err = mtag_tree_path(s->tree, p->tag, buf, MTAG_PATH_MAX);

@@ -89,8 +89,10 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 		/* There was no memory to note the owners in. */
 		atomic64_add(nr, &s->lost);
 		atomic64_add(nr, &mtag_stat.lost);
-		mtag_owner_set_run(head, nr, s->default_tag);
-		mtag_charge(s, s->default_tag, MTAG_ANON, nr, addr);
+		/* Read once: the program may change it at any time. */
+		fill = READ_ONCE(s->default_tag);
+		mtag_owner_set_run(head, nr, fill);
+		mtag_charge(s, fill, MTAG_ANON, nr, addr);
 		return;
 	}
 	tags = c->tag + (addr / PAGE_SIZE) % HPAGE_PMD_NR;

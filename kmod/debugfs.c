@@ -68,7 +68,7 @@ static int link_tags(struct stats *st)
 	struct links *links;
 	u32 tag;
 
-	links = kvcalloc(r->nr_tags, sizeof(*links), GFP_KERNEL);
+	links = kvcalloc(r->nr_tags, sizeof(*links), MTAG_GFP);
 	if (!links)
 		return -ENOMEM;
 	/* From the last to the first: siblings then are in ascending order. */
@@ -106,7 +106,8 @@ static int open_space(struct stats *st)
 		int err = PTR_ERR(st->report);
 
 		st->report = NULL;
-		return err;
+		/* Tracked no more, or not counted yet. */
+		return err == -ESRCH || err == -EAGAIN ? 0 : err;
 	}
 	return link_tags(st) ?: 1;
 }
@@ -274,15 +275,31 @@ static int hooks_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(hooks);
 
+static const struct {
+	const char *name;
+	const struct file_operations *fops;
+} files[] = {
+	{ "stats", &stats_fops },
+	{ "hooks", &hooks_fops },
+	{ "health", &health_fops },
+};
+
 static struct dentry *debugfs_dir;
 
-/* Nothing depends on debugfs: a kernel without it has the rest. */
+/* Nothing depends on debugfs: a kernel without it has the rest. One that has it has it all. */
 int mtag_debugfs_init(void)
 {
+	struct dentry *file;
+	int i;
+
 	debugfs_dir = debugfs_create_dir("mtag", NULL);
-	debugfs_create_file("stats", 0400, debugfs_dir, NULL, &stats_fops);
-	debugfs_create_file("hooks", 0400, debugfs_dir, NULL, &hooks_fops);
-	debugfs_create_file("health", 0400, debugfs_dir, NULL, &health_fops);
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		file = debugfs_create_file(files[i].name, 0400, debugfs_dir, NULL, files[i].fops);
+		if (PTR_ERR(file) == -ENOMEM) {
+			debugfs_remove_recursive(debugfs_dir);
+			return -ENOMEM;
+		}
+	}
 	return 0;
 }
 

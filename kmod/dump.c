@@ -16,6 +16,7 @@
  * @bucket:	of mtag_space_next()
  * @report:	of that process, read once for all messages that it takes
  * @process:	and its name
+ * @ns:		whose pids it shows: of who asked for it, whoever reads on; reference
  * @tag:	the next one
  * @begun:	the request was looked at
  * @single:	it named a process, and there is no other
@@ -25,6 +26,7 @@ struct dump {
 	unsigned int bucket;
 	struct mtag_report *report;
 	struct mtag_process process;
+	struct pid_namespace *ns;
 	u32 tag;
 	bool begun;
 	bool single;
@@ -37,10 +39,13 @@ static struct dump *dump_of(struct netlink_callback *cb)
 
 int mtag_dump_start(struct netlink_callback *cb)
 {
-	struct dump *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	struct dump *d = kzalloc(sizeof(*d), MTAG_GFP);
 
 	*(struct dump **)cb->ctx = d;
-	return d ? 0 : -ENOMEM;
+	if (!d)
+		return -ENOMEM;
+	d->ns = get_pid_ns(task_active_pid_ns(current));
+	return 0;
 }
 
 int mtag_dump_done(struct netlink_callback *cb)
@@ -50,6 +55,7 @@ int mtag_dump_done(struct netlink_callback *cb)
 	mtag_report_put(d->report);
 	if (d->space)
 		mtag_space_put(d->space);
+	put_pid_ns(d->ns);
 	kfree(d);
 	return 0;
 }
@@ -59,15 +65,19 @@ static int dump_read(struct dump *d)
 {
 	struct mtag_report *r = mtag_report_get(d->space);
 
-	if (IS_ERR(r))
+	if (IS_ERR(r)) {
+		/* Not counted yet, and too busy for it: of no concern to the others. */
+		if (PTR_ERR(r) == -EAGAIN && !d->single)
+			return 0;
 		return PTR_ERR(r) == -ESRCH ? 0 : PTR_ERR(r);
+	}
 	d->report = r;
 	d->tag = MTAG_ID_UNTAGGED;
 	return 1;
 }
 
 /* May the reader see d->space? What he may not see is not there. */
-static bool dump_sees(struct dump *d)
+static bool dump_sees(struct dump *d, const struct cred *opener)
 {
 	struct task_struct *task;
 	struct mm_struct *mm;
@@ -78,8 +88,8 @@ static bool dump_sees(struct dump *d)
 	task = mtag_access_owner(d->space);
 	if (!task)
 		return false;
-	if (mtag_access_name(task, task_active_pid_ns(current), &d->process)) {
-		mm = mtag_access_mm(task, MTAG_ACCESS_LIST);
+	if (mtag_access_name(task, d->ns, &d->process)) {
+		mm = mtag_access_mm(task, MTAG_ACCESS_LIST, opener);
 		if (!IS_ERR(mm)) {
 			sees = READ_ONCE(d->space->mm) == mm;
 			mmput(mm);
@@ -90,8 +100,9 @@ static bool dump_sees(struct dump *d)
 }
 
 /* The next process: 1 when there is one, 0 at the end, or an error. */
-static int dump_next(struct dump *d)
+static int dump_next(struct dump *d, struct netlink_callback *cb)
 {
+	const struct cred *opener = mtag_netlink_opener(cb->skb);
 	int found = 0;
 
 	mtag_report_put(d->report);
@@ -102,7 +113,7 @@ static int dump_next(struct dump *d)
 		d->space = mtag_space_next(d->space, &d->bucket);
 		if (!d->space)
 			return 0;
-		if (dump_sees(d))
+		if (dump_sees(d, opener))
 			found = dump_read(d);
 		else if (fatal_signal_pending(current))
 			found = -EINTR;
@@ -123,8 +134,8 @@ static int dump_begin(struct dump *d, struct netlink_callback *cb)
 
 	d->begun = true;
 	if (!pid)
-		return dump_next(d);
-	err = mtag_netlink_target(&t, pid, MTAG_ACCESS_READ, cb->extack);
+		return dump_next(d, cb);
+	err = mtag_netlink_target(&t, pid, MTAG_ACCESS_READ, cb->skb, cb->extack);
 	if (err)
 		return err;
 	d->single = true;
@@ -202,7 +213,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_p
 			genl_dump_check_consistent(cb, hdr);
 		if (!put(skb, cb, d, hdr))
 			break;
-		more = dump_next(d);
+		more = dump_next(d, cb);
 	}
 	if (more < 0)
 		return mtag_netlink_explain(cb->extack, more);

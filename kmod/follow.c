@@ -75,17 +75,22 @@ static void copy_begin(struct mtag_space *s, struct page *page, unsigned long ad
 	mtag_cpu_release();
 }
 
-/* The copy of what is being removed from @addr, if known; where it is and whose. */
+/*
+ * The copy of what is being removed from @addr by @caller, if known; where it
+ * is and whose.
+ */
 static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned long *addr,
-			    u32 *tag)
+			    u32 *tag, enum mtag_caller caller)
 {
+	/* Uprobes also remove without a copy: what was noted then is an older one's. */
+	bool noted = caller == MTAG_BY_COPY;
 	struct page *copy = NULL;
 	struct mtag_cpu *cpu;
 
 	mtag_cpu_hold();
 	cpu = this_cpu_ptr(&mtag_cpu);
 	/* Copying the zero page ends with no removal: it may be another page's. */
-	if (cpu->copier == current && cpu->copy && cpu->copy_space == s &&
+	if (noted && cpu->copier == current && cpu->copy && cpu->copy_space == s &&
 	    (*addr == MTAG_NO_ADDR || *addr == cpu->copy_addr)) {
 		copy = (struct page *)cpu->copy;
 		*addr = cpu->copy_addr;
@@ -93,8 +98,8 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 		cpu->copy = NULL;
 	}
 	mtag_cpu_release();
-	/* Another task has run here and copied, too: the page table knows, but of KSM. */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) && !copy && *addr != MTAG_NO_ADDR) {
+	/* Or another task has run here and copied, too: the page table knows, but of KSM. */
+	if ((!noted || IS_ENABLED(CONFIG_PREEMPT_RT)) && !copy && *addr != MTAG_NO_ADDR) {
 		copy = mtag_walk_page(mm, *addr);
 		if (copy)
 			*tag = mtag_owner_get(copy);
@@ -107,10 +112,11 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
  * merged with another program's page belongs to its writer, like the copy of a
  * file's page.
  */
-static void copy_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr)
+static void copy_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
+		     enum mtag_caller caller)
 {
 	u32 copy_tag;
-	struct page *copy = copy_of(s, mm, &addr, &copy_tag);
+	struct page *copy = copy_of(s, mm, &addr, &copy_tag, caller);
 
 	if (!copy || tag == MTAG_ID_KSM)
 		return;
@@ -378,7 +384,8 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
-		copy_end(s, vma->vm_mm, mtag_owner_of(s, page), mtag_follow_addr(vma, page));
+		copy_end(s, vma->vm_mm, mtag_owner_of(s, page), mtag_follow_addr(vma, page),
+			 caller);
 	if (anon)
 		anon_removed(s, page, vma, nr, caller);
 	else

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Installs and removes the hooks, by ftrace or kprobes, proves that they are
- * in, and names the callers of hooked functions.
+ * Installs and removes the hooks, by ftrace or kprobes, and proves that they are
+ * in.
  *
  * The two hottest functions have an ftrace_ops each, so that nothing needs to
  * be looked up there; the others share one and are told apart by address.
  */
-#include <linux/bsearch.h>
 #include <linux/hash.h>
-#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/uaccess.h>
 #include "compat/compat.h"
 #include "hook.h"
 #include "mtag.h"
 
 #define HOOKS_MAX	48
-#define RANGES_MAX	64
 #define OWN_MAX		4
 
 unsigned long mtag_fault_ip __read_mostly;
@@ -38,138 +34,6 @@ static DEFINE_PER_CPU(u64[HOOKS_MAX], mtag_hits);
 /* Hooks that may sleep: see mtag_hook_sleep_begin(). */
 static atomic_t sleepers;
 static bool no_sleep;
-
-/**
- * mtag_hook_resolve() - the address of a kernel function, exported or not
- * @name:	symbol
- *
- * Return: 0 if there is none, or none that may be probed.
- */
-unsigned long mtag_hook_resolve(const char *name)
-{
-	/* A disabled probe changes no text. */
-	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
-	unsigned long addr;
-
-	if (register_kprobe(&kp))
-		return 0;
-	addr = (unsigned long)kp.addr;
-	unregister_kprobe(&kp);
-	return addr;
-}
-
-static int resolve_hooks(void)
-{
-	struct mtag_hook *hook;
-
-	for (hook = mtag_hooks; hook->name; hook++, nr_hooks++) {
-		hook->addr = mtag_hook_resolve(hook->name);
-		if (!hook->addr) {
-			pr_err("this kernel has no function %s that could be hooked\n",
-			       hook->name);
-			return -ENOENT;
-		}
-	}
-	return nr_hooks <= HOOKS_MAX ? 0 : -E2BIG;
-}
-
-/*
- * The end of the function that @addr lies in, which kallsyms tells only in
- * print: name+offset/size. The offset is that of the place behind an ENDBR.
- */
-static unsigned long function_end(unsigned long addr)
-{
-	char buf[KSYM_SYMBOL_LEN], *plus;
-	unsigned long offset, bytes;
-
-	sprint_symbol(buf, addr);
-	plus = strrchr(buf, '+');
-	if (!plus || sscanf(plus, "+0x%lx/0x%lx", &offset, &bytes) != 2)
-		return 0;
-	return addr - offset + bytes;
-}
-
-/* Where callers are, in order. Compilers move the unlikely parts of a function elsewhere. */
-static struct caller_range {
-	unsigned long start, end;
-	enum mtag_caller caller;
-} ranges[RANGES_MAX];
-static int nr_ranges;
-
-static bool range_add(const char *name, const char *suffix, enum mtag_caller caller)
-{
-	char symbol[KSYM_NAME_LEN];
-	unsigned long start, end;
-
-	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
-	start = mtag_hook_resolve(symbol);
-	end = start ? function_end(start) : 0;
-	if (!end)
-		return false;
-	/* One too many is counted and not written: resolve_callers() refuses. */
-	if (nr_ranges < RANGES_MAX)
-		ranges[nr_ranges] = (struct caller_range){ start, end, caller };
-	nr_ranges++;
-	return true;
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct caller_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static int resolve_callers(void)
-{
-	const struct mtag_caller_name *c;
-
-	for (c = mtag_callers; c->name; c++) {
-		if (!range_add(c->name, "", c->caller) &&
-		    !range_add(c->name, ".isra.0", c->caller) &&
-		    !range_add(c->name, ".constprop.0", c->caller)) {
-			pr_err("this kernel has no function %s, by which mtag tells page events apart\n",
-			       c->name);
-			return -ENOENT;
-		}
-		range_add(c->name, ".cold", c->caller);
-	}
-	if (nr_ranges > RANGES_MAX)
-		return -E2BIG;
-	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
-	return 0;
-}
-
-static int compare_ip(const void *key, const void *elt)
-{
-	unsigned long ip = *(const unsigned long *)key;
-	const struct caller_range *r = elt;
-
-	/* A return address: behind the call, so it may equal the end. */
-	return ip <= r->start ? -1 : ip > r->end;
-}
-
-/**
- * mtag_hook_caller() - what the caller that @parent_ip returns to is about
- * @parent_ip:	return address, as the hook gets it
- *
- * Context: any.
- */
-enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
-{
-	/* Return addresses seen and what they are about, in one word: no lock. */
-	static unsigned long seen[64] __read_mostly;
-	unsigned long *slot = &seen[hash_long(parent_ip, 6)], known = READ_ONCE(*slot);
-	const struct caller_range *r;
-	enum mtag_caller caller;
-
-	if (likely(known >> 8 == parent_ip << 8 >> 8))
-		return known & 0xff;
-	r = bsearch(&parent_ip, ranges, nr_ranges, sizeof(*ranges), compare_ip);
-	caller = r ? r->caller : MTAG_BY_OTHER;
-	WRITE_ONCE(*slot, parent_ip << 8 | caller);
-	return caller;
-}
 
 /* Function addresses → hooks; filled once, before anything is hooked. */
 #define BY_IP_BITS 7
@@ -256,10 +120,24 @@ static int ftrace_prepare(void)
 	return ret;
 }
 
+/*
+ * ftrace takes a task that sleeps for one that has left the trampoline: nobody
+ * may sleep there when it is taken away.
+ */
+static void forbid_sleep(void)
+{
+	WRITE_ONCE(no_sleep, true);
+	/* Pairs with mtag_hook_sleep_begin(): who missed no_sleep is counted. */
+	smp_mb();
+	while (atomic_read(&sleepers))
+		schedule_timeout_uninterruptible(1);
+}
+
 static void ftrace_remove(int nr)
 {
 	while (nr-- > 0)
 		unregister_ftrace_function(nr ? &own_ops[nr - 1] : &shared_ops);
+	synchronize_rcu_tasks();
 }
 
 static int ftrace_install(void)
@@ -269,8 +147,10 @@ static int ftrace_install(void)
 	for (i = 0; i <= nr_own; i++) {
 		ret = register_ftrace_function(i ? &own_ops[i - 1] : &shared_ops);
 		if (ret) {
-			pr_err("ftrace refused the hooks (%d)%s\n", ret,
-			       ret == -EBUSY ? "; is kernel.ftrace_enabled 0?" : "");
+			pr_err_ratelimited("ftrace refused the hooks (%d)%s\n", ret,
+					   ret == -EBUSY ? "; is kernel.ftrace_enabled 0?" : "");
+			/* Some may be running already. */
+			forbid_sleep();
 			ftrace_remove(i);
 			return ret;
 		}
@@ -297,7 +177,7 @@ static int kprobes_install(void)
 	kprobes_prepare();
 	ret = register_kprobes(probe_list, nr_hooks);
 	if (ret)
-		pr_err("kprobes refused the hooks (%d)\n", ret);
+		pr_err_ratelimited("kprobes refused the hooks (%d)\n", ret);
 	return ret;
 }
 
@@ -320,7 +200,7 @@ static int check_patched(void)
 
 	for (hook = mtag_hooks; hook->name; hook++) {
 		if (!patched(hook)) {
-			pr_err("the hook on %s did not go in\n", hook->name);
+			pr_err_ratelimited("the hook on %s did not go in\n", hook->name);
 			return -ENXIO;
 		}
 	}
@@ -357,20 +237,11 @@ void mtag_hook_remove(void)
 {
 	if (!installed)
 		return;
-	/*
-	 * ftrace takes a task that sleeps for one that has left the trampoline:
-	 * nobody may sleep there from here on.
-	 */
-	WRITE_ONCE(no_sleep, true);
-	/* Pairs with mtag_hook_sleep_begin(): who missed no_sleep is counted. */
-	smp_mb();
-	while (atomic_read(&sleepers))
-		schedule_timeout_uninterruptible(1);
+	forbid_sleep();
 	if (use_kprobes)
 		unregister_kprobes(probe_list, nr_hooks);
 	else
 		ftrace_remove(nr_own + 1);
-	synchronize_rcu_tasks();
 	WRITE_ONCE(installed, false);
 }
 
@@ -435,7 +306,7 @@ gfp_t mtag_hook_gfp(bool *sleeps)
 {
 	*sleeps = mtag_hook_sleep_begin();
 	if (*sleeps)
-		return GFP_KERNEL_ACCOUNT;
+		return MTAG_GFP;
 	if (!mtag_hook_may_lock())
 		return 0;
 	return GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN;
@@ -492,9 +363,12 @@ int mtag_hook_init(void)
 {
 	int ret;
 
-	ret = resolve_hooks();
-	if (!ret)
-		ret = resolve_callers();
+	nr_hooks = mtag_resolve_hooks();
+	if (nr_hooks < 0)
+		return nr_hooks;
+	if (nr_hooks > HOOKS_MAX)
+		return -E2BIG;
+	ret = mtag_resolve_callers();
 	if (ret)
 		return ret;
 	by_ip_fill();
@@ -507,6 +381,9 @@ int mtag_hook_init(void)
 		return 0;
 	}
 	ret = ftrace_prepare();
+	/* That says nothing of this kernel. */
+	if (ret == -ENOMEM)
+		return ret;
 	if (ret && !mtag_force_ftrace && !IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		pr_notice("no function tracing here: using kprobes, which cost more\n");
 		use_kprobes = true;

@@ -2,6 +2,7 @@
 /*
  * The life of processes and threads: fork, exec, exit, and their names.
  */
+#include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -62,11 +63,14 @@ static bool parked(const struct mtag_space *s)
 
 /* ---- exec ---- */
 
-/* The tree of the new program holds the default tag only. */
+/* The tree of the new program holds the default tag only, if the old one still sees it. */
 static int inherit_default(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
 {
-	int tag = mtag_tree_copy_path(s, old->tree, READ_ONCE(old->default_tag), gfp);
+	int tag = READ_ONCE(old->default_tag);
 
+	if (!mtag_tree_sees(old, tag, current_euid()))
+		tag = MTAG_ID_UNTAGGED;
+	tag = mtag_tree_copy_path(s, old->tree, tag, gfp);
 	if (tag < 0)
 		return tag;
 	s->by_thread = old->by_thread;
@@ -153,9 +157,10 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 
 	if (!child) {
 		lost(parent);
-		mtag_space_stray();
+		mtag_space_stray(parent);
 		return;
 	}
+	mtag_tree_inherit(child, parent);
 	child->default_tag = READ_ONCE(parent->default_tag);
 	child->by_thread = parent->by_thread;
 	child->slow |= READ_ONCE(parent->slow) & (MTAG_SLOW_PARKED | MTAG_SLOW_RANGE);
@@ -164,7 +169,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 		ret = mtag_space_publish(child, mm, gfp);
 	if (ret) {
 		lost(parent);
-		mtag_space_stray();
+		mtag_space_stray(parent);
 	}
 	mtag_space_put(child);
 }
@@ -272,7 +277,7 @@ static void naming_run(struct callback_head *work)
 	/* It names a thread of its own process; n->mm is only compared. */
 	s = current->mm == n->mm ? mtag_space_get_mm(current->mm) : NULL;
 	if (s) {
-		len = mtag_tree_component(n->name);
+		len = mtag_name_component(n->name);
 		tag = len ? mtag_tree_intern(s, s->default_tag, n->name, len) : -EINVAL;
 		if (tag >= 0 && mtag_thread_set(s, n->task, tag) == -ENOMEM)
 			lost(s);

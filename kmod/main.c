@@ -6,6 +6,7 @@
  */
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include "hook.h"
@@ -26,9 +27,13 @@ unsigned int mtag_max_processes = 32768;
 module_param_named(max_processes, mtag_max_processes, uint, 0644);
 MODULE_PARM_DESC(max_processes, "tracked processes (32768)");
 
+unsigned int mtag_max_ranges = 65536;
+module_param_named(max_ranges, mtag_max_ranges, uint, 0644);
+MODULE_PARM_DESC(max_ranges, "address ranges that a process's tags may divide it into (65536)");
+
 unsigned int mtag_max_memory_kb;
 module_param_named(max_memory_kb, mtag_max_memory_kb, uint, 0644);
-MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags, accounts and threads; 0: a sixteenth of memory (0)");
+MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags, accounts, ranges, threads and reports; 0: a sixteenth of memory (0)");
 
 unsigned int mtag_linger_ms = 2000;
 module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
@@ -51,7 +56,8 @@ static atomic64_t limited_memory;
 
 /**
  * mtag_charge_memory() - may the module hold @bytes more?
- * @bytes:	of spaces, tags, accounts, threads or pinned pages, per-CPU memory included
+ * @bytes:	of spaces, tags, accounts, ranges, threads, pinned pages or reports, per-CPU
+ *		memory included
  *
  * Return: 0, and mtag_uncharge_memory() is owed; -ENOMEM at the limit.
  */
@@ -69,29 +75,40 @@ int mtag_charge_memory(size_t bytes)
 	return 0;
 }
 
+/* The same for what has a limit of its own. */
+void mtag_charge_unlimited(size_t bytes)
+{
+	atomic64_add(bytes, &limited_memory);
+	atomic64_add(bytes, &mtag_stat.memory);
+}
+
 void mtag_uncharge_memory(size_t bytes)
 {
 	atomic64_sub(bytes, &limited_memory);
 	atomic64_sub(bytes, &mtag_stat.memory);
 }
 
-/* The next process by pid with an mm, not a kernel thread; a reference on both. */
-static struct mm_struct *next_mm(pid_t *pid)
+/*
+ * The mm of the next thread by pid that has one, no kernel thread; a reference on it.
+ * Not of the next process: its first thread may have ended before the others.
+ */
+static struct mm_struct *next_mm(int *nr)
 {
 	struct mm_struct *mm = NULL;
 	struct task_struct *task;
+	struct pid *pid;
 
-	for (; !mm && *pid <= PID_MAX_LIMIT; (*pid)++) {
+	do {
 		rcu_read_lock();
-		task = pid_task(find_pid_ns(*pid, &init_pid_ns), PIDTYPE_TGID);
-		if (task)
-			get_task_struct(task);
+		pid = idr_get_next(&init_pid_ns.idr, nr);
+		task = pid ? get_pid_task(pid, PIDTYPE_PID) : NULL;
 		rcu_read_unlock();
-		if (!task)
-			continue;
-		mm = get_task_mm(task);
-		put_task_struct(task);
-	}
+		if (task) {
+			mm = get_task_mm(task);
+			put_task_struct(task);
+		}
+		(*nr)++;
+	} while (pid && !mm);
 	return mm;
 }
 
@@ -100,16 +117,15 @@ static int track_everything(void)
 {
 	struct mm_struct *mm;
 	unsigned int before;
-	int ret, round;
-	pid_t pid;
+	int ret, round, nr;
 
 	if (!mtag_track_all)
 		return 0;
 	/* An untracked process may have forked behind our back: until nothing is new. */
 	for (round = 0; round < 10; round++) {
 		before = atomic_read(&mtag_space_generation);
-		for (pid = 1; (mm = next_mm(&pid));) {
-			ret = mtag_space_track(mm);
+		for (nr = 1; (mm = next_mm(&nr));) {
+			ret = mtag_track_start(mm);
 			mmput(mm);
 			/* At a limit, which is counted, go on with the others. */
 			if (ret && ret != -ENOSPC && ret != -EAGAIN)
@@ -145,7 +161,7 @@ static void parts_exit(int nr)
 	/* No hook queues anything behind this, and no space is left to be shown. */
 	mtag_track_all = false;
 	if (nr > SPACES)
-		mtag_space_close();
+		mtag_track_close();
 	while (nr-- > 0)
 		if (parts[nr].exit)
 			parts[nr].exit();

@@ -14,7 +14,7 @@
  *   tree->lock          mutex: the tags of a tree, its spaces and their chunks
  *   page-table lock     the kernel's; every rmap hook is called under it
  *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs
- *   thread_lock, hash_lock, …  raw spinlocks of one file, innermost
+ *   mtag_thread_lock, hash_lock, … raw spinlocks of one file, innermost
  *
  * Lifetimes: a space is hashed by its mm from its creation until __mmdrop() of
  * that mm (or untracking), holds no reference on the mm, and is freed after a
@@ -39,11 +39,18 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 #include <linux/workqueue.h>
 #include "../include/uapi/linux/mtag.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) "mtag: " fmt
+
+/*
+ * What a user causes is charged to his memory cgroup. At its limit it is the
+ * call that fails: nothing is killed for the sake of bookkeeping.
+ */
+#define MTAG_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* ---- account.c: counters of one (space, tag) ---- */
 
@@ -83,10 +90,12 @@ struct mtag_cold {
 /**
  * struct mtag_chunk - the accounts of 16 consecutive tags
  * @hot:	by tag % 16, for each CPU
+ * @known:	bits by tag % 16: see mtag_tree_sees(); tree->lock
  * @cold:	by tag % 16
  */
 struct mtag_chunk {
 	struct mtag_hot __percpu *hot;
+	u16 known;
 	struct mtag_cold cold[MTAG_CHUNK_TAGS];
 };
 
@@ -131,6 +140,7 @@ struct mtag_sum {
  * @hash:	in the table of all trees, by (tree, parent, name)
  * @tree:	no reference: a tree outlives its tags
  * @rcu:	frees it
+ * @uid:	the effective one of who created it
  * @id:		its index in tree->nodes
  * @parent:	id; 0 for a first-level tag
  * @depth:	components of its path
@@ -141,6 +151,7 @@ struct mtag_node {
 	struct rhash_head hash;
 	struct mtag_tree *tree;
 	struct rcu_head rcu;
+	kuid_t uid;
 	u16 id;
 	u16 parent;
 	u8 depth;
@@ -157,6 +168,8 @@ struct mtag_node {
  * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
  * @nr_tags:	highest id + 1
  * @spaces:	those that share it, by mtag_space.sibling
+ * @strayed:	a process of it was forked and could not be tracked; stays
+ * @parked:	a space of it has been; stays. @build_lock
  * @rcu:	frees it
  */
 struct mtag_tree {
@@ -167,6 +180,8 @@ struct mtag_tree {
 	struct xarray nodes;
 	unsigned int nr_tags;
 	struct list_head spaces;
+	bool strayed;
+	bool parked;
 	struct rcu_head rcu;
 };
 
@@ -204,7 +219,11 @@ struct mtag_walk;
  * @by_thread:	tags are named after threads
  * @fork_tag:	the forking thread's tag, which the child's first thread begins with
  * @fork_user:	where that thread keeps its word, or 0
+ * @born:	tags that its tree had when it was forked; constant
+ * @born_uid:	the effective one of who forked it; constant
  * @range_stores: into @ranges since they were swept; mmap_lock held for writing
+ * @nr_ranges:	in @ranges, at most; as @ranges
+ * @range_room:	entries whose memory has been charged; as @ranges
  * @untag:	forked before its parent had been counted: its first walk untags it;
  *		mmap_lock held for writing, or build_lock
  * @mapping:	address of the mapping that is being made; mmap_lock held for writing
@@ -213,8 +232,9 @@ struct mtag_walk;
  * @mapping_call: what it will be counted as, once it is made
  * @mapping_over: it becomes @mapping_tag's when what is there has been unmapped
  * @sibling:	in tree->spaces; tree->lock
- * @threads:	with a word or tag of their own, by mtag_thread.of_space; thread_lock
- * @pins:	pinned pages with words, by mtag_pin.node; thread_lock
+ * @threads:	with a word or tag of their own, by mtag_thread.of_space; mtag_thread_lock
+ * @pins:	pinned pages with words, by mtag_pin.node; mtag_thread_lock
+ * @pinned:	how many of mm->pinned_vm are such; hash_lock
  * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
  *		mmap_lock held for writing
  * @ref:	one while it is hashed, and those of who looked it up
@@ -242,6 +262,8 @@ struct mtag_space {
 	bool untag;
 	struct maple_tree ranges;
 	unsigned int range_stores;
+	unsigned int nr_ranges;
+	unsigned int range_room;
 	unsigned long mapping, mapping_len;
 	u32 mapping_tag;
 	u8 mapping_call;
@@ -254,11 +276,14 @@ struct mtag_space {
 	atomic_t movers;
 	unsigned long fork_user;
 	u32 fork_tag;
+	u32 born;
+	kuid_t born_uid;
 
 	u64 serial;
 	struct list_head sibling;
 	struct list_head threads;
 	struct rb_root pins;
+	unsigned int pinned;
 	struct kref ref;
 	struct list_head dead;
 	struct rcu_work free;
@@ -284,18 +309,21 @@ struct mtag_stat {
 };
 
 extern struct mtag_stat mtag_stat;
-extern unsigned int mtag_max_tags, mtag_max_processes, mtag_max_memory_kb, mtag_linger_ms;
+extern unsigned int mtag_max_tags, mtag_max_processes, mtag_max_ranges, mtag_max_memory_kb;
+extern unsigned int mtag_linger_ms;
 extern bool mtag_force_kprobes, mtag_force_ftrace, mtag_track_all;
 
 extern struct workqueue_struct *mtag_wq;
 
 int __must_check mtag_charge_memory(size_t bytes);
+void mtag_charge_unlimited(size_t bytes);
 void mtag_uncharge_memory(size_t bytes);
 
 /* ---- account.c ---- */
 struct mtag_accounts *mtag_account_alloc(unsigned int nr_tags, gfp_t gfp);
 void mtag_account_free(struct mtag_accounts *acc);
-int mtag_account_grow(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp);
+int mtag_account_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp);
+void mtag_account_extend(struct mtag_space *s, unsigned int nr_tags);
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages);
 void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages);
 void mtag_account_peak(struct mtag_space *s, unsigned int tag);
@@ -304,6 +332,13 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS]);
 void mtag_account_reset_peaks(struct mtag_space *s);
 u64 mtag_account_residue(const struct mtag_accounts *acc);
+void mtag_account_know(struct mtag_accounts *acc, unsigned int tag);
+bool mtag_account_known(const struct mtag_accounts *acc, unsigned int tag);
+void mtag_account_inherit(struct mtag_accounts *to, const struct mtag_accounts *from);
+
+/* ---- name.c ---- */
+int mtag_name_check(const char *name, size_t len);
+size_t mtag_name_component(char *name);
 
 /* ---- tree.c ---- */
 int mtag_tree_init(void);
@@ -315,9 +350,10 @@ int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t 
 int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, gfp_t gfp);
 int mtag_tree_join(struct mtag_space *s, gfp_t gfp);
 void mtag_tree_leave(struct mtag_space *s);
-size_t mtag_tree_component(char *name);
 int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len);
 bool mtag_tree_has(struct mtag_tree *tree, u32 tag);
+bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid);
+void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent);
 /* Caller holds rcu_read_lock(); NULL for reserved and unknown ids. */
 struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag);
 
@@ -331,19 +367,33 @@ void mtag_space_put(struct mtag_space *s);
 struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp);
 int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp);
 void mtag_space_end(struct mm_struct *mm);
-int mtag_space_track(struct mm_struct *mm);
-int mtag_space_untrack(struct mm_struct *mm);
+bool mtag_space_unhash(struct mtag_space *s);
+void mtag_space_dissolve(struct mtag_space *s);
+bool mtag_space_count(void);
+void mtag_space_uncount(void);
 /* A reference on the mm of a space unless it is exiting; mmput() it. */
 struct mm_struct *mtag_space_mm(struct mtag_space *s);
+int mtag_space_pinned(struct mtag_space *s);
+void mtag_space_unpinned(struct mtag_space *s);
 struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket);
 void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
 void mtag_space_dirty(struct mtag_space *s);
 void mtag_space_dirty_all(void);
-void mtag_space_stray(void);
+void mtag_space_stray(struct mtag_space *s);
+void mtag_space_dirty_strayed(void);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);
+void mtag_space_flush(void);
 void mtag_space_close(void);
+bool mtag_space_closed(void);
 void mtag_space_exit(void);
+
+/* ---- track.c ---- */
+int mtag_track_start(struct mm_struct *mm);
+int mtag_track_stop(struct mm_struct *mm);
+void mtag_track_linger(void);
+void mtag_track_close(void);
+void mtag_track_exit(void);
 
 /* ---- thread.c: current tags ---- */
 u32 mtag_thread_tag(struct mtag_space *s);
@@ -372,7 +422,9 @@ int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len
 
 /**
  * struct mtag_report - a process, read at one time
- * @tree:	reference
+ * @space:	reference
+ * @uid:	the effective one of the process; invalid when it is exiting
+ * @bytes:	of this
  * @nr_tags:	in @sums and @virt
  * @lost:	of the space
  * @overflow:	of the space
@@ -383,7 +435,9 @@ int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len
  * @sums:	by tag
  */
 struct mtag_report {
-	struct mtag_tree *tree;
+	struct mtag_space *space;
+	kuid_t uid;
+	size_t bytes;
 	unsigned int nr_tags;
 	u64 lost, overflow, repairs;
 	struct mtag_sum total;

@@ -2,11 +2,14 @@
 /*
  * The generic netlink family "mtag": docs/netlink/mtag.yaml describes it.
  */
+#include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/net.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <net/genetlink.h>
+#include <net/sock.h>
 #include "hook.h"
 #include "netlink.h"
 #include "present.h"
@@ -51,23 +54,32 @@ int mtag_netlink_explain(struct netlink_ext_ack *extack, int err)
 	return err;
 }
 
+/* Whoever opened the socket that the request @skb came by: a program's, so it has a file. */
+const struct cred *mtag_netlink_opener(struct sk_buff *skb)
+{
+	return NETLINK_CB(skb).sk->sk_socket->file->f_cred;
+}
+
 /* Fills @t, to be given back with mtag_access_put(), or says why not. */
 static int target_get(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
-		      struct netlink_ext_ack *extack)
+		      struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
+	int err;
+
 	if (!pid) {
 		NL_SET_ERR_ATTR_MISS(extack, NULL, MTAG_A_PROC_PID);
 		NL_SET_ERR_MSG(extack, "which process? proc-pid is missing");
 		return -EINVAL;
 	}
-	return mtag_netlink_explain(extack, mtag_access_get(t, nla_get_u32(pid), access));
+	err = mtag_access_get(t, nla_get_u32(pid), access, mtag_netlink_opener(skb));
+	return mtag_netlink_explain(extack, err);
 }
 
 /* The same, for a process that has to be tracked. */
 int mtag_netlink_target(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
-			struct netlink_ext_ack *extack)
+			struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
-	int err = target_get(t, pid, access, extack);
+	int err = target_get(t, pid, access, skb, extack);
 
 	if (!err && !t->space) {
 		mtag_access_put(t);
@@ -76,9 +88,10 @@ int mtag_netlink_target(struct mtag_target *t, const struct nlattr *pid, enum mt
 	return err;
 }
 
-static int target_of(struct mtag_target *t, struct genl_info *info, enum mtag_access access)
+static int target_of(struct mtag_target *t, struct sk_buff *skb, struct genl_info *info,
+		     enum mtag_access access)
 {
-	return mtag_netlink_target(t, info->attrs[MTAG_A_PROC_PID], access, info->extack);
+	return mtag_netlink_target(t, info->attrs[MTAG_A_PROC_PID], access, skb, info->extack);
 }
 
 /* ---- messages ---- */
@@ -174,7 +187,7 @@ static int fill_proc(struct sk_buff *skb, const void *data)
 static int proc_get(struct sk_buff *skb, struct genl_info *info)
 {
 	struct proc_reply p;
-	int err = target_of(&p.target, info, MTAG_ACCESS_READ);
+	int err = target_of(&p.target, skb, info, MTAG_ACCESS_READ);
 
 	if (err)
 		return err;
@@ -193,11 +206,11 @@ static int track(struct sk_buff *skb, struct genl_info *info)
 {
 	struct mtag_target t;
 	const struct nlattr *pid = info->attrs[MTAG_A_PROC_PID];
-	int err = target_get(&t, pid, MTAG_ACCESS_TRACK, info->extack);
+	int err = target_get(&t, pid, MTAG_ACCESS_TRACK, skb, info->extack);
 
 	if (err)
 		return err;
-	err = mtag_netlink_explain(info->extack, t.space ? 0 : mtag_space_track(t.mm));
+	err = mtag_netlink_explain(info->extack, t.space ? 0 : mtag_track_start(t.mm));
 	mtag_access_put(&t);
 	return err;
 }
@@ -205,11 +218,11 @@ static int track(struct sk_buff *skb, struct genl_info *info)
 static int untrack(struct sk_buff *skb, struct genl_info *info)
 {
 	struct mtag_target t;
-	int err = target_of(&t, info, MTAG_ACCESS_TRACK);
+	int err = target_of(&t, skb, info, MTAG_ACCESS_TRACK);
 
 	if (err)
 		return err;
-	err = mtag_space_untrack(t.mm);
+	err = mtag_track_stop(t.mm);
 	if (err == -ESRCH) /* somebody else was faster */
 		err = -ENOENT;
 	mtag_access_put(&t);
@@ -241,7 +254,7 @@ static int fill_audit(struct sk_buff *skb, const void *data)
 static int audit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct audit_reply a = {};
-	int err = target_of(&a.target, info, MTAG_ACCESS_READ);
+	int err = target_of(&a.target, skb, info, MTAG_ACCESS_READ);
 
 	if (err)
 		return err;
@@ -255,7 +268,7 @@ static int audit(struct sk_buff *skb, struct genl_info *info)
 static int reset(struct sk_buff *skb, struct genl_info *info)
 {
 	struct mtag_target t;
-	int err = target_of(&t, info, MTAG_ACCESS_TRACK);
+	int err = target_of(&t, skb, info, MTAG_ACCESS_TRACK);
 
 	if (err)
 		return err;
@@ -273,12 +286,21 @@ static const struct nla_policy pid_policy[MTAG_A_PROC_PID + 1] = {
 	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
 };
 
+/*
+ * No attribute is accepted. Where an op has no policy, 7.2 takes one of its own
+ * that rejects all, but reads it up to the family's last attribute.
+ */
+static const struct nla_policy no_policy[] = {
+	{ .type = NLA_REJECT },
+	{ .type = NLA_REJECT },
+};
+
 #define WITH_PID	.policy = pid_policy, .maxattr = ARRAY_SIZE(pid_policy) - 1
+#define WITH_NOTHING	.policy = no_policy, .maxattr = ARRAY_SIZE(no_policy) - 1
 #define DUMP(_dump)	.start = mtag_dump_start, .dumpit = _dump, .done = mtag_dump_done
 
-/* No policy: no attribute is accepted. */
 static const struct genl_ops mtag_ops[] = {
-	{ .cmd = MTAG_CMD_INFO_GET, .doit = info_get },
+	{ .cmd = MTAG_CMD_INFO_GET, WITH_NOTHING, .doit = info_get },
 	{ .cmd = MTAG_CMD_PROC_GET, WITH_PID, .doit = proc_get, DUMP(mtag_dump_procs) },
 	{ .cmd = MTAG_CMD_TAG_GET, WITH_PID, DUMP(mtag_dump_tags) },
 	{ .cmd = MTAG_CMD_TRACK, WITH_PID, .doit = track },

@@ -15,8 +15,9 @@ extern struct genl_family mtag_family;
 
 /* netlink.c */
 int mtag_netlink_explain(struct netlink_ext_ack *extack, int err);
+const struct cred *mtag_netlink_opener(struct sk_buff *skb);
 int mtag_netlink_target(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
-			struct netlink_ext_ack *extack);
+			struct sk_buff *skb, struct netlink_ext_ack *extack);
 int mtag_netlink_put_process(struct sk_buff *skb, const struct mtag_process *p);
 int mtag_netlink_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r);

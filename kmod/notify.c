@@ -6,6 +6,7 @@
 #include <linux/llist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "compat/compat.h"
 #include "hook.h"
 #include "netlink.h"
 #include "present.h"
@@ -22,8 +23,12 @@ struct event {
 	struct mtag_process process;
 };
 
+/* Users can raise events faster than they are sent. */
+#define EVENTS_MAX	16384
+
 static LLIST_HEAD(events);
-static bool missed;	/* an event that there was no memory for */
+static atomic_t waiting;	/* in the list */
+static bool missed;	/* an event that there was no memory for, or too many before it */
 static bool open;
 
 static int event_put(struct sk_buff *skb, const struct event *e)
@@ -61,6 +66,24 @@ static void event_send(const struct event *e)
 	}
 }
 
+/* Context: process context, atomic or not. */
+static struct event *event_alloc(void)
+{
+	struct event *e = NULL;
+
+	if (atomic_inc_return(&waiting) <= EVENTS_MAX && mtag_hook_may_lock())
+		e = kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN);
+	if (!e)
+		atomic_dec(&waiting);
+	return e;
+}
+
+static void event_free(struct event *e)
+{
+	kfree(e);
+	atomic_dec(&waiting);
+}
+
 static void events_send(struct work_struct *work)
 {
 	struct llist_node *list = llist_reverse_order(llist_del_all(&events));
@@ -68,12 +91,14 @@ static void events_send(struct work_struct *work)
 
 	llist_for_each_entry_safe(e, next, list, node) {
 		event_send(e);
-		kfree(e);
+		event_free(e);
+		cond_resched();
 	}
 	if (xchg(&missed, false))
 		events_missed();
 }
 
+/* Not on a processor's own queue: thousands of events would hold up others' works there. */
 static DECLARE_WORK(events_work, events_send);
 
 /**
@@ -90,16 +115,16 @@ void mtag_netlink_event(const char *kind, struct task_struct *leader)
 	/* Before its registration the family's groups are another's. */
 	if (!READ_ONCE(open) || !genl_has_listeners(&mtag_family, &init_net, MTAG_NETLINK_EVENTS))
 		return;
-	e = mtag_hook_may_lock() ? kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN) : NULL;
+	e = event_alloc();
 	if (!e) {
 		WRITE_ONCE(missed, true);
-		schedule_work(&events_work);
+		queue_work(mtag_system_wq, &events_work);
 		return;
 	}
 	e->kind = kind;
 	mtag_access_name(leader, &init_pid_ns, &e->process);
 	if (llist_add(&e->node, &events))
-		schedule_work(&events_work);
+		queue_work(mtag_system_wq, &events_work);
 }
 
 void mtag_notify_open(void)

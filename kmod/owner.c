@@ -6,13 +6,17 @@
  */
 #include <linux/memory.h>
 #include <linux/mmzone.h>
+#include <linux/mutex.h>
 #include <linux/vmalloc.h>
 #include "owner.h"
 
 struct mtag_section **mtag_sections __read_mostly;
 unsigned long mtag_nr_sections __read_mostly;
 
-/* Have room for @nr sections. Context: serialized by load or by memory hotplug. */
+/* What the tables are in; readers take no lock. Loading and memory hotplug may come together. */
+static DEFINE_MUTEX(sections_lock);
+
+/* Have room for @nr sections. Waits for readers: not for every section. Context: sections_lock. */
 static int array_grow(unsigned long nr)
 {
 	struct mtag_section **old = mtag_sections, **new;
@@ -34,12 +38,11 @@ static int array_grow(unsigned long nr)
 	return 0;
 }
 
+/* Context: sections_lock. */
 static int section_add(unsigned long nr)
 {
 	struct mtag_section *section;
 
-	if (array_grow(nr + 1))
-		return -ENOMEM;
 	if (mtag_sections[nr])
 		return 0;
 	section = kvzalloc(sizeof(*section), GFP_KERNEL);
@@ -55,12 +58,12 @@ static int sections_add(unsigned long pfn, unsigned long nr_pages)
 	unsigned long end = DIV_ROUND_UP(pfn + nr_pages, MTAG_SECTION_PAGES), nr;
 	int ret;
 
-	for (nr = pfn >> MTAG_SECTION_SHIFT; nr < end; nr++) {
+	mutex_lock(&sections_lock);
+	ret = array_grow(end);
+	for (nr = pfn >> MTAG_SECTION_SHIFT; !ret && nr < end; nr++)
 		ret = section_add(nr);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	mutex_unlock(&sections_lock);
+	return ret;
 }
 
 /* Memory that cannot get its owners does not go online: nothing would be exact. */

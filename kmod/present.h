@@ -6,6 +6,7 @@
 #ifndef MTAG_PRESENT_H
 #define MTAG_PRESENT_H
 
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
@@ -47,11 +48,14 @@ int mtag_access_init(void);
 void mtag_access_exit(void);
 bool mtag_access_may_read(struct task_struct *task);
 bool mtag_access_may_track(struct task_struct *task);
-struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access);
+struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
+				 const struct cred *opener);
+kuid_t mtag_access_uid(struct mm_struct *mm);
 struct task_struct *mtag_access_owner(struct mtag_space *s);
 bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct mtag_process *p);
 bool mtag_access_parked(struct mtag_space *s);
-int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access);
+int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access,
+		    const struct cred *opener);
 void mtag_access_put(struct mtag_target *t);
 
 /* ---- report.c ---- */

@@ -18,6 +18,8 @@
 #include "walk.h"
 
 #define EXPLICIT	0x20000
+#define ENTRY_BYTES	32	/* of a leaf of the tree, half full */
+#define ROOM		64	/* entries at least, for which room is made at a time */
 
 static u32 entry_tag(struct mtag_space *s, void *entry)
 {
@@ -142,14 +144,54 @@ void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 	}
 }
 
+static unsigned int count_ranges(struct mtag_space *s)
+{
+	MA_STATE(mas, &s->ranges, 0, 0);
+	unsigned int nr = 0;
+	void *entry;
+
+	rcu_read_lock();
+	mas_for_each(&mas, entry, ULONG_MAX)
+		nr++;
+	rcu_read_unlock();
+	return nr;
+}
+
+/*
+ * Room for one more entry. It may also split one, or replace many: they are
+ * counted again only when there may be too many. Context: as that of a store.
+ */
+static int make_room(struct mtag_space *s)
+{
+	unsigned int room, most = READ_ONCE(mtag_max_ranges);
+
+	if (s->nr_ranges + 2 <= s->range_room)
+		return 0;
+	s->nr_ranges = count_ranges(s);
+	if (s->nr_ranges + 2 > most)
+		return -ENOSPC;
+	room = min(most, s->nr_ranges + s->nr_ranges / 2 + ROOM);
+	if (room > s->range_room) {
+		if (mtag_charge_memory((room - s->range_room) * ENTRY_BYTES))
+			return -ENOMEM;
+		s->range_room = room;
+	}
+	return 0;
+}
+
 /* Stores @entry over [@first, @last], as one with equal neighbours. */
 static int store(struct mtag_space *s, unsigned long first, unsigned long last, void *entry,
 		 gfp_t gfp)
 {
 	unsigned long start, end;
+	int ret;
 
 	if (!entry && mtree_empty(&s->ranges))
 		return 0;
+	ret = make_room(s);
+	if (ret)
+		return ret;
+	s->nr_ranges += 2;
 	if (first && lookup(s, first - 1, &start, &end) == entry)
 		first = start;
 	if (last != ULONG_MAX && lookup(s, last + 1, &start, &end) == entry)
@@ -166,28 +208,31 @@ static void sweep(struct mtag_space *s, struct mm_struct *mm)
 
 	for_each_vma(vmi, vma) {
 		if (vma->vm_start > hole)
-			mtree_store_range(&s->ranges, hole, vma->vm_start - 1, NULL, GFP_KERNEL);
+			mtree_store_range(&s->ranges, hole, vma->vm_start - 1, NULL,
+					  MTAG_GFP);
 		hole = vma->vm_end;
 	}
-	mtree_store_range(&s->ranges, hole, ULONG_MAX, NULL, GFP_KERNEL);
+	mtree_store_range(&s->ranges, hole, ULONG_MAX, NULL, MTAG_GFP);
 	s->range_stores = 0;
 }
 
-static void store_or_lose(struct mtag_space *s, unsigned long addr, unsigned long len, void *entry)
+/* What is not recorded keeps its former tag: wrongly named, and told by false. */
+static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned long len, void *entry)
 {
 	struct mm_struct *mm = READ_ONCE(s->mm);
-	bool sleeps;
+	bool sleeps, stored;
 	gfp_t gfp = mtag_hook_gfp(&sleeps);
 
 	if (sleeps && mm && s->range_stores++ > 2 * mm->map_count + 1024)
 		sweep(s, mm);
-	/* What is not recorded keeps its former tag: wrongly named, rightly counted. */
-	if (!gfp || store(s, addr, addr + len - 1, entry, gfp)) {
+	stored = gfp && !store(s, addr, addr + len - 1, entry, gfp);
+	if (!stored) {
 		atomic64_inc(&s->lost);
 		atomic64_inc(&mtag_stat.lost);
 	}
 	if (sleeps)
 		mtag_hook_sleep_end();
+	return stored;
 }
 
 /**
@@ -227,7 +272,9 @@ void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 		part = min(len - done, last - (from + done) + 1);
 		if (!part)
 			part = len - done;
-		store_or_lose(s, to + done, part, entry);
+		/* The pages that come there have been charged to the tag of the old place. */
+		if (!store_or_lose(s, to + done, part, entry))
+			mtag_space_dirty(s);
 		done += part;
 	}
 }
@@ -240,6 +287,10 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 	int ret = 0;
 
 	to->base_tag = from->base_tag;
+	if (mtag_charge_memory(from->range_room * ENTRY_BYTES))
+		return -ENOMEM;
+	to->range_room = from->range_room;
+	to->nr_ranges = from->nr_ranges;
 	rcu_read_lock();
 	mas_for_each(&mas, entry, ULONG_MAX) {
 		unsigned long first = mas.index, last = mas.last;
@@ -258,6 +309,7 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 void mtag_range_free(struct mtag_space *s)
 {
 	mtree_destroy(&s->ranges);
+	mtag_uncharge_memory(s->range_room * ENTRY_BYTES);
 }
 
 /* ---- retagging ---- */
@@ -366,14 +418,16 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
 	VMA_ITERATOR(vmi, mm, addr);
 	struct mtag_space *s = r->v.s;
 	struct vm_area_struct *vma;
-	int ret;
+	int ret = make_room(s);
 
+	if (ret)
+		return ret;
 	for_each_vma_range(vmi, vma, end)
 		mtag_walk_vma(&r->v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
 	raw_spin_lock(&s->walk_lock);
 	r->w.cursor = end;
 	raw_spin_unlock(&s->walk_lock);
-	ret = store(s, addr, end - 1, xa_mk_value((r->w.tag + 1) | EXPLICIT), GFP_KERNEL_ACCOUNT);
+	ret = store(s, addr, end - 1, xa_mk_value((r->w.tag + 1) | EXPLICIT), MTAG_GFP);
 	if (!ret)
 		mtag_space_slow(s, MTAG_SLOW_RANGE, 0);
 	return ret;
@@ -390,7 +444,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
  * @kept:	bytes of anonymous pages that were asked for and could not
  *
  * Context: may sleep.
- * Return: 0; -EINVAL, -ENOMEM, -EINTR, -ESRCH.
+ * Return: 0; -EINVAL, -ENOMEM, -EINTR, -EAGAIN, -ESRCH; -ENOSPC for too many ranges.
  */
 int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
 		     u32 flags, u64 *moved, u64 *kept)
@@ -401,9 +455,16 @@ int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len
 		.w = { .retag = true, .start = addr, .cursor = addr, .tag = tag },
 		.present = flags & MTAG_RANGE_PRESENT,
 	};
-	int ret;
+	int ret = 0;
 
-	mutex_lock(&s->tree->build_lock);
+	/* Forked, and not counted for the want of memory. */
+	if (!READ_ONCE(s->live))
+		ret = mtag_walk_repair(s);
+	if (ret)
+		return ret;
+	ret = mutex_lock_killable(&s->tree->build_lock);
+	if (ret)
+		return ret;
 	if (!s->live) {
 		ret = -ESRCH;
 		goto unlock_build;

@@ -4,6 +4,7 @@
  * divided by tag, with no walk, retag or change of tracking in between.
  */
 #include <linux/build_bug.h>
+#include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -127,7 +128,7 @@ static unsigned int count_tags(struct mtag_space *s)
 	unsigned int nr_tags;
 
 	rcu_read_lock();
-	/* Pairs with the release in mtag_account_grow(). */
+	/* Pairs with the release in mtag_account_extend(). */
 	nr_tags = smp_load_acquire(&rcu_dereference(s->accounts)->nr_tags);
 	rcu_read_unlock();
 	return nr_tags;
@@ -137,11 +138,18 @@ static struct mtag_report *report_alloc(unsigned int nr_tags)
 {
 	struct mtag_report *r;
 	size_t head = struct_size(r, sums, nr_tags);
+	size_t bytes = size_add(head, array_size(nr_tags, sizeof(*r->virt)));
 
-	/* Both end on a multiple of 8 bytes. */
-	r = kvzalloc(size_add(head, array_size(nr_tags, sizeof(*r->virt))), GFP_KERNEL_ACCOUNT);
-	if (!r)
+	/* A reader may keep it for long, and have many. */
+	if (mtag_charge_memory(bytes))
 		return NULL;
+	/* Both end on a multiple of 8 bytes. */
+	r = kvzalloc(bytes, MTAG_GFP);
+	if (!r) {
+		mtag_uncharge_memory(bytes);
+		return NULL;
+	}
+	r->bytes = bytes;
 	r->virt = (void *)r + head;
 	r->nr_tags = nr_tags;
 	return r;
@@ -167,7 +175,7 @@ static void add_up(struct mtag_report *r)
 
 /*
  * Has what was missed put right. A process so busy that it cannot be counted
- * is shown as it is known, and shown to have lost something.
+ * is shown as it is known, if it ever was, and shown to have lost something.
  */
 static int settle(struct mtag_space *s)
 {
@@ -176,7 +184,8 @@ static int settle(struct mtag_space *s)
 	if (err == -EAGAIN) {
 		atomic64_inc(&s->lost);
 		atomic64_inc(&mtag_stat.lost);
-		err = 0;
+		if (READ_ONCE(s->live))
+			err = 0;
 	}
 	return err;
 }
@@ -205,6 +214,7 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 	v.all = r->virt;
 	err = mm ? virt_read(s, mm, &v) : 0;
 	if (err) {
+		mtag_uncharge_memory(r->bytes);
 		kvfree(r);
 		return ERR_PTR(err);
 	}
@@ -214,7 +224,8 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 	r->lost = atomic64_read(&s->lost);
 	r->overflow = atomic64_read(&s->overflow);
 	r->repairs = atomic64_read(&s->repairs);
-	r->tree = mtag_tree_get(s->tree);
+	r->space = mtag_space_get(s);
+	r->uid = mm ? mtag_access_uid(mm) : INVALID_UID;
 	return r;
 }
 
@@ -253,7 +264,8 @@ void mtag_report_put(struct mtag_report *r)
 {
 	if (IS_ERR_OR_NULL(r))
 		return;
-	mtag_tree_put(r->tree);
+	mtag_space_put(r->space);
+	mtag_uncharge_memory(r->bytes);
 	kvfree(r);
 }
 
@@ -284,18 +296,20 @@ void mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters)
 	to_counters(&r->sums[tag], r->virt[tag], counters);
 }
 
-static bool row_name(struct mtag_tree *tree, struct mtag_row *row)
+static bool row_name(const struct mtag_report *r, struct mtag_row *row)
 {
+	const char *reserved = row->id == MTAG_ID_KSM ? "[ksm]" : "[hidden]";
 	struct mtag_node *node;
 
 	if (row->id == MTAG_ID_UNTAGGED)
 		return true;
-	if (row->id == MTAG_ID_KSM) {
-		strscpy(row->name, "[ksm]", sizeof(row->name));
+	/* Another user's tag that the process has all the same: a number it was told or made up. */
+	if (row->id == MTAG_ID_KSM || !mtag_tree_sees(r->space, row->id, r->uid)) {
+		strscpy(row->name, reserved, sizeof(row->name));
 		return memchr_inv(row->counters, 0, sizeof(row->counters));
 	}
 	rcu_read_lock();
-	node = mtag_tree_node(tree, row->id);
+	node = mtag_tree_node(r->space->tree, row->id);
 	if (node) {
 		row->parent = node->parent;
 		strscpy(row->name, node->name, sizeof(row->name));
@@ -310,7 +324,7 @@ bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 	memset(row, 0, sizeof(*row));
 	row->id = tag;
 	mtag_report_counters(r, tag, row->counters);
-	return row_name(r->tree, row);
+	return row_name(r, row);
 }
 
 /* Context: build_lock held. */
@@ -322,6 +336,7 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
 
 	if (tag >= v.nr_tags)
 		return -ENOENT;
+	tag = array_index_nospec(tag, v.nr_tags);
 	err = virt_read(s, mm, &v);
 	if (err)
 		return err;

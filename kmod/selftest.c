@@ -110,14 +110,14 @@ int mtag_selftest(void)
 	struct mtag_space *s;
 	int ret;
 
-	ret = mtag_space_track(current->mm);
+	ret = mtag_track_start(current->mm);
 	if (ret)
 		return ret;
 	s = mtag_space_get_mm(current->mm);
 	ret = s ? run(s) : -ENXIO;
 	if (s)
 		mtag_space_put(s);
-	mtag_space_untrack(current->mm);
+	mtag_track_stop(current->mm);
 	if (!ret && (!mtag_fault_ip || !mtag_zap_ip))
 		pr_notice("the commonest callers were not recognized: counting takes longer\n");
 	return ret;

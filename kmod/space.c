@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Spaces: one per tracked mm; found by mm, tracked, parked, ended.
+ * Spaces: one per tracked mm; found by mm, published, ended.
  */
+#include <linux/capability.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -19,13 +20,8 @@ static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, the next t
 static LIST_HEAD(dead_spaces);
 static u64 last_serial;
 static struct kmem_cache *cache;
-
-/* Serializes tracking, untracking, and putting the hooks in and out. */
-static DEFINE_MUTEX(track_mutex);
 static bool closed;	/* the module is going: no space comes any more */
 
-static void linger_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(linger, linger_work);
 static void end_work(struct work_struct *work);
 static DECLARE_WORK(ender, end_work);
 
@@ -99,6 +95,46 @@ struct mm_struct *mtag_space_mm(struct mtag_space *s)
 }
 
 /**
+ * mtag_space_pinned() - the current process has one more page pinned
+ * @s:		its space
+ *
+ * Context: may sleep.
+ * Return: 0, and mtag_space_unpinned() is owed; -ENOMEM at RLIMIT_MEMLOCK;
+ * -ESRCH if @s has ended.
+ */
+int mtag_space_pinned(struct mtag_space *s)
+{
+	struct mm_struct *mm = current->mm;
+	int ret = -ESRCH;
+
+	if (atomic64_inc_return(&mm->pinned_vm) > rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT &&
+	    !capable(CAP_IPC_LOCK)) {
+		atomic64_dec(&mm->pinned_vm);
+		return -ENOMEM;
+	}
+	raw_spin_lock_irq(&hash_lock);
+	if (s->mm == mm) {
+		s->pinned++;
+		ret = 0;
+	}
+	raw_spin_unlock_irq(&hash_lock);
+	if (ret)
+		atomic64_dec(&mm->pinned_vm);
+	return ret;
+}
+
+/* Context: may sleep. A space that was unhashed has given back all. */
+void mtag_space_unpinned(struct mtag_space *s)
+{
+	raw_spin_lock_irq(&hash_lock);
+	if (s->mm) {
+		s->pinned--;
+		atomic64_dec(&s->mm->pinned_vm);
+	}
+	raw_spin_unlock_irq(&hash_lock);
+}
+
+/**
  * mtag_space_next() - go through all spaces
  * @prev:	the last one, whose reference is dropped; NULL to begin
  * @bucket:	place; 0 to begin
@@ -145,8 +181,7 @@ void mtag_space_dirty(struct mtag_space *s)
 	WRITE_ONCE(s->dirty, true);
 }
 
-/* An event was missed, and it cannot be told whose. Context: any. */
-void mtag_space_dirty_all(void)
+static void dirty_all(bool strayed)
 {
 	struct mtag_space *s;
 	int i;
@@ -154,19 +189,34 @@ void mtag_space_dirty_all(void)
 	rcu_read_lock();
 	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
 		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
-			mtag_space_dirty(s);
+			if (!strayed || READ_ONCE(s->tree->strayed))
+				mtag_space_dirty(s);
 	rcu_read_unlock();
 }
 
-/*
- * A process was forked by a tracked one and could not be tracked: should it be
- * later, its pages become untagged, and some may be others' too.
- */
-static bool strays;
-
-void mtag_space_stray(void)
+/* An event was missed, and it cannot be told whose. Context: any. */
+void mtag_space_dirty_all(void)
 {
+	dirty_all(false);
+}
+
+static bool strays;	/* there has been one */
+
+/*
+ * A process was forked by that of @s and could not be tracked: should it be
+ * later, its pages become untagged, and some may be its relatives' too.
+ */
+void mtag_space_stray(struct mtag_space *s)
+{
+	WRITE_ONCE(s->tree->strayed, true);
 	WRITE_ONCE(strays, true);
+}
+
+/* A process is tracked that may be one. */
+void mtag_space_dirty_strayed(void)
+{
+	if (READ_ONCE(strays))
+		dirty_all(true);
 }
 
 /**
@@ -208,7 +258,8 @@ uncharge:
 	return NULL;
 }
 
-static bool count_process(void)
+/* One process more is tracked, unless there are too many. */
+bool mtag_space_count(void)
 {
 	if (atomic_inc_return(&mtag_stat.tracked) <= mtag_max_processes)
 		return true;
@@ -234,7 +285,7 @@ int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 
 	if (READ_ONCE(closed))
 		return -ENODEV;
-	if (counts && !count_process())
+	if (counts && !mtag_space_count())
 		return -ENOSPC;
 	ret = mtag_tree_join(s, gfp);
 	if (ret) {
@@ -252,7 +303,8 @@ int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 	return 0;
 }
 
-static bool unhash(struct mtag_space *s)
+/* Nobody finds @s any more: false if that was so. Context: any. */
+bool mtag_space_unhash(struct mtag_space *s)
 {
 	unsigned long flags;
 	bool hashed;
@@ -261,6 +313,7 @@ static bool unhash(struct mtag_space *s)
 	hashed = s->mm;
 	if (hashed) {
 		hlist_del_rcu(&s->node);
+		atomic64_sub(s->pinned, &s->mm->pinned_vm);
 		WRITE_ONCE(s->mm, NULL);
 	}
 	raw_spin_unlock_irqrestore(&hash_lock, flags);
@@ -269,20 +322,19 @@ static bool unhash(struct mtag_space *s)
 	return hashed;
 }
 
-/* The last task that could have been counted is gone: look again in a while. */
-static void untracked(void)
+void mtag_space_uncount(void)
 {
-	if (atomic_dec_and_test(&mtag_stat.tracked) && !mtag_track_all)
-		mod_delayed_work(mtag_system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
+	if (atomic_dec_and_test(&mtag_stat.tracked))
+		mtag_track_linger();
 }
 
 /* What is left of a space that is hashed no more. */
-static void dissolve(struct mtag_space *s)
+void mtag_space_dissolve(struct mtag_space *s)
 {
 	mtag_tree_leave(s);
 	mtag_thread_end_space(s);
 	if (!(s->slow & MTAG_SLOW_PARKED))
-		untracked();
+		mtag_space_uncount();
 	mtag_space_put(s);
 }
 
@@ -313,7 +365,7 @@ static void end_work(struct work_struct *work)
 		s = list_first_entry(&dead, struct mtag_space, dead);
 		list_del(&s->dead);
 		check_ended(s);
-		dissolve(s);
+		mtag_space_dissolve(s);
 		cond_resched();
 	}
 }
@@ -331,7 +383,7 @@ void mtag_space_end(struct mm_struct *mm)
 
 	rcu_read_lock();
 	s = mtag_space_find(mm);
-	if (s && unhash(s)) {
+	if (s && mtag_space_unhash(s)) {
 		raw_spin_lock_irqsave(&hash_lock, flags);
 		list_add_tail(&s->dead, &dead_spaces);
 		raw_spin_unlock_irqrestore(&hash_lock, flags);
@@ -340,231 +392,33 @@ void mtag_space_end(struct mm_struct *mm)
 	rcu_read_unlock();
 }
 
-static int track_new(struct mm_struct *mm)
-{
-	struct mtag_tree *tree = mtag_tree_create(GFP_KERNEL_ACCOUNT);
-	struct mtag_space *s;
-	int ret = -ENOMEM;
-
-	if (!tree)
-		return ret;
-	s = mtag_space_alloc(tree, GFP_KERNEL_ACCOUNT);
-	mtag_tree_put(tree);
-	if (!s)
-		return ret;
-	ret = mtag_space_publish(s, mm, GFP_KERNEL_ACCOUNT);
-	if (ret)
-		goto put;
-	mutex_lock(&s->tree->build_lock);
-	ret = mtag_walk_build(s, mm, true);
-	if (READ_ONCE(strays))
-		mtag_space_dirty_all();
-	mutex_unlock(&s->tree->build_lock);
-	if (ret && unhash(s)) {
-		synchronize_rcu();
-		dissolve(s);
-	}
-put:
-	mtag_space_put(s);
-	return ret;
-}
-
-static int track_parked(struct mtag_space *s, struct mm_struct *mm)
-{
-	int ret;
-
-	if (!count_process())
-		return -ENOSPC;
-	mutex_lock(&s->tree->build_lock);
-	s->default_tag = MTAG_ID_UNTAGGED;
-	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
-	ret = mtag_walk_build(s, mm, false);
-	if (ret)
-		mtag_space_slow(s, MTAG_SLOW_PARKED, 0);
-	mutex_unlock(&s->tree->build_lock);
-	if (ret)
-		untracked();
-	return ret;
-}
-
-static void tell(const char *kind, struct mm_struct *mm)
-{
-	struct task_struct *task;
-
-	rcu_read_lock();
-	task = rcu_dereference(mm->owner);
-	if (task)
-		mtag_netlink_event(kind, task);
-	rcu_read_unlock();
-}
-
-/**
- * mtag_space_track() - have @mm tracked; its pages become untagged
- * @mm:		of a user process
- *
- * Context: may sleep; caller has a reference on @mm.
- * Return: 0, also if it is tracked already; -ENOSPC, -ENOMEM, -EINTR; -EBUSY
- * or another error of the hooks.
- */
-int mtag_space_track(struct mm_struct *mm)
-{
-	struct mtag_space *s;
-	int ret;
-
-	ret = mutex_lock_killable(&track_mutex);
-	if (ret)
-		return ret;
-	s = mtag_space_get_mm(mm);
-	if (s && !(s->slow & MTAG_SLOW_PARKED))
-		goto out;
-	ret = closed ? -ENODEV : mtag_hook_install();
-	if (!ret)
-		ret = s ? track_parked(s, mm) : track_new(mm);
-	if (!ret)
-		tell("track", mm);
-	else if (!atomic_read(&mtag_stat.tracked))
-		mod_delayed_work(mtag_system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
-out:
-	if (s)
-		mtag_space_put(s);
-	mutex_unlock(&track_mutex);
-	return ret;
-}
-
-static void not_live(struct mtag_space *s)
-{
-	raw_spin_lock(&s->walk_lock);
-	s->live = false;
-	raw_spin_unlock(&s->walk_lock);
-}
-
-static bool has_relatives(struct mtag_space *s)
-{
-	bool ret;
-
-	mutex_lock(&s->tree->lock);
-	ret = !list_is_singular(&s->tree->spaces);
-	mutex_unlock(&s->tree->lock);
-	return ret;
-}
-
-/*
- * It may share pages with those it forked, owned by tags of their tree: it
- * stays known, so that it comes back to that tree should it be tracked again.
- */
-static void park(struct mtag_space *s)
-{
-	mutex_lock(&s->tree->build_lock);
-	raw_spin_lock(&s->walk_lock);
-	s->live = false;
-	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_PARKED);
-	raw_spin_unlock(&s->walk_lock);
-	mutex_unlock(&s->tree->build_lock);
-	mtag_thread_end_space(s);
-	untracked();
-}
-
-/**
- * mtag_space_untrack() - stop tracking @mm
- * @mm:		of a user process
- *
- * Context: may sleep; caller has a reference on @mm.
- * Return: 0; -ESRCH if it is not tracked.
- */
-int mtag_space_untrack(struct mm_struct *mm)
-{
-	struct mtag_space *s;
-	int ret = -ESRCH;
-
-	mutex_lock(&track_mutex);
-	s = mtag_space_get_mm(mm);
-	if (!s)
-		goto unlock;
-	if (s->slow & MTAG_SLOW_PARKED)
-		goto put;
-	ret = 0;
-	tell("untrack", mm);
-	if (has_relatives(s)) {
-		park(s);
-	} else if (unhash(s)) {
-		not_live(s);
-		/* It may have forked just now. */
-		if (has_relatives(s))
-			mtag_space_stray();
-		/* Walks of it end first; hooks let go of it by RCU. */
-		mutex_lock(&s->tree->build_lock);
-		mutex_unlock(&s->tree->build_lock);
-		synchronize_rcu();
-		dissolve(s);
-	}
-put:
-	mtag_space_put(s);
-unlock:
-	mutex_unlock(&track_mutex);
-	return ret;
-}
-
-/* Context: track_mutex. */
-static void drop_all(void)
-{
-	unsigned int bucket = 0;
-	struct mtag_space *s = NULL;
-
-	while ((s = mtag_space_next(s, &bucket))) {
-		if (unhash(s)) {
-			mutex_lock(&s->tree->build_lock);
-			mutex_unlock(&s->tree->build_lock);
-			dissolve(s);
-			/* The place in the bucket went with it. */
-			mtag_space_put(s);
-			s = NULL;
-			bucket = 0;
-		}
-	}
-}
-
-/*
- * No hook, no state. Spaces go first: without the hooks nobody would tell that
- * an mm is gone. Context: track_mutex.
- */
-static void idle(void)
-{
-	drop_all();
-	mtag_hook_remove();
-	drop_all();
-	flush_work(&ender);
-	mtag_swap_exit();
-	mtag_ksm_exit();
-	mtag_thread_exit();
-}
-
-static void linger_work(struct work_struct *work)
-{
-	mutex_lock(&track_mutex);
-	if (!atomic_read(&mtag_stat.tracked) && !mtag_track_all)
-		idle();
-	mutex_unlock(&track_mutex);
-}
-
 int mtag_space_init(void)
 {
 	cache = KMEM_CACHE(mtag_space, SLAB_ACCOUNT);
 	return cache ? 0 : -ENOMEM;
 }
 
-/* The module is going: nothing is tracked, no hook is in, and so it stays. */
-void mtag_space_close(void)
+/* Context: no space ends any more. */
+void mtag_space_flush(void)
 {
-	mutex_lock(&track_mutex);
-	WRITE_ONCE(closed, true);
-	idle();
-	mutex_unlock(&track_mutex);
-	cancel_delayed_work_sync(&linger);
+	flush_work(&ender);
 }
 
-/* Context: after mtag_space_close(). */
+/* The module is going. Context: whoever calls this drops what comes meanwhile. */
+void mtag_space_close(void)
+{
+	WRITE_ONCE(closed, true);
+}
+
+bool mtag_space_closed(void)
+{
+	return READ_ONCE(closed);
+}
+
+/* Context: after mtag_track_close(). */
 void mtag_space_exit(void)
 {
+	mtag_track_exit();
 	/* The callbacks queue work, and the work must be done. */
 	rcu_barrier();
 	flush_workqueue(mtag_wq);

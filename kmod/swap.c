@@ -25,35 +25,86 @@ static DEFINE_XARRAY_FLAGS(pages, XA_FLAGS_LOCK_IRQ);
 /* True since the first page went out: before that there is nothing to miss. */
 static bool swap_seen __read_mostly;
 
+/*
+ * The pages that there was no memory for, by index. There will be none until
+ * the hooks are out: what was charged to untagged for the want of one must be
+ * released so, though a relative's mapping is replaced by the same entry later,
+ * when there would be memory. Beyond HOLES_MAX of them there is no page at all.
+ */
+#define HOLES_MAX 64
+static unsigned long holes[HOLES_MAX];
+static unsigned int nr_holes;
+static DEFINE_RAW_SPINLOCK(holes_lock);	/* both, to change them */
+
+static bool is_hole(unsigned long index)
+{
+	unsigned int i, nr = smp_load_acquire(&nr_holes);	/* pairs with hole_add() */
+
+	for (i = 0; i < min(nr, HOLES_MAX); i++)
+		if (holes[i] == index)
+			return true;
+	return nr > HOLES_MAX;
+}
+
+static void hole_add(unsigned long index)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&holes_lock, flags);
+	if (!is_hole(index)) {
+		if (nr_holes < HOLES_MAX)
+			holes[nr_holes] = index;
+		/* Pairs with is_hole(). */
+		smp_store_release(&nr_holes, nr_holes + 1);
+	}
+	raw_spin_unlock_irqrestore(&holes_lock, flags);
+	/* Who found a page there a moment ago will not find it again. */
+	mtag_space_dirty_all();
+}
+
 static u16 *slot_of(unsigned long entry)
 {
-	u16 *page = xa_load(&pages, entry / SLOTS);
+	u16 *page;
 
+	if (unlikely(READ_ONCE(nr_holes)) && is_hole(entry / SLOTS))
+		return NULL;
+	page = xa_load(&pages, entry / SLOTS);
 	return page ? page + entry % SLOTS : NULL;
 }
 
 /* Reclaim needs memory to free 2,048 times as much: it may use the reserves. */
-static u16 *slot_make(unsigned long entry)
+static u16 *page_make(unsigned long index)
 {
-	u16 *slot = slot_of(entry), *page, *other;
+	u16 *page, *other;
 	unsigned long flags;
 
-	if (slot)
-		return slot;
 	if (!mtag_hook_may_lock())
 		return NULL;
 	page = (u16 *)get_zeroed_page(GFP_ATOMIC | __GFP_NOWARN);
 	if (!page)
 		return NULL;
 	xa_lock_irqsave(&pages, flags);
-	other = __xa_cmpxchg(&pages, entry / SLOTS, NULL, page, GFP_ATOMIC | __GFP_NOWARN);
+	other = __xa_cmpxchg(&pages, index, NULL, page, GFP_ATOMIC | __GFP_NOWARN);
 	xa_unlock_irqrestore(&pages, flags);
 	if (other) {
 		free_page((unsigned long)page);
-		return xa_is_err(other) ? NULL : other + entry % SLOTS;
+		return xa_is_err(other) ? NULL : other;
 	}
 	atomic64_add(PAGE_SIZE, &mtag_stat.memory);
-	return page + entry % SLOTS;
+	return page;
+}
+
+static u16 *slot_make(unsigned long entry)
+{
+	u16 *slot = slot_of(entry), *page;
+
+	if (slot || is_hole(entry / SLOTS))
+		return slot;
+	page = page_make(entry / SLOTS);
+	if (page)
+		return page + entry % SLOTS;
+	hole_add(entry / SLOTS);
+	return NULL;
 }
 
 /* The owner of what is in the slot of a swap entry. Context: any. */
@@ -182,5 +233,6 @@ void mtag_swap_exit(void)
 		atomic64_sub(PAGE_SIZE, &mtag_stat.memory);
 	}
 	xa_destroy(&pages);
+	nr_holes = 0;
 	swap_seen = false;
 }

@@ -1,128 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Current tags: which word a thread keeps its tag in, what it inherited, and
- * whose memory a task is zapping.
- *
- * A word lies in a page of the process that is pinned, so the kernel reads it
- * through its own mapping, without a user access. A fork copies pinned pages;
- * the child's copy is pinned in turn.
+ * whose memory a task is zapping. Where that is kept is record.c's, the pages of
+ * the words are pin.c's.
  */
-#include <linux/hash.h>
 #include <linux/mm.h>
-#include <linux/rbtree.h>
+#include <linux/nospec.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "pin.h"
+#include "record.h"
 #include "thread.h"
 
-/**
- * struct mtag_pin - a pinned page of a space that has words in it
- * @node:	in space->pins, by @page; thread_lock
- * @page:	anonymous, pinned for long
- * @refs:	threads with a word here; thread_lock
- * @free:	unpins, which may sleep, once no hook reads a word any more
- */
-struct mtag_pin {
-	struct rb_node node;
-	struct page *page;
-	unsigned int refs;
-	struct rcu_work free;
-};
-
-/**
- * struct mtag_thread - what is kept per task, when there is something to keep
- * @node:	in the hash by task; RCU, changed under thread_lock
- * @task:	the key; no reference, as its end is told
- * @space:	in which @word and @inherited mean something; NULL when that is gone
- * @of_space:	in space->threads while there is a @space; thread_lock
- * @word:	the tag, in a pinned page or @inherited
- * @user:	where the thread knows its word
- * @pin:	of @word, or NULL
- * @inherited:	the tag of a thread that has no word
- * @zap:	the mm whose page tables the task is zapping
- * @rcu:	frees it
- */
-struct mtag_thread {
-	struct hlist_node node;
-	struct task_struct *task;
-	struct mtag_space *space;
-	struct list_head of_space;
-	const u32 *word;
-	unsigned long user;
-	struct mtag_pin *pin;
-	u32 inherited;
-	struct mm_struct *zap;
-	struct rcu_head rcu;
-};
-
-#define HASH_BITS 12
-static struct hlist_head threads[1 << HASH_BITS];
 static atomic_t forgotten;
-/* Of threads, pins, and all in them; nothing is allocated or freed under it. */
-static DEFINE_RAW_SPINLOCK(thread_lock);
 
-static struct hlist_head *bucket_of(const struct task_struct *task)
+static void lost(struct mtag_space *s)
 {
-	return &threads[hash_ptr((void *)task, HASH_BITS)];
-}
-
-static struct mtag_thread *find(const struct task_struct *task)
-{
-	struct mtag_thread *t;
-
-	hlist_for_each_entry_rcu(t, bucket_of(task), node, true)
-		if (t->task == task)
-			return t;
-	return NULL;
-}
-
-static struct mtag_thread *thread_alloc(struct task_struct *task, gfp_t gfp)
-{
-	struct mtag_thread *t;
-
-	if (mtag_charge_memory(sizeof(*t)))
-		return NULL;
-	t = kzalloc(sizeof(*t), gfp);
-	if (!t) {
-		mtag_uncharge_memory(sizeof(*t));
-		return NULL;
-	}
-	t->task = task;
-	t->word = &t->inherited;
-	INIT_LIST_HEAD(&t->of_space);
-	return t;
-}
-
-static void thread_free(struct mtag_thread *t)
-{
-	if (t) {
-		mtag_uncharge_memory(sizeof(*t));
-		kfree_rcu(t, rcu);
-	}
-}
-
-/* The record of the task of *@spare: that it has, or *@spare itself. Context: thread_lock. */
-static struct mtag_thread *get(struct mtag_thread **spare)
-{
-	struct mtag_thread *t = find((*spare)->task);
-
-	if (!t) {
-		t = *spare;
-		*spare = NULL;
-		hlist_add_head_rcu(&t->node, bucket_of(t->task));
-	}
-	return t;
+	atomic64_inc(&s->lost);
+	atomic64_inc(&mtag_stat.lost);
 }
 
 /*
  * No record may enter a space behind mtag_thread_end_space(), which comes after
- * what this looks at has changed. Context: thread_lock.
+ * what this looks at has changed. Context: mtag_thread_lock.
  */
 static bool ending(const struct mtag_space *s)
 {
 	return !READ_ONCE(s->mm) || READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
 }
 
-/* The word or tag of @t means something in @s from here on. Context: thread_lock. */
+/* The word or tag of @t means something in @s from here on. Context: mtag_thread_lock. */
 static void enter(struct mtag_thread *t, struct mtag_space *s)
 {
 	list_move(&t->of_space, &s->threads);
@@ -130,7 +37,7 @@ static void enter(struct mtag_thread *t, struct mtag_space *s)
 }
 
 /*
- * The word or tag of @t means nothing any more. Context: thread_lock; the
+ * The word or tag of @t means nothing any more. Context: mtag_thread_lock; the
  * caller calls released() with what this returns, once it has unlocked.
  */
 static struct mtag_pin *leave(struct mtag_thread *t)
@@ -143,10 +50,7 @@ static struct mtag_pin *leave(struct mtag_thread *t)
 	WRITE_ONCE(t->word, &t->inherited);
 	WRITE_ONCE(t->pin, NULL);
 	t->user = 0;
-	if (!pin || --pin->refs)
-		return NULL;
-	rb_erase(&pin->node, &s->pins);
-	return pin;
+	return pin ? mtag_pin_put(s, pin) : NULL;
 }
 
 /* CPUs forget what they know of @task, whose record has changed. */
@@ -169,9 +73,8 @@ static void forget(const struct task_struct *task)
 static void released(const struct task_struct *task, struct mtag_pin *pin)
 {
 	forget(task);
-	/* A hook on another CPU may still be reading a word. */
 	if (pin)
-		queue_rcu_work(mtag_wq, &pin->free);
+		mtag_pin_unpin(pin);
 }
 
 /* What mtag_thread_tag() finds out once for each task that a CPU runs. Preemption is disabled. */
@@ -187,7 +90,7 @@ static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
 	cpu->space = s;
 	seq = atomic_read(&forgotten);
 	smp_rmb();	/* pairs with forget(): counted after it changed the record */
-	t = find(current);
+	t = mtag_record_find(current);
 	word = t && READ_ONCE(t->space) == s ? READ_ONCE(t->word) : &s->default_tag;
 	cpu->word = word;
 	/* Pairs with forget(): last, so that no half of it can be used. */
@@ -210,7 +113,7 @@ static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
 u32 mtag_thread_tag(struct mtag_space *s)
 {
 	struct mtag_cpu *cpu;
-	u32 tag;
+	u32 tag, nr_tags;
 
 	/* A page-table lock alone does not keep others off this CPU on PREEMPT_RT. */
 	preempt_disable();
@@ -219,88 +122,15 @@ u32 mtag_thread_tag(struct mtag_space *s)
 		tag = READ_ONCE(*cpu->word);
 	else
 		tag = READ_ONCE(*find_word(cpu, s));
-	if (unlikely(tag >= READ_ONCE(rcu_dereference_raw(s->accounts)->nr_tags))) {
+	nr_tags = READ_ONCE(rcu_dereference_raw(s->accounts)->nr_tags);
+	if (unlikely(tag >= nr_tags)) {
 		atomic64_inc(&mtag_stat.bad_word);
 		tag = MTAG_ID_UNTAGGED;
 	}
+	/* The word is the user's. */
+	tag = array_index_nospec(tag, nr_tags);
 	preempt_enable();
 	return tag;
-}
-
-static size_t pin_bytes(void)
-{
-	return sizeof(struct mtag_pin) + PAGE_SIZE;
-}
-
-static void pin_free(struct mtag_pin *pin)
-{
-	unpin_user_page(pin->page);
-	kfree(pin);
-	mtag_uncharge_memory(pin_bytes());
-}
-
-static void pin_free_work(struct work_struct *work)
-{
-	pin_free(container_of(to_rcu_work(work), struct mtag_pin, free));
-}
-
-/*
- * Pins the page of a word. A file's page must not be held for long, nor be
- * written behind its back; of a huge page all would be held for the sake of one.
- */
-static int pin_page(unsigned long word, struct page **page)
-{
-	int ret = pin_user_pages_fast(word & PAGE_MASK, 1, FOLL_WRITE | FOLL_LONGTERM, page);
-
-	if (ret != 1)
-		return ret < 0 ? ret : -EFAULT;
-	if (PageAnon(*page) && !PageCompound(*page))
-		return 0;
-	unpin_user_page(*page);
-	return -EINVAL;
-}
-
-/* Pins the page of a word of the current process. Context: may sleep. */
-static struct mtag_pin *pin_make(unsigned long word)
-{
-	struct mtag_pin *pin;
-	int ret = -ENOMEM;
-
-	if (mtag_charge_memory(pin_bytes()))
-		return ERR_PTR(ret);
-	pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
-	if (!pin)
-		goto uncharge;
-	INIT_RCU_WORK(&pin->free, pin_free_work);
-	ret = pin_page(word, &pin->page);
-	if (!ret)
-		return pin;
-	kfree(pin);
-uncharge:
-	mtag_uncharge_memory(pin_bytes());
-	return ERR_PTR(ret);
-}
-
-static int pin_compare(struct rb_node *node, const struct rb_node *other)
-{
-	const struct page *a = rb_entry(node, struct mtag_pin, node)->page;
-	const struct page *b = rb_entry(other, struct mtag_pin, node)->page;
-
-	return a < b ? -1 : a > b;
-}
-
-/* The pin of the page of *@pin: that it has in @s, or *@pin itself. Context: thread_lock. */
-static struct mtag_pin *pin_get(struct mtag_space *s, struct mtag_pin **pin)
-{
-	struct rb_node *old = rb_find_add(&(*pin)->node, &s->pins, pin_compare);
-	struct mtag_pin *mine = *pin;
-
-	if (old)
-		mine = rb_entry(old, struct mtag_pin, node);
-	else
-		*pin = NULL;
-	mine->refs++;
-	return mine;
 }
 
 /* The current thread's tag is at @word from here on; uses up *@spare and *@pin if need be. */
@@ -310,19 +140,23 @@ static int attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_
 	struct mtag_pin *mine, *unused;
 	struct mtag_thread *t;
 
-	raw_spin_lock(&thread_lock);
+	raw_spin_lock(&mtag_thread_lock);
 	if (ending(s) || READ_ONCE(s->mm) != current->mm) {
-		raw_spin_unlock(&thread_lock);
+		raw_spin_unlock(&mtag_thread_lock);
 		return -ESRCH;
 	}
-	t = get(spare);
-	mine = pin_get(s, pin);
+	mine = mtag_pin_get(s, pin);
+	if (!mine) {
+		raw_spin_unlock(&mtag_thread_lock);
+		return -EAGAIN;
+	}
+	t = mtag_record_get(spare);
 	unused = leave(t);
 	t->pin = mine;
 	t->user = word;
-	t->word = page_address(mine->page) + offset_in_page(word);
+	t->word = mtag_pin_word(mine, word);
 	enter(t, s);
-	raw_spin_unlock(&thread_lock);
+	raw_spin_unlock(&mtag_thread_lock);
 	released(current, unused);
 	return 0;
 }
@@ -332,11 +166,11 @@ static int unregister(struct mtag_space *s, u32 *tag)
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
 
-	raw_spin_lock(&thread_lock);
-	t = find(current);
+	raw_spin_lock(&mtag_thread_lock);
+	t = mtag_record_find(current);
 	if (t && t->space == s)
 		unused = leave(t);
-	raw_spin_unlock(&thread_lock);
+	raw_spin_unlock(&mtag_thread_lock);
 	released(current, unused);
 	*tag = mtag_thread_tag(s);
 	return 0;
@@ -349,7 +183,8 @@ static int unregister(struct mtag_space *s, u32 *tag)
  * @tag:	the tag it has now, stored in the word as well
  *
  * Context: may sleep.
- * Return: 0; -EINVAL, -EFAULT, -ENOMEM; -ESRCH if it has just been untracked.
+ * Return: 0; -EINVAL, -EFAULT; -ENOMEM, also at RLIMIT_MEMLOCK; -ESRCH if it
+ * has just been untracked.
  */
 int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 {
@@ -363,23 +198,26 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 		return -EINVAL;
 	if (!access_ok((void __user *)word, sizeof(u32)))
 		return -EFAULT;
-	pin = pin_make(word);
+	pin = mtag_pin_make(word);
 	if (IS_ERR(pin))
 		return PTR_ERR(pin);
 	ret = -ENOMEM;
-	spare = thread_alloc(current, GFP_KERNEL_ACCOUNT);
+	spare = mtag_record_alloc(current, MTAG_GFP);
 	if (spare) {
 		*tag = mtag_thread_tag(s);
-		*(u32 *)(page_address(pin->page) + offset_in_page(word)) = *tag;
+		*mtag_pin_word(pin, word) = *tag;
 		ret = attach(s, &spare, &pin, word);
+		/* No other thread has that page yet. */
+		if (ret == -EAGAIN)
+			ret = mtag_pin_count(pin, s) ?: attach(s, &spare, &pin, word);
 	}
-	thread_free(spare);
+	mtag_record_free(spare);
 	if (pin)
-		pin_free(pin);
+		mtag_pin_free(pin);
 	return ret;
 }
 
-/* Context: thread_lock. */
+/* Context: mtag_thread_lock. */
 static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 {
 	struct task_struct *task = (*spare)->task;
@@ -387,13 +225,13 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 
 	if (ending(s) || READ_ONCE(s->mm) != READ_ONCE(task->mm))
 		return 0;
-	t = get(spare);
+	t = mtag_record_get(spare);
 	/* Pairs with mtag_thread_end(): that sees the record, or this what it is about. */
 	smp_mb();
 	if (READ_ONCE(task->flags) & PF_EXITING) {
 		/* Another task may get its address. */
 		if (!*spare) {
-			hlist_del_rcu(&t->node);
+			mtag_record_del(t);
 			*spare = t;
 		}
 		return 0;
@@ -416,16 +254,16 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
  */
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 {
-	struct mtag_thread *spare = thread_alloc(task, GFP_KERNEL_ACCOUNT);
+	struct mtag_thread *spare = mtag_record_alloc(task, MTAG_GFP);
 	int ret;
 
 	if (!spare)
 		return -ENOMEM;
-	raw_spin_lock(&thread_lock);
+	raw_spin_lock(&mtag_thread_lock);
 	ret = set_tag(s, &spare, tag);
-	raw_spin_unlock(&thread_lock);
+	raw_spin_unlock(&mtag_thread_lock);
 	forget(task);
-	thread_free(spare);
+	mtag_record_free(spare);
 	return ret;
 }
 
@@ -442,7 +280,7 @@ void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child)
 
 	child->fork_tag = mtag_thread_tag(parent);
 	rcu_read_lock();
-	t = find(current);
+	t = mtag_record_find(current);
 	if (t && READ_ONCE(t->space) == parent && READ_ONCE(t->pin))
 		child->fork_user = READ_ONCE(t->user);
 	rcu_read_unlock();
@@ -458,40 +296,42 @@ static void first_return(struct callback_head *work)
 {
 	struct first_return *f = container_of(work, struct first_return, work);
 	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
+	int ret;
 	u32 tag;
 
-	/* The page may not have been forked: then the child has no word until it says so. */
-	if (s && mtag_thread_register(s, f->user, &tag) == -ENOMEM)
-		atomic64_inc(&mtag_stat.lost);
-	if (s)
+	if (s) {
+		ret = mtag_thread_register(s, f->user, &tag);
+		/* The page may not have been forked: then the child has no word yet. */
+		if (ret && ret != -EFAULT && ret != -EINVAL && ret != -ESRCH)
+			lost(s);
 		mtag_space_put(s);
+	}
 	kfree(f);
 	mtag_life_later_done();
 }
 
-/* Has the forked @child register its copy of the word at @user. */
-static void register_later(struct task_struct *child, unsigned long user, gfp_t gfp)
+/* Has the forked @child register its copy of its parent's word. */
+static void register_later(struct mtag_space *s, struct task_struct *child, gfp_t gfp)
 {
 	struct first_return *f = gfp ? kmalloc(sizeof(*f), gfp) : NULL;
 
 	if (!f) {
-		atomic64_inc(&mtag_stat.lost);
+		lost(s);
 		return;
 	}
-	f->user = user;
+	f->user = s->fork_user;
 	if (!mtag_life_later(child, &f->work, first_return))
 		kfree(f);
 }
 
-/* The creator's word, which a vfork child shares; false if it has none. Context: thread_lock. */
+/* The creator's word, which a vfork child shares; false if it has none. Under mtag_thread_lock. */
 static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 {
-	struct mtag_thread *creator = find(current);
+	struct mtag_thread *creator = mtag_record_find(current);
 
 	if (!creator || creator->space != s || !creator->pin)
 		return false;
-	creator->pin->refs++;
-	t->pin = creator->pin;
+	t->pin = mtag_pin_share(creator->pin);
 	t->user = creator->user;
 	t->word = creator->word;
 	return true;
@@ -504,15 +344,15 @@ static void begin(struct mtag_space *s, struct task_struct *child, struct mtag_t
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
 
-	raw_spin_lock(&thread_lock);
+	raw_spin_lock(&mtag_thread_lock);
 	if (!ending(s)) {
-		t = get(spare);
+		t = mtag_record_get(spare);
 		unused = leave(t);
 		if (!vforked || !share_word(t, s))
 			t->inherited = tag;
 		enter(t, s);
 	}
-	raw_spin_unlock(&thread_lock);
+	raw_spin_unlock(&mtag_thread_lock);
 	/* A CPU may remember another task that was at the same address. */
 	released(child, unused);
 }
@@ -535,16 +375,15 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gf
 	/* Who has the process's default tag needs no record. */
 	if (tag == READ_ONCE(s->default_tag) && !(same_mm ? vforked : !!s->fork_user))
 		return;
-	spare = gfp ? thread_alloc(child, gfp) : NULL;
+	spare = gfp ? mtag_record_alloc(child, gfp) : NULL;
 	if (!spare) {
-		atomic64_inc(&s->lost);
-		atomic64_inc(&mtag_stat.lost);
+		lost(s);
 		return;
 	}
 	begin(s, child, &spare, vforked, tag);
-	thread_free(spare);
+	mtag_record_free(spare);
 	if (!same_mm && s->fork_user)
-		register_later(child, s->fork_user, gfp);
+		register_later(s, child, gfp);
 }
 
 /* @task is exiting or has started another program. Context: any but interrupts. */
@@ -555,18 +394,18 @@ void mtag_thread_end(struct task_struct *task)
 
 	/* Pairs with set_tag(): this sees the record, or that what @task is about. */
 	smp_mb();
-	if (hlist_empty(bucket_of(task)))
+	if (!mtag_record_may_have(task))
 		return;
-	raw_spin_lock(&thread_lock);
-	t = find(task);
+	raw_spin_lock(&mtag_thread_lock);
+	t = mtag_record_find(task);
 	if (t) {
 		unused = leave(t);
-		hlist_del_rcu(&t->node);
+		mtag_record_del(t);
 	}
-	raw_spin_unlock(&thread_lock);
+	raw_spin_unlock(&mtag_thread_lock);
 	if (t)
 		released(task, unused);
-	thread_free(t);
+	mtag_record_free(t);
 }
 
 /**
@@ -583,13 +422,13 @@ void mtag_thread_end_space(struct mtag_space *s)
 
 	do {
 		/* One by one: others want the lock, too. */
-		raw_spin_lock(&thread_lock);
+		raw_spin_lock(&mtag_thread_lock);
 		t = list_first_entry_or_null(&s->threads, struct mtag_thread, of_space);
 		if (t) {
 			task = t->task;
 			unused = leave(t);
 		}
-		raw_spin_unlock(&thread_lock);
+		raw_spin_unlock(&mtag_thread_lock);
 		/* The task may have ended by now: it is only compared. */
 		if (t)
 			released(task, unused);
@@ -609,25 +448,30 @@ void mtag_thread_zap(struct mm_struct *mm)
 	struct mtag_thread *t, *spare;
 
 	rcu_read_lock();
-	t = find(current);
+	t = mtag_record_find(current);
 	if (t)
 		t->zap = mm;
 	rcu_read_unlock();
 	if (t || !mtag_hook_may_lock())
 		return;
-	spare = thread_alloc(current, GFP_NOWAIT | __GFP_NOWARN);
+	/*
+	 * No limit but that of tasks, no memory cgroup's either, and from the reserves, as it
+	 * is to free memory: what would be missed is everyone's loss.
+	 */
+	mtag_charge_unlimited(sizeof(*spare));
+	spare = mtag_record_new(current, GFP_ATOMIC | __GFP_NOWARN);
 	if (!spare)
 		return;
-	raw_spin_lock(&thread_lock);
-	get(&spare)->zap = mm;
-	raw_spin_unlock(&thread_lock);
-	thread_free(spare);
+	raw_spin_lock(&mtag_thread_lock);
+	mtag_record_get(&spare)->zap = mm;
+	raw_spin_unlock(&mtag_thread_lock);
+	mtag_record_free(spare);
 }
 
 /* The mm that the current task zaps, NULL if that is not known. Context: RCU. */
 struct mm_struct *mtag_thread_zapped(void)
 {
-	struct mtag_thread *t = find(current);
+	struct mtag_thread *t = mtag_record_find(current);
 
 	return t ? t->zap : NULL;
 }
@@ -635,17 +479,8 @@ struct mm_struct *mtag_thread_zapped(void)
 /* Context: may sleep; no hook is in and no space left. */
 void mtag_thread_exit(void)
 {
-	struct mtag_thread *t;
-	int i;
-
 	/* Nobody makes a record any more. */
-	for (i = 0; i < ARRAY_SIZE(threads); i++) {
-		while (!hlist_empty(&threads[i])) {
-			t = hlist_entry(threads[i].first, struct mtag_thread, node);
-			mtag_thread_end(t->task);
-		}
-		cond_resched();
-	}
+	mtag_record_each(mtag_thread_end);
 	/* The callbacks queue work, and the work must be done. */
 	rcu_barrier();
 	flush_workqueue(mtag_wq);

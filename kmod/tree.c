@@ -4,6 +4,7 @@
  * given in ascending order and never taken back while the tree lives, so a
  * page's owner needs no reference.
  */
+#include <linux/cred.h>
 #include <linux/jhash.h>
 #include <linux/slab.h>
 #include "mtag.h"
@@ -96,9 +97,10 @@ struct mtag_tree *mtag_tree_get(struct mtag_tree *tree)
 	return tree;
 }
 
-static size_t node_bytes(const struct mtag_node *node)
+/* The same for all: what the module holds in total must not tell how long another's names are. */
+static size_t node_bytes(void)
 {
-	return struct_size(node, name, node->len + 1);
+	return struct_size((struct mtag_node *)NULL, name, MTAG_NAME_MAX + 1);
 }
 
 static void tree_release(struct kref *ref)
@@ -109,8 +111,9 @@ static void tree_release(struct kref *ref)
 
 	xa_for_each(&tree->nodes, id, node) {
 		rhashtable_remove_fast(&node_table, &node->hash, node_params);
-		mtag_uncharge_memory(node_bytes(node));
+		mtag_uncharge_memory(node_bytes());
 		kfree_rcu(node, rcu);
+		cond_resched();
 	}
 	xa_destroy(&tree->nodes);
 	kfree_rcu(tree, rcu);
@@ -132,79 +135,76 @@ bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
 	return tag < MTAG_ID_FIRST || (tag <= MTAG_ID_MAX && xa_load(&tree->nodes, tag));
 }
 
-/* The length of the UTF-8 sequence that begins with @first, or 0. */
-static int utf8_length(unsigned char first)
+/* Context: RCU read side. */
+static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 {
-	if (first < 0x80)
-		return 1;
-	if (first < 0xc2)
-		return 0;
-	if (first < 0xe0)
-		return 2;
-	if (first < 0xf0)
-		return 3;
-	return first < 0xf5 ? 4 : 0;
-}
-
-/* The length of the UTF-8 sequence of one printable character at @p, or 0. */
-static int utf8_printable(const unsigned char *p, size_t len)
-{
-	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	int i, n = utf8_length(*p);
-	u32 c = n == 1 ? *p : *p & (0x7f >> n);
-
-	if (!n || n > len)
-		return 0;
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0;
-	/* C0, DEL, C1; line and paragraph separators; marks that reorder or hide text. */
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
-	    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff)
-		return 0;
-	return n;
-}
-
-static int name_check(const char *name, size_t len)
-{
-	size_t i;
-	int n;
-
-	if (!len)
-		return -EINVAL;
-	if (len > MTAG_NAME_MAX)
-		return -ENAMETOOLONG;
-	for (i = 0; i < len; i += n) {
-		n = utf8_printable((const unsigned char *)name + i, len - i);
-		if (!n || name[i] == '/')
-			return -EINVAL;
-	}
-	return 0;
+	return uid_eq(node->uid, uid) ||
+	       (node->id < s->born && uid_eq(node->uid, s->born_uid)) ||
+	       mtag_account_known(rcu_dereference(s->accounts), node->id);
 }
 
 /**
- * mtag_tree_component() - make whatever name a valid one, in place
- * @name:	NUL-terminated; what lies behind MTAG_NAME_MAX bytes is left
+ * mtag_tree_sees() - may the process of @s know the name of @tag?
+ * @s:		space
+ * @tag:	id
+ * @uid:	the effective one of the process
  *
- * Return: its length; 0 if there is nothing of it.
+ * Relatives of different users share a tree: a service that forks children and
+ * has them give up its privileges. A process sees what its own user created,
+ * what its parent saw when it was forked, and what it asked for itself.
+ * Context: any.
+ * Return: false also when a tag above it is not seen.
  */
-size_t mtag_tree_component(char *name)
+bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid)
 {
-	size_t i, len = strnlen(name, MTAG_NAME_MAX);
-	int n;
+	struct mtag_node *node;
+	bool ret = true;
 
-	for (i = 0; i < len; i += n) {
-		n = utf8_printable((const unsigned char *)name + i, len - i);
-		if (!n || name[i] == '/') {
-			name[i] = '_';
-			n = 1;
+	rcu_read_lock();
+	for (; ret && (node = mtag_tree_node(s->tree, tag)); tag = node->parent)
+		ret = sees(s, node, uid);
+	rcu_read_unlock();
+	return ret;
+}
+
+/**
+ * mtag_tree_inherit() - the current process forks: its child sees what it sees
+ * @child:	space, new; nobody finds it yet
+ * @parent:	space of the current process
+ *
+ * Context: any.
+ */
+void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent)
+{
+	struct mtag_accounts *acc;
+	struct mtag_node *node;
+	u32 tag;
+
+	child->born_uid = current_euid();
+	rcu_read_lock();
+	acc = rcu_dereference(child->accounts);
+	mtag_account_inherit(acc, rcu_dereference(parent->accounts));
+	child->born = acc->nr_tags;
+	/* The parent has become another user since it was forked. */
+	if (!uid_eq(parent->born_uid, child->born_uid)) {
+		for (tag = MTAG_ID_FIRST; tag < min(parent->born, child->born); tag++) {
+			node = mtag_tree_node(parent->tree, tag);
+			if (node && uid_eq(node->uid, parent->born_uid))
+				mtag_account_know(acc, tag);
 		}
 	}
-	return len;
+	rcu_read_unlock();
+}
+
+/* @s has asked for @tag by its name. Context: tree->lock. */
+static void know(struct mtag_space *s, u32 tag)
+{
+	struct mtag_accounts *acc;
+	struct mtag_node *node;
+
+	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
+	for (; (node = mtag_tree_node(s->tree, tag)); tag = node->parent)
+		mtag_account_know(acc, tag);
 }
 
 static struct mtag_node *node_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len)
@@ -224,14 +224,15 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const ch
 		return ERR_PTR(-ENAMETOOLONG);
 	if (tree->nr_tags > min_t(u64, MTAG_ID_MAX, (u64)mtag_max_tags + MTAG_ID_FIRST - 1))
 		return ERR_PTR(-ENOSPC);
-	if (mtag_charge_memory(struct_size(node, name, len + 1)))
+	if (mtag_charge_memory(node_bytes()))
 		return ERR_PTR(-ENOMEM);
 	node = kzalloc(struct_size(node, name, len + 1), gfp);
 	if (!node) {
-		mtag_uncharge_memory(struct_size(node, name, len + 1));
+		mtag_uncharge_memory(node_bytes());
 		return ERR_PTR(-ENOMEM);
 	}
 	node->tree = tree;
+	node->uid = current_euid();
 	node->id = tree->nr_tags;
 	node->parent = parent;
 	node->depth = depth;
@@ -240,20 +241,32 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const ch
 	return node;
 }
 
-/* Every space of the tree gets the account, so that a page's owner always has one. */
-static int accounts_grow(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags,
-			 gfp_t gfp)
+/*
+ * Every space of the tree gets the account, so that a page's owner always has
+ * one; or none of them does.
+ */
+static int accounts_reserve(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags,
+			    gfp_t gfp)
 {
 	struct mtag_space *s;
 	int ret;
 
 	list_for_each_entry(s, &tree->spaces, sibling) {
-		ret = mtag_account_grow(s, nr_tags, gfp);
+		ret = mtag_account_reserve(s, nr_tags, gfp);
 		if (ret)
 			return ret;
 	}
 	/* One that is not in the list yet. */
-	return mtag_account_grow(own, nr_tags, gfp);
+	return mtag_account_reserve(own, nr_tags, gfp);
+}
+
+static void accounts_extend(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags)
+{
+	struct mtag_space *s;
+
+	list_for_each_entry(s, &tree->spaces, sibling)
+		mtag_account_extend(s, nr_tags);
+	mtag_account_extend(own, nr_tags);
 }
 
 static int node_create(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
@@ -265,7 +278,7 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	node = node_alloc(tree, parent, name, len, gfp);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	ret = accounts_grow(tree, s, node->id + 1, gfp);
+	ret = accounts_reserve(tree, s, node->id + 1, gfp);
 	if (ret)
 		goto free;
 	ret = xa_err(xa_store(&tree->nodes, node->id, node, gfp));
@@ -274,12 +287,14 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	ret = rhashtable_insert_fast(&node_table, &node->hash, node_params);
 	if (ret)
 		goto erase;
+	/* Nothing is charged to a number before it is a tag. */
 	WRITE_ONCE(tree->nr_tags, node->id + 1);
+	accounts_extend(tree, s, node->id + 1);
 	return node->id;
 erase:
 	xa_erase(&tree->nodes, node->id);
 free:
-	mtag_uncharge_memory(node_bytes(node));
+	mtag_uncharge_memory(node_bytes());
 	kfree_rcu(node, rcu);
 	return ret;
 }
@@ -312,9 +327,11 @@ int mtag_tree_join(struct mtag_space *s, gfp_t gfp)
 
 	if (!lock_tree(tree, gfp))
 		return -EBUSY;
-	ret = mtag_account_grow(s, tree->nr_tags, gfp);
-	if (!ret)
+	ret = mtag_account_reserve(s, tree->nr_tags, gfp);
+	if (!ret) {
+		mtag_account_extend(s, tree->nr_tags);
 		list_add(&s->sibling, &tree->spaces);
+	}
 	mutex_unlock(&tree->lock);
 	return ret;
 }
@@ -337,6 +354,8 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 		return -EBUSY;
 	node = node_find(tree, parent, name, len);
 	ret = node ? node->id : node_create(s, parent, name, len, gfp);
+	if (ret >= 0)
+		know(s, ret);
 	mutex_unlock(&tree->lock);
 	if (ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) {
 		atomic64_inc(&s->overflow);
@@ -360,13 +379,14 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
  */
 int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t len)
 {
-	int ret = name_check(name, len);
+	int ret = mtag_name_check(name, len);
 
 	if (ret)
 		return ret;
-	if (parent == MTAG_ID_KSM || !mtag_tree_has(s->tree, parent))
+	if (parent == MTAG_ID_KSM || !mtag_tree_has(s->tree, parent) ||
+	    !mtag_tree_sees(s, parent, current_euid()))
 		return -ENOENT;
-	return intern(s, parent, name, len, GFP_KERNEL_ACCOUNT);
+	return intern(s, parent, name, len, MTAG_GFP);
 }
 
 /**

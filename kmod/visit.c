@@ -84,7 +84,7 @@ static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t 
 	if (!pmd_present(*pmd)) {
 		if (mtag_pmd_migrating(*pmd))
 			v->migrating += e.nr;
-	} else if (!mtag_pmd_devmap(*pmd)) {
+	} else if (!mtag_pmd_devmap(*pmd) && !mtag_pmd_special(*pmd)) {
 		e.page = pmd_page(*pmd);
 		if (huge_zero(e.page))
 			return;

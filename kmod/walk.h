@@ -13,6 +13,7 @@
  * @inexact:	an event came whose place could not be told: walk again
  * @shadow:	pages by tag and kind, as the walk finds them
  * @nr_tags:	of @shadow
+ * @taken:	tags below this have their numbers from @shadow already, at the end
  * @retag:	the walk moves [@start, @cursor) to @tag
  * @start:	of the range that is retagged
  * @tag:	that it is retagged to
@@ -23,6 +24,7 @@ struct mtag_walk {
 	unsigned long cursor;
 	bool inexact;
 	unsigned int nr_tags;
+	unsigned int taken;
 	s64 (*shadow)[MTAG_KINDS];
 	bool retag;
 	unsigned long start;

@@ -11,16 +11,16 @@
 /* ": a, b and 3 more" in @buf; of each the name, and what the compiler has made of it. */
 static void name_missing(const struct symbol *symbols, size_t n, char *buf, size_t size)
 {
-	size_t len = 0;
+	size_t len = 0, more = 0;
 
 	buf[0] = '\0';
-	for (size_t i = 0, more = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct symbol *symbol = &symbols[i];
 
 		if (symbol->found)
 			continue;
 		if (size - len < symbol->len + strlen(symbol->variant) + 40) {
-			snprintf(buf + len, size - len, " and %zu more", ++more);
+			more++;
 			continue;
 		}
 		len += (size_t)snprintf(buf + len, size - len, "%s%.*s", len ? ", " : ": ",
@@ -29,6 +29,8 @@ static void name_missing(const struct symbol *symbols, size_t n, char *buf, size
 			len += (size_t)snprintf(buf + len, size - len, " (there is %s)",
 						symbol->variant);
 	}
+	if (more)
+		snprintf(buf + len, size - len, " and %zu more", more);
 }
 
 /* Those without which the module does not build; others only leave out functions that it needs. */

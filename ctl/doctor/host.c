@@ -54,7 +54,7 @@ static void look_file(struct host *host, const char *file)
 
 bool host_built(const struct host *host)
 {
-	return !strcmp(host->built_for, host->release);
+	return *host->built_for && !strcmp(host->built_for, host->release);
 }
 
 /* Only this machine's kernel can be asked, not one below another root. */

@@ -52,7 +52,9 @@ int json_print(const struct fmt *fmt, struct json_object *array)
 	text = array && !out_of_memory ? json_object_to_json_string_ext(array, flags) : NULL;
 	if (!text)
 		return -ENOMEM;
-	fprintf(fmt->out, "%s\n", text);
+	/* Nothing that a terminal would obey, as people look at JSON, too. */
+	text_json(fmt->out, text);
+	fputc('\n', fmt->out);
 	fflush(fmt->out);
 	return 0;
 }

@@ -62,7 +62,7 @@ void proc_header(const struct fmt *fmt, const struct proc *proc, const char *eol
 
 unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigned int others)
 {
-	unsigned int width = LABEL_MIN, most = fmt->width - others;
+	unsigned int width = LABEL_MIN, most = fmt->width > others ? fmt->width - others : 0;
 
 	for (size_t i = 0; i < proc->n_tags; i++) {
 		_cleanup_(freep) char *clean = text_clean(tag_label(&proc->tags[i]), fmt->utf8);

@@ -38,13 +38,18 @@ void fmt_resize(struct fmt *fmt)
 		fmt->height = HEIGHT_MIN;
 }
 
+static bool locale_is_utf8(void)
+{
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
 void fmt_init(struct fmt *fmt, const struct ctl *ctl)
 {
 	const char *term = getenv("TERM");
 
 	*fmt = (struct fmt){.out = stdout, .stats = ctl->stats, .pretty = ctl->pretty};
 	fmt->terminal = isatty(STDOUT_FILENO);
-	fmt->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	fmt->utf8 = locale_is_utf8();
 	fmt->colour = fmt->terminal && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 	fmt_resize(fmt);
 }
@@ -68,16 +73,20 @@ static unsigned int decode(const unsigned char *s, size_t len, uint32_t *cp)
 	return n;
 }
 
-/* Neither control characters nor what reorders or hides the text around it. */
+/* Neither control characters nor what reorders or hides the text around it; as in the module. */
 static bool printable(uint32_t cp)
 {
-	if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0xad || cp == 0x61c || cp == 0xfeff)
-		return false;
-	if ((cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e))
-		return false;
-	if ((cp >= 0x2060 && cp <= 0x206f) || (cp >= 0xfff0 && cp <= 0xfffb))
-		return false;
-	return (cp & 0xfffe) != 0xfffe && cp < 0xe0000;
+	static const uint32_t bad[][2] = {
+		{0, 0x1f},	    {0x7f, 0x9f},	{0xad, 0xad},	     {0x61c, 0x61c},
+		{0x180e, 0x180e},   {0x200b, 0x200f},	{0x2028, 0x202e},    {0x2060, 0x206f},
+		{0xfdd0, 0xfdef},   {0xfeff, 0xfeff},	{0xfff0, 0xfffb},    {0x13430, 0x1343f},
+		{0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0x10ffff},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad) && cp >= bad[i][0]; i++)
+		if (cp <= bad[i][1])
+			return false;
+	return (cp & 0xfffe) != 0xfffe;
 }
 
 bool text_is_printable(const char *s, size_t len)
@@ -92,7 +101,7 @@ bool text_is_printable(const char *s, size_t len)
 	return true;
 }
 
-char *text_clean(const char *s, bool utf8)
+static char *escape(const char *s, bool utf8, bool backslashes)
 {
 	size_t len = strlen(s);
 	char *copy = malloc(len * 4 + 1), *p = copy;
@@ -104,7 +113,7 @@ char *text_clean(const char *s, bool utf8)
 		unsigned int n = decode((const unsigned char *)s, len, &cp);
 		bool fine = n && printable(cp) && (n == 1 || (utf8 && wcwidth((wchar_t)cp) >= 0));
 
-		if (fine && *s != '\\') {
+		if (fine && !(backslashes && *s == '\\')) {
 			p = mempcpy(p, s, n);
 		} else if (fine) {
 			p = mempcpy(p, "\\\\", 2);
@@ -117,6 +126,16 @@ char *text_clean(const char *s, bool utf8)
 	}
 	*p = '\0';
 	return copy;
+}
+
+char *text_clean(const char *s, bool utf8)
+{
+	return escape(s, utf8, true);
+}
+
+char *text_safe(const char *s)
+{
+	return escape(s, locale_is_utf8(), false);
 }
 
 char *text_utf8(const char *s)
@@ -139,11 +158,32 @@ char *text_utf8(const char *s)
 	return copy;
 }
 
+void text_json(FILE *out, const char *json)
+{
+	const char *done = json;
+	uint32_t cp;
+
+	for (unsigned int n; *json; json += n) {
+		n = decode((const unsigned char *)json, 4, &cp); /* ends at the NUL */
+		if (n && (*json == '\n' || printable(cp)))
+			continue;
+		fwrite(done, 1, (size_t)(json - done), out);
+		if (!n)
+			n = 1;
+		else if (cp < 0x10000)
+			fprintf(out, "\\u%04x", cp);
+		else
+			fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
+		done = json + n;
+	}
+	fwrite(done, 1, (size_t)(json - done), out);
+}
+
 /* Columns and bytes of the character at @s. */
 static unsigned int char_width(const char *s, size_t *bytes)
 {
 	uint32_t cp = 0;
-	unsigned int n = decode((const unsigned char *)s, strlen(s), &cp);
+	unsigned int n = decode((const unsigned char *)s, 4, &cp); /* ends at the NUL */
 	int width = n > 1 ? wcwidth((wchar_t)cp) : 1;
 
 	*bytes = n ? n : 1;

@@ -29,8 +29,12 @@ void fmt_resize(struct fmt *fmt);
 bool text_is_printable(const char *s, size_t len);
 /* A copy, with \xNN for what is not printable (nor ASCII, unless @utf8) and \\ for \. */
 char *text_clean(const char *s, bool utf8);
+/* The same of a message that has names in it: \ stays, and so does what the locale has. */
+char *text_safe(const char *s);
 /* A copy of valid UTF-8, with U+FFFD for what is not. */
 char *text_utf8(const char *s);
+/* Writes JSON with \uNNNN for what is not printable, which is within strings. */
+void text_json(FILE *out, const char *json);
 /* Columns of what text_clean() made. */
 unsigned int text_width(const char *clean);
 

@@ -169,6 +169,13 @@ static inline int mtag_page_mapcount(struct page *page)
 #define mtag_pmd_devmap(pmd)	pmd_devmap(pmd)
 #endif
 
+/* A huge mapping of what has no struct page, or of the huge zero page; older kernels have none. */
+#if MTAG_SINCE(6, 12)
+#define mtag_pmd_special(pmd)	pmd_special(pmd)
+#else
+#define mtag_pmd_special(pmd)	false
+#endif
+
 #if MTAG_SINCE(7, 0)
 
 /* The swap entry that @pte, neither empty nor present, holds; or 0. */
@@ -226,6 +233,9 @@ static inline long mtag_compat_rss_new(struct mm_struct *mm, int member)
 	return atomic_long_read(&mm->rss_stat.count[member]);
 #endif
 }
+
+/* CAP_PERFMON lets /proc/PID/smaps be read. */
+#define MTAG_PERFMON_READS	MTAG_SINCE(6, 15)
 
 /* The user namespace that @task's program was started in, with a reference; or NULL. */
 static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task)

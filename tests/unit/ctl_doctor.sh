@@ -4,7 +4,7 @@
 # wrong, and then one thing at a time is. What can be wrong for real, t_doctor has wrong for real.
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 PATH=$PATH:/sbin:/usr/sbin
-ctl=build/bin/mtagctl release=6.1.0-99-test n=0 failed=0
+ctl='timeout 30 build/bin/mtagctl' release=6.1.0-99-test n=0 failed=0
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 root=$tmp/root
@@ -129,6 +129,8 @@ rm "$root/boot/config-$release"
 sees 4 ok configuration 'are there' '' 'the configuration may be in /proc/config.gz'
 rm "$root/proc/config.gz"
 sees 4 warn configuration 'nowhere' '' 'or nowhere'
+head -c 40000000 /dev/zero | gzip >"$root/proc/config.gz"
+sees 4 warn configuration 'nowhere' '' 'what is far too long is none'
 
 unloaded
 sed -i '/ mm_drop$/d' "$root/proc/kallsyms"
@@ -156,6 +158,9 @@ many=$(printf 'function_%04d ' {1..200})
 module "hooks=$many" "vermagic=$release SMP"
 sees 4 fail symbols 'function_0001, function_0002' '' 'very many functions are missing'
 sees 4 fail symbols ' more' '' 'the rest is counted'
+unloaded
+module "hooks=$(printf 'f%.0s' {1..150}) gone also_gone" "vermagic=$release SMP"
+sees 4 fail symbols ': gone, also_gone and 1 more|' '' 'so is one with too long a name'
 
 unloaded
 sed -i '/^mm_drop$/d' "$root/$sys/tracing/available_filter_functions"

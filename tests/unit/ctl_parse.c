@@ -30,7 +30,8 @@ static void test_numbers(void)
 	ok(!parse_seconds(".5", &ns) && ns == 500000000, "a fraction without its 0");
 	ok(parse_seconds("0", &ns) && parse_seconds("-1", &ns) && parse_seconds("1s", &ns) &&
 		   parse_seconds("nan", &ns) && parse_seconds("inf", &ns) &&
-		   parse_seconds("1e99", &ns) && parse_seconds("", &ns),
+		   parse_seconds("1e99", &ns) && parse_seconds("", &ns) &&
+		   parse_seconds("0x10", &ns),
 	   "what is no delay");
 }
 

@@ -4,6 +4,7 @@
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 ctl=build/bin/mtagctl
 n=0
+export LC_ALL=C.UTF-8
 
 # is STATUS WHERE PATTERN WORD…: the exit status, and what is on stdout (1) or stderr (2); the other is empty.
 is() {
@@ -40,6 +41,9 @@ is 1 2 "^mtagctl: 'abc' is not a process id" show abc
 is 1 2 "^mtagctl: '-' is not a process id" -j audit 1 -
 is 1 2 "^mtagctl: '99999999999' is too large a process id" track 99999999999
 is 1 2 "^mtagctl: '.x1b.2J' is not a process id" show $'\e[2J'
+is 1 2 "^mtagctl: no command 'a.b.x1b.2Jü.xc2.x9b'" $'a\\b\e[2Jü\xc2\x9b'
+is 1 2 "^mtagctl: no option '--.x07'" $'--\a'
+is 1 2 "^mtagctl: watch: '.x1b' is no delay" watch 1 -d $'\e'
 is 1 2 '^mtagctl: tree takes one process id' tree
 is 1 2 '^mtagctl: tree takes one process id' tree 1 2
 is 1 2 '^mtagctl: watch takes one process id' watch

@@ -60,7 +60,9 @@ struct mtag_ioc_attach {
  * time; the thread changes it by a plain store. A word that holds no tag of
  * this process counts as untagged (and is counted). The registration ends
  * with the thread or at exec; a forked child has it too, for its own copy.
- * Errors: EINVAL, E2BIG, EFAULT; ENOMEM; ESRCH (the process is not tracked).
+ * Each page with words is pinned and counts towards RLIMIT_MEMLOCK.
+ * Errors: EINVAL, E2BIG, EFAULT; ENOMEM, also at that limit; ESRCH (the
+ * process is not tracked).
  */
 struct mtag_ioc_thread {
 	__u32 size;
@@ -125,7 +127,8 @@ struct mtag_ioc_default {
  * From now on first touches in the range are charged to the tag, whatever the
  * thread's current tag; file and shared memory and the virtual size of the
  * range move to it at once. The range ends when it is mapped anew.
- * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ENOMEM; ESRCH.
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ENOMEM; ENOSPC (limit
+ * on ranges of different tags); ESRCH.
  */
 struct mtag_ioc_range {
 	__u32 size;

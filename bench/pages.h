@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The work that is measured of what a page goes through: each function does it and returns its cost
+ * in instructions a page. And a pair of malloc and free, in which the kernel has no part.
+ */
+#ifndef MTAG_BENCH_PAGES_H
+#define MTAG_BENCH_PAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include "clock.h"
+
+#define PG    4096UL
+#define HPAGE (2UL << 20)
+/* Little enough that most passes are over between two ticks of the timer, every 4,000,000. */
+#define SMALL  (1UL << 20)
+#define HUGE   (8UL << 20)
+#define PASSES 20
+#define FORKED (64UL << 20) /* 16,384 pages */
+
+static char *map(size_t len, size_t align, int advice)
+{
+	char *p = must(mmap(NULL, len + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0));
+
+	p += -(uintptr_t)p % align;
+	must(madvise(p, len, advice));
+	return p;
+}
+
+static void touch(char *p, size_t len, size_t step)
+{
+	for (size_t i = 0; i < len; i += step)
+		p[i] = 1;
+}
+
+static double timed_touch(char *p, size_t len, size_t step)
+{
+	double start = now();
+
+	touch(p, len, step);
+	return (now() - start) / (len / step);
+}
+
+static double timed_discard(char *p, size_t len, size_t step)
+{
+	double start = now();
+
+	must(madvise(p, len, MADV_DONTNEED));
+	return (now() - start) / (len / step);
+}
+
+/* The page tables are there: what is measured is the page alone. */
+static double come_and_go(size_t len, size_t step, int advice, bool go)
+{
+	char *p = map(len, HPAGE, advice);
+	double best = 1e9;
+
+	for (int i = 0; i < PASSES; i++) {
+		double come = timed_touch(p, len, step);
+
+		best = min(best, go ? timed_discard(p, len, step) : come);
+		if (!go)
+			must(madvise(p, len, MADV_DONTNEED));
+	}
+	must(munmap(p, len));
+	return best;
+}
+
+static double small_come(void)
+{
+	return come_and_go(SMALL, PG, MADV_NOHUGEPAGE, false);
+}
+
+static double small_go(void)
+{
+	return come_and_go(SMALL, PG, MADV_NOHUGEPAGE, true);
+}
+
+static double huge_come(void)
+{
+	return come_and_go(HUGE, HPAGE, MADV_HUGEPAGE, false);
+}
+
+static double huge_go(void)
+{
+	return come_and_go(HUGE, HPAGE, MADV_HUGEPAGE, true);
+}
+
+/* A page of a file in the page cache, mapped sixteen at a time. */
+static double file(bool go)
+{
+	int fd = must(memfd_create("bench", 0));
+	double best = 1e9;
+	volatile char *p;
+	char sum = 0;
+
+	must(ftruncate(fd, SMALL));
+	p = must(mmap(NULL, SMALL, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+	touch((char *)p, SMALL, PG);
+	for (int i = 0; i < PASSES; i++) {
+		double start, gone = timed_discard((char *)p, SMALL, PG);
+
+		start = now();
+		for (size_t j = 0; j < SMALL; j += PG)
+			sum += p[j];
+		/* The first time they are there one by one, and dirty. */
+		if (i)
+			best = min(best, go ? gone : (now() - start) / (SMALL / PG));
+	}
+	must(munmap((char *)p, SMALL));
+	close(fd);
+	return best;
+}
+
+static double file_come(void)
+{
+	return file(false);
+}
+
+static double file_go(void)
+{
+	return file(true);
+}
+
+/* do_it(pipe) in a child that this waits for: what it wrote there. */
+static double by_child(void (*do_it)(int, void *), void *arg)
+{
+	double result;
+	int fds[2];
+	pid_t pid;
+
+	must(pipe(fds));
+	pid = must(fork());
+	if (!pid) {
+		do_it(fds[1], arg);
+		_exit(0);
+	}
+	if (must(read(fds[0], &result, sizeof(result))) != sizeof(result))
+		_exit(1);
+	must(waitpid(pid, NULL, 0));
+	close(fds[0]);
+	close(fds[1]);
+	return result;
+}
+
+static void copy_pages(int fd, void *p)
+{
+	double cost = timed_touch(p, SMALL, PG);
+
+	must(write(fd, &cost, sizeof(cost)));
+}
+
+static double copy_on_write(void)
+{
+	char *p = map(SMALL, HPAGE, MADV_NOHUGEPAGE);
+	double best = 1e9;
+
+	touch(p, SMALL, PG);
+	for (int i = 0; i < PASSES; i++)
+		best = min(best, by_child(copy_pages, p));
+	must(munmap(p, SMALL));
+	return best;
+}
+
+static double fork_or_exit(bool ends)
+{
+	char *p = map(FORKED, HPAGE, MADV_NOHUGEPAGE), c = 0;
+	double best = 1e9, start;
+	int fds[2];
+	pid_t pid;
+
+	touch(p, FORKED, PG);
+	must(pipe(fds));
+	for (int i = 0; i < 5; i++) {
+		start = now();
+		pid = must(fork());
+		if (!pid)
+			_exit(read(fds[0], &c, 1) != 1);
+		if (!ends)
+			best = min(best, now() - start);
+		start = now();
+		must(write(fds[1], &c, 1));
+		must(waitpid(pid, NULL, 0));
+		if (ends)
+			best = min(best, now() - start);
+	}
+	must(munmap(p, FORKED));
+	close(fds[0]);
+	close(fds[1]);
+	return best / (FORKED / PG);
+}
+
+static double fork_page(void)
+{
+	return fork_or_exit(false);
+}
+
+static double exit_page(void)
+{
+	return fork_or_exit(true);
+}
+
+static double malloc_pair(void)
+{
+	double best = 1e9, start;
+
+	for (int i = 0; i < 5; i++) {
+		start = now();
+		for (int j = 0; j < 10000; j++) {
+			void *p = malloc(100);
+
+			__asm__ volatile("" : "+r"(p));
+			free(p);
+		}
+		best = min(best, (now() - start) / 10000);
+	}
+	return best;
+}
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts what page tables hold into a shadow of the accounts, which in the end
+ * they become, or are compared with.
+ */
+#include <linux/slab.h>
+#include "compat/compat.h"
+#include "count.h"
+#include "owner.h"
+#include "rmap.h"
+
+static void count_add(struct mtag_counter *c, u32 tag, enum mtag_kind kind, int pages)
+{
+	if (tag < c->w.nr_tags)
+		c->w.shadow[tag][kind] += pages;
+	else
+		c->w.inexact = true;
+	c->total[kind] += pages;
+}
+
+/*
+ * Takes the owner away. In a new tree that is safe for whatever is not KSM:
+ * a tracked process that shares the page without sharing the tree has it
+ * untagged as well. In an old tree a relative may have it charged.
+ */
+static void untag(struct mtag_counter *c, const struct mtag_pte *e)
+	__must_hold(&c->v.s->walk_lock)
+{
+	int i;
+
+	if (!c->fresh) {
+		if (e->nr > 1 || mtag_page_mapcount(e->page) != 1 || !trylock_page(e->page))
+			return;
+		/* A relative may have it in swap. */
+		if (!mtag_is_ksm(e->page) && !folio_test_swapcache(page_folio(e->page)))
+			mtag_owner_set(e->page, MTAG_ID_UNTAGGED);
+		/* Waking who waits for it may sleep on PREEMPT_RT. */
+		raw_spin_unlock(&c->v.s->walk_lock);
+		unlock_page(e->page);
+		raw_spin_lock(&c->v.s->walk_lock);
+		return;
+	}
+	if (mtag_is_ksm(e->page))
+		return;
+	if (e->nr == HPAGE_PMD_NR) {
+		mtag_owner_set_huge(e->page, MTAG_ID_UNTAGGED);
+		return;
+	}
+	if (PageCompound(e->page))
+		mtag_owner_mixed(e->page);
+	for (i = 0; i < e->nr; i++)
+		mtag_owner_set(e->page + i, MTAG_ID_UNTAGGED);
+}
+
+static void count_file(struct mtag_counter *c, const struct mtag_pte *e)
+{
+	enum mtag_kind kind = mtag_file_kind(e->page);
+	unsigned long addr = mtag_range_addr(e->vma, e->page), ignored;
+	int i;
+
+	for (i = 0; i < e->nr; i++)
+		count_add(c, mtag_range_tag(c->v.s, addr + i * PAGE_SIZE, &ignored), kind, 1);
+}
+
+static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
+{
+	struct mtag_counter *c = container_of(v, struct mtag_counter, v);
+	int i;
+
+	if (!e->page) {
+		if (c->untag && c->fresh)
+			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
+		if (mtag_swap_tag(e->swap) >= READ_ONCE(v->s->tree->nr_tags))
+			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
+		count_add(c, mtag_swap_tag(e->swap), MTAG_SWAP, 1);
+		return;
+	}
+	if (!PageAnon(e->page)) {
+		count_file(c, e);
+		return;
+	}
+	if (c->untag)
+		untag(c, e);
+	for (i = 0; i < e->nr; i++)
+		count_add(c, mtag_owner_valid(v->s, e->page + i), MTAG_ANON, 1);
+}
+
+static void count_leave(struct mtag_visitor *v, unsigned long end)
+{
+	container_of(v, struct mtag_counter, v)->w.cursor = end;
+}
+
+/**
+ * mtag_count_init() - prepare the count of a space
+ * @c:		filled; its shadow is to be freed by kvfree()
+ * @s:		space
+ * @gfp:	of the shadow
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mtag_count_init(struct mtag_counter *c, struct mtag_space *s, gfp_t gfp)
+{
+	memset(c, 0, sizeof(*c));
+	c->v.visit = count_visit;
+	c->v.leave = count_leave;
+	c->v.s = s;
+	rcu_read_lock();
+	c->w.nr_tags = READ_ONCE(rcu_dereference(s->accounts)->nr_tags);
+	rcu_read_unlock();
+	c->w.shadow = kvcalloc(c->w.nr_tags, sizeof(*c->w.shadow), gfp);
+	return c->w.shadow ? 0 : -ENOMEM;
+}
+
+/**
+ * mtag_count_begin() - events change the shadow from now on
+ * @c:	counter
+ *
+ * Context: nobody else walks the space.
+ */
+void mtag_count_begin(struct mtag_counter *c)
+{
+	struct mtag_space *s = c->v.s;
+
+	raw_spin_lock(&s->walk_lock);
+	s->walk = &c->w;
+	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_WALK);
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/* A stack may grow at its lower end while mmap_lock is held for reading. */
+static unsigned long enter_vma(struct mtag_visitor *v, struct vm_area_struct *vma)
+{
+	unsigned long start;
+
+	raw_spin_lock(&v->s->walk_lock);
+	start = READ_ONCE(vma->vm_start);
+	v->leave(v, start);
+	raw_spin_unlock(&v->s->walk_lock);
+	return start;
+}
+
+/**
+ * mtag_count_mm() - count all that an mm maps
+ * @c:	counter
+ * @mm:	of its space
+ *
+ * Context: mmap_lock held, for reading at least.
+ */
+void mtag_count_mm(struct mtag_counter *c, struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+
+	for_each_vma(vmi, vma)
+		mtag_walk_vma(&c->v, vma, enter_vma(&c->v, vma), vma->vm_end);
+}
+
+/**
+ * mtag_count_take() - make the accounts of some tags what was counted
+ * @c:		counter
+ * @tag:	the first of them
+ *
+ * Context: RCU or the walk_lock of a space that is walked.
+ * Return: where to go on; 0 at the end.
+ */
+unsigned int mtag_count_take(struct mtag_counter *c, unsigned int tag)
+{
+	struct mtag_accounts *acc = rcu_dereference_check(c->v.s->accounts, true);
+	unsigned int end = min(acc->nr_tags, tag + MTAG_COUNT_BATCH);
+	static const s64 none[MTAG_KINDS];
+
+	for (; tag < end; tag++)
+		mtag_account_set(acc, tag, tag < c->w.nr_tags ? c->w.shadow[tag] : none);
+	/* From here on events change these accounts, too. */
+	c->w.taken = end;
+	return end < acc->nr_tags ? end : 0;
+}
+
+/* The same, comparing: an event changes both sides. */
+static unsigned int compare_batch(struct mtag_counter *c, unsigned int tag,
+				  struct mtag_audit *audit)
+{
+	struct mtag_accounts *acc = rcu_dereference_check(c->v.s->accounts, true);
+	unsigned int nr_tags = min(acc->nr_tags, c->w.nr_tags);
+	unsigned int end = min(nr_tags, tag + MTAG_COUNT_BATCH);
+	struct mtag_sum sum;
+	int kind;
+
+	for (; tag < end; tag++) {
+		mtag_account_fold(acc, tag, &sum);
+		for (kind = 0; kind < MTAG_KINDS; kind++) {
+			audit->drift += abs(sum.nr[kind] - c->w.shadow[tag][kind]);
+			if (kind == MTAG_SWAP)
+				continue;
+			audit->accounted += sum.nr[kind];
+			audit->walked += c->w.shadow[tag][kind];
+		}
+	}
+	return end < nr_tags ? end : 0;
+}
+
+/**
+ * mtag_count_end() - the end of what mtag_count_begin() began
+ * @c:		counter
+ * @audit:	filled, pages; NULL: the accounts become what was counted
+ *
+ * Context: may sleep unless in a hook.
+ * Return: 0; -EAGAIN if it did not come out exact, and then nothing is changed for good.
+ */
+int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
+{
+	struct mtag_space *s = c->v.s;
+	unsigned int tag = 0;
+	int ret;
+
+	raw_spin_lock(&s->walk_lock);
+	while (!c->w.inexact) {
+		tag = audit ? compare_batch(c, tag, audit) : mtag_count_take(c, tag);
+		if (!tag)
+			break;
+		raw_spin_unlock(&s->walk_lock);
+		if (preemptible())
+			cond_resched();
+		raw_spin_lock(&s->walk_lock);
+	}
+	ret = c->w.inexact ? -EAGAIN : 0;
+	if (!ret && audit)
+		audit->migrating = c->v.migrating;
+	if (!ret && !audit) {
+		atomic_set(&s->migrating, c->v.migrating);
+		s->live = true;
+	}
+	s->walk = NULL;
+	if (s->live)
+		WRITE_ONCE(s->slow, s->slow & ~MTAG_SLOW_WALK);
+	raw_spin_unlock(&s->walk_lock);
+	return ret;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a walk counts into.
+ */
+#ifndef MTAG_COUNT_H
+#define MTAG_COUNT_H
+
+#include "walk.h"
+
+/* Tags at a time: under walk_lock events wait, and nobody else runs on this CPU. */
+#define MTAG_COUNT_BATCH 64U
+
+/**
+ * struct mtag_counter - a count under way
+ * @v:		goes through the page tables
+ * @w:		what events see of it
+ * @untag:	what is found is to be untagged
+ * @fresh:	nobody else can have given it an owner
+ * @total:	pages by kind
+ */
+struct mtag_counter {
+	struct mtag_visitor v;
+	struct mtag_walk w;
+	bool untag;
+	bool fresh;
+	s64 total[MTAG_KINDS];
+};
+
+int mtag_count_init(struct mtag_counter *c, struct mtag_space *s, gfp_t gfp);
+void mtag_count_begin(struct mtag_counter *c);
+void mtag_count_mm(struct mtag_counter *c, struct mm_struct *mm);
+unsigned int mtag_count_take(struct mtag_counter *c, unsigned int tag);
+int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit);
+
+#endif /* MTAG_COUNT_H */

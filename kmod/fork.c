@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts a forked child, which has what its parent has, if possible without
+ * walking its page tables.
+ */
+#include <linux/slab.h>
+#include "compat/compat.h"
+#include "count.h"
+
+/* Nothing of the parent's anonymous memory is kept from the child. */
+static bool all_copied(struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+
+	for_each_vma(vmi, vma)
+		if (vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK) && vma->anon_vma)
+			return false;
+	return true;
+}
+
+/* Counts what is mapped from files, and the anonymous pages among it. */
+static void count_files(struct mtag_counter *c, struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+
+	for_each_vma(vmi, vma)
+		if (!vma_is_anonymous(vma))
+			mtag_walk_vma(&c->v, vma, vma->vm_start, vma->vm_end);
+}
+
+/* Adds up anonymous memory and swap of the parent's tags from @tag on, as mtag_count_take(). */
+static unsigned int copy_batch(struct mtag_counter *c, struct mtag_space *parent, unsigned int tag)
+{
+	struct mtag_accounts *acc;
+	struct mtag_sum sum;
+	unsigned int end;
+
+	rcu_read_lock();
+	acc = rcu_dereference(parent->accounts);
+	for (end = min3(acc->nr_tags, c->w.nr_tags, tag + MTAG_COUNT_BATCH); tag < end; tag++) {
+		mtag_account_fold(acc, tag, &sum);
+		c->total[MTAG_ANON] += sum.nr[MTAG_ANON];
+		c->total[MTAG_SWAP] += sum.nr[MTAG_SWAP];
+		c->w.shadow[tag][MTAG_ANON] = sum.nr[MTAG_ANON];
+		c->w.shadow[tag][MTAG_SWAP] = sum.nr[MTAG_SWAP];
+	}
+	tag = end < min(acc->nr_tags, c->w.nr_tags) ? end : 0;
+	rcu_read_unlock();
+	return tag;
+}
+
+/*
+ * The parent's numbers become the child's. Nothing holds either still: whether
+ * they moved is asked when it is done.
+ */
+static void copy_parent(struct mtag_counter *c, struct mtag_space *parent)
+{
+	unsigned int tag = 0;
+
+	c->total[MTAG_ANON] = 0;
+	c->total[MTAG_SWAP] = 0;
+	do {
+		tag = copy_batch(c, parent, tag);
+		if (preemptible())
+			cond_resched();
+	} while (tag);
+	do {
+		rcu_read_lock();
+		tag = mtag_count_take(c, tag);
+		rcu_read_unlock();
+		if (preemptible())
+			cond_resched();
+	} while (tag);
+}
+
+/* They are, if their sums are, and nothing came or went. Caller holds the walk_lock of both. */
+static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, struct mm_struct *mm)
+{
+	const struct mtag_space *child = c->v.s;
+
+	return !c->w.inexact && !parent->fork_events && !child->fork_events && parent->live &&
+	       !READ_ONCE(parent->dirty) && !atomic_read(&parent->migrating) &&
+	       READ_ONCE(parent->tree->nr_tags) <= c->w.nr_tags &&
+	       c->total[MTAG_ANON] == mtag_compat_rss_new(mm, MM_ANONPAGES) &&
+	       c->total[MTAG_SWAP] == mtag_compat_rss_new(mm, MM_SWAPENTS) &&
+	       c->total[MTAG_FILE] == mtag_compat_rss_new(mm, MM_FILEPAGES) &&
+	       c->total[MTAG_SHMEM] == mtag_compat_rss_new(mm, MM_SHMEMPAGES);
+}
+
+static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, struct mm_struct *oldmm,
+			 struct mm_struct *mm)
+{
+	struct mtag_space *child = c->v.s;
+	bool equal;
+
+	if (!all_copied(oldmm))
+		return false;
+	count_files(c, mm);
+	copy_parent(c, parent);
+	raw_spin_lock(&parent->walk_lock);
+	raw_spin_lock_nested(&child->walk_lock, SINGLE_DEPTH_NESTING);
+	equal = is_copy(c, parent, mm);
+	if (equal) {
+		atomic_set(&child->migrating, c->v.migrating);
+		child->live = true;
+		WRITE_ONCE(child->slow, child->slow & ~MTAG_SLOW_WALK);
+	}
+	raw_spin_unlock(&child->walk_lock);
+	raw_spin_unlock(&parent->walk_lock);
+	return equal;
+}
+
+/**
+ * mtag_walk_fork() - count a forked child before it runs
+ * @parent:	space
+ * @child:	space, new
+ * @oldmm:	of @parent
+ * @mm:		of @child, copied
+ * @gfp:	of the shadow
+ *
+ * The child has the anonymous pages of its parent if nothing came or went in
+ * either meanwhile, the kernel's counters of the child equal the parent's sums,
+ * and no page is under migration: then the parent's counters are copied.
+ * Otherwise the child's page tables are walked.
+ *
+ * Context: both mmap_locks held for writing; may sleep if @gfp may.
+ * Return: 0 or an error, and then the child is not counted.
+ */
+int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
+		   struct mm_struct *mm, gfp_t gfp)
+{
+	int ret, migrating = atomic_read(&parent->migrating);
+	struct mtag_counter c;
+
+	/* Its first walk is yet to take the owners away of pages that the child has too. */
+	if (!READ_ONCE(parent->live)) {
+		child->untag = true;
+		return -EAGAIN;
+	}
+	ret = mtag_count_init(&c, child, gfp);
+	if (ret)
+		return ret;
+	if (!fork_by_sums(&c, parent, oldmm, mm)) {
+		memset(c.w.shadow, 0, c.w.nr_tags * sizeof(*c.w.shadow));
+		c.w.inexact = false;
+		c.w.cursor = 0;
+		c.w.taken = 0;
+		c.v.migrating = 0;
+		mtag_count_begin(&c);
+		mtag_count_mm(&c, mm);
+		ret = mtag_count_end(&c, NULL);
+		/* Some were zapped instead of restored; the child has those that are left. */
+		atomic_sub(migrating - c.v.migrating, &parent->migrating);
+	}
+	kvfree(c.w.shadow);
+	return ret;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pinned pages with words.
+ *
+ * A word lies in a page of the process that is pinned, so the kernel reads it
+ * through its own mapping, without a user access. A fork copies pinned pages;
+ * the child's copy is pinned in turn. Pinned pages count towards RLIMIT_MEMLOCK.
+ */
+#include <linux/mm.h>
+#include <linux/rbtree.h>
+#include <linux/slab.h>
+#include "pin.h"
+
+/**
+ * struct mtag_pin - a pinned page of a space that has words in it
+ * @node:	in space->pins, by @page; mtag_thread_lock
+ * @page:	anonymous, pinned for long
+ * @space:	in which it counts towards RLIMIT_MEMLOCK; reference, or NULL
+ * @refs:	threads with a word here; mtag_thread_lock
+ * @free:	unpins, which may sleep, once no hook reads a word any more
+ */
+struct mtag_pin {
+	struct rb_node node;
+	struct page *page;
+	struct mtag_space *space;
+	unsigned int refs;
+	struct rcu_work free;
+};
+
+static size_t pin_bytes(void)
+{
+	return sizeof(struct mtag_pin) + PAGE_SIZE;
+}
+
+/* Of a pin that no thread has or had. Context: may sleep. */
+void mtag_pin_free(struct mtag_pin *pin)
+{
+	unpin_user_page(pin->page);
+	if (pin->space) {
+		mtag_space_unpinned(pin->space);
+		mtag_space_put(pin->space);
+	}
+	kfree(pin);
+	mtag_uncharge_memory(pin_bytes());
+}
+
+static void pin_free_work(struct work_struct *work)
+{
+	mtag_pin_free(container_of(to_rcu_work(work), struct mtag_pin, free));
+}
+
+/*
+ * Pins the page of a word. A file's page must not be held for long, nor be
+ * written behind its back; of a huge page all would be held for the sake of one.
+ */
+static int pin_page(unsigned long word, struct page **page)
+{
+	int ret = pin_user_pages_fast(word & PAGE_MASK, 1, FOLL_WRITE | FOLL_LONGTERM, page);
+
+	if (ret != 1)
+		return ret < 0 ? ret : -EFAULT;
+	if (PageAnon(*page) && !PageCompound(*page))
+		return 0;
+	unpin_user_page(*page);
+	return -EINVAL;
+}
+
+/* Pins the page of a word of the current process. Context: may sleep. */
+struct mtag_pin *mtag_pin_make(unsigned long word)
+{
+	struct mtag_pin *pin;
+	int ret = -ENOMEM;
+
+	if (mtag_charge_memory(pin_bytes()))
+		return ERR_PTR(ret);
+	pin = kzalloc(sizeof(*pin), MTAG_GFP);
+	if (!pin)
+		goto uncharge;
+	INIT_RCU_WORK(&pin->free, pin_free_work);
+	ret = pin_page(word, &pin->page);
+	if (!ret)
+		return pin;
+	kfree(pin);
+uncharge:
+	mtag_uncharge_memory(pin_bytes());
+	return ERR_PTR(ret);
+}
+
+/**
+ * mtag_pin_count() - have a pin count towards RLIMIT_MEMLOCK
+ * @pin:	that no thread has yet
+ * @s:		space of the current process
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM at the limit; -ESRCH if @s has ended.
+ */
+int mtag_pin_count(struct mtag_pin *pin, struct mtag_space *s)
+{
+	int ret = mtag_space_pinned(s);
+
+	if (!ret)
+		pin->space = mtag_space_get(s);
+	return ret;
+}
+
+static int pin_find(const void *page, const struct rb_node *node)
+{
+	const struct page *other = rb_entry(node, struct mtag_pin, node)->page;
+
+	return page < (void *)other ? -1 : page > (void *)other;
+}
+
+static bool pin_less(struct rb_node *node, const struct rb_node *other)
+{
+	return rb_entry(node, struct mtag_pin, node)->page <
+	       rb_entry(other, struct mtag_pin, node)->page;
+}
+
+/*
+ * The pin of the page of *@pin: that it has in @s, or *@pin itself, which then
+ * must have been counted: otherwise NULL. Context: mtag_thread_lock.
+ */
+struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin)
+{
+	struct rb_node *old = rb_find((*pin)->page, &s->pins, pin_find);
+	struct mtag_pin *mine = *pin;
+
+	if (old) {
+		mine = rb_entry(old, struct mtag_pin, node);
+	} else if (mine->space) {
+		rb_add(&mine->node, &s->pins, pin_less);
+		*pin = NULL;
+	} else {
+		return NULL;
+	}
+	return mtag_pin_share(mine);
+}
+
+/* One more thread has it. Context: mtag_thread_lock. */
+struct mtag_pin *mtag_pin_share(struct mtag_pin *pin)
+{
+	pin->refs++;
+	return pin;
+}
+
+/*
+ * One thread less has it: the pin if that was the last, which mtag_pin_unpin()
+ * is to have once the lock is released. Context: mtag_thread_lock.
+ */
+struct mtag_pin *mtag_pin_put(struct mtag_space *s, struct mtag_pin *pin)
+{
+	if (--pin->refs)
+		return NULL;
+	rb_erase(&pin->node, &s->pins);
+	return pin;
+}
+
+/* Where the kernel has the word whose user address is @word. */
+u32 *mtag_pin_word(const struct mtag_pin *pin, unsigned long word)
+{
+	return page_address(pin->page) + offset_in_page(word);
+}
+
+/* A hook on another CPU may still be reading a word. Context: any. */
+void mtag_pin_unpin(struct mtag_pin *pin)
+{
+	queue_rcu_work(mtag_wq, &pin->free);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Pinned pages of a process that have words in them. Only thread.c uses them;
+ * what they are kept in is under mtag_thread_lock.
+ */
+#ifndef MTAG_PIN_H
+#define MTAG_PIN_H
+
+#include "mtag.h"
+
+struct mtag_pin;
+
+struct mtag_pin *mtag_pin_make(unsigned long word);
+struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin);
+struct mtag_pin *mtag_pin_share(struct mtag_pin *pin);
+struct mtag_pin *mtag_pin_put(struct mtag_space *s, struct mtag_pin *pin);
+u32 *mtag_pin_word(const struct mtag_pin *pin, unsigned long word);
+int mtag_pin_count(struct mtag_pin *pin, struct mtag_space *s);
+void mtag_pin_unpin(struct mtag_pin *pin);
+void mtag_pin_free(struct mtag_pin *pin);
+
+#endif /* MTAG_PIN_H */

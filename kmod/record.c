@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of what is kept per task, for those of which something is.
+ */
+#include <linux/hash.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include "record.h"
+
+#define HASH_BITS 12
+static struct hlist_head records[1 << HASH_BITS];
+DEFINE_RAW_SPINLOCK(mtag_thread_lock);
+
+static struct hlist_head *bucket_of(const struct task_struct *task)
+{
+	return &records[hash_ptr((void *)task, HASH_BITS)];
+}
+
+/**
+ * mtag_record_find() - the record of a task
+ * @task:	only compared
+ *
+ * Context: RCU or mtag_thread_lock, and the task does not end meanwhile.
+ * Return: NULL if there is none.
+ */
+struct mtag_thread *mtag_record_find(const struct task_struct *task)
+{
+	struct mtag_thread *t;
+
+	hlist_for_each_entry_rcu(t, bucket_of(task), node, true)
+		if (t->task == task)
+			return t;
+	return NULL;
+}
+
+/* False: @task has none. True: look, under the lock. Context: any. */
+bool mtag_record_may_have(const struct task_struct *task)
+{
+	return !hlist_empty(bucket_of(task));
+}
+
+/**
+ * mtag_record_new() - a record of @task that is not in the table yet
+ * @task:	only compared
+ * @gfp:	as the caller may allocate
+ *
+ * The caller has charged it, see mtag_charge_memory(). Context: as @gfp says.
+ * Return: NULL, and uncharged, if there is no memory.
+ */
+struct mtag_thread *mtag_record_new(struct task_struct *task, gfp_t gfp)
+{
+	struct mtag_thread *t;
+
+	t = kzalloc(sizeof(*t), gfp);
+	if (!t) {
+		mtag_uncharge_memory(sizeof(*t));
+		return NULL;
+	}
+	t->task = task;
+	t->word = &t->inherited;
+	INIT_LIST_HEAD(&t->of_space);
+	return t;
+}
+
+/* The same, charged here; NULL also at the limit. */
+struct mtag_thread *mtag_record_alloc(struct task_struct *task, gfp_t gfp)
+{
+	if (mtag_charge_memory(sizeof(struct mtag_thread)))
+		return NULL;
+	return mtag_record_new(task, gfp);
+}
+
+/* The record of the task of *@spare: that it has, or *@spare itself. Context: mtag_thread_lock. */
+struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
+{
+	struct mtag_thread *t = mtag_record_find((*spare)->task);
+
+	if (!t) {
+		t = *spare;
+		*spare = NULL;
+		hlist_add_head_rcu(&t->node, bucket_of(t->task));
+	}
+	return t;
+}
+
+/* The caller frees @t when it has unlocked. Context: mtag_thread_lock. */
+void mtag_record_del(struct mtag_thread *t)
+{
+	hlist_del_rcu(&t->node);
+}
+
+/* @t: not in the table any more, or never; NULL: nothing. Context: any. */
+void mtag_record_free(struct mtag_thread *t)
+{
+	if (t) {
+		mtag_uncharge_memory(sizeof(*t));
+		kfree_rcu(t, rcu);
+	}
+}
+
+/**
+ * mtag_record_each() - calls @end for each task of which there is a record
+ * @end:	deletes that
+ *
+ * Context: may sleep; nobody makes a record meanwhile.
+ */
+void mtag_record_each(void (*end)(struct task_struct *task))
+{
+	struct mtag_thread *t;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(records); i++) {
+		while (!hlist_empty(&records[i])) {
+			t = hlist_entry(records[i].first, struct mtag_thread, node);
+			end(t->task);
+		}
+		cond_resched();
+	}
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finds the functions to be hooked, and those that call them: by its caller a
+ * hook tells what a page event is about.
+ */
+#include <linux/bsearch.h>
+#include <linux/hash.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/sort.h>
+#include "hook.h"
+#include "mtag.h"
+
+#define RANGES_MAX	64
+
+/**
+ * mtag_hook_resolve() - the address of a kernel function, exported or not
+ * @name:	symbol
+ * @addr:	filled
+ *
+ * Return: 0; -ENOENT if there is none, or none that may be probed; -ENOMEM.
+ */
+int mtag_hook_resolve(const char *name, unsigned long *addr)
+{
+	/* A disabled probe changes no text. */
+	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
+	int ret = register_kprobe(&kp);
+
+	if (ret)
+		return ret == -ENOMEM ? ret : -ENOENT;
+	*addr = (unsigned long)kp.addr;
+	unregister_kprobe(&kp);
+	return 0;
+}
+
+/* A compiler may inline the beginning of a function and call its rest, which is not hooked. */
+static int check_whole(const char *name)
+{
+	char symbol[KSYM_NAME_LEN];
+	unsigned long addr;
+	int ret;
+
+	snprintf(symbol, sizeof(symbol), "%s.part.0", name);
+	ret = mtag_hook_resolve(symbol, &addr);
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
+	pr_err("this kernel calls a part of the function %s, past what could be hooked\n", name);
+	return -ENOENT;
+}
+
+/**
+ * mtag_resolve_hooks() - fill in the addresses of mtag_hooks[]
+ *
+ * Return: how many there are; -ENOENT, said by name, where one is missing; -ENOMEM.
+ */
+int mtag_resolve_hooks(void)
+{
+	struct mtag_hook *hook;
+	int ret;
+
+	for (hook = mtag_hooks; hook->name; hook++) {
+		ret = mtag_hook_resolve(hook->name, &hook->addr);
+		if (ret == -ENOENT)
+			pr_err("this kernel has no function %s that could be hooked\n",
+			       hook->name);
+		if (!ret)
+			ret = check_whole(hook->name);
+		if (ret)
+			return ret;
+	}
+	return hook - mtag_hooks;
+}
+
+/*
+ * The end of the function that @addr lies in, which kallsyms tells only in
+ * print: name+offset/size. The offset is that of the place behind an ENDBR.
+ */
+static unsigned long function_end(unsigned long addr)
+{
+	char buf[KSYM_SYMBOL_LEN], *plus;
+	unsigned long offset, bytes;
+
+	sprint_symbol(buf, addr);
+	plus = strrchr(buf, '+');
+	if (!plus || sscanf(plus, "+0x%lx/0x%lx", &offset, &bytes) != 2)
+		return 0;
+	return addr - offset + bytes;
+}
+
+/* Where callers are, in order. Compilers move the unlikely parts of a function elsewhere. */
+static struct caller_range {
+	unsigned long start, end;
+	enum mtag_caller caller;
+} ranges[RANGES_MAX];
+static int nr_ranges;
+
+static int range_add(const char *name, const char *suffix, enum mtag_caller caller)
+{
+	char symbol[KSYM_NAME_LEN];
+	unsigned long start, end;
+	int ret;
+
+	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
+	ret = mtag_hook_resolve(symbol, &start);
+	if (ret)
+		return ret;
+	end = function_end(start);
+	if (!end)
+		return -ENOENT;
+	/* One too many is counted and not written: mtag_resolve_callers() refuses. */
+	if (nr_ranges < RANGES_MAX)
+		ranges[nr_ranges] = (struct caller_range){ start, end, caller };
+	nr_ranges++;
+	return 0;
+}
+
+static int caller_add(const struct mtag_caller_name *c)
+{
+	static const char *const suffixes[] = { "", ".isra.0", ".constprop.0" };
+	int i, ret = -ENOENT;
+
+	for (i = 0; ret == -ENOENT && i < ARRAY_SIZE(suffixes); i++)
+		ret = range_add(c->name, suffixes[i], c->caller);
+	if (ret == -ENOENT)
+		pr_err("this kernel has no function %s, by which mtag tells page events apart\n",
+		       c->name);
+	if (ret)
+		return ret;
+	/* Most have none. */
+	ret = range_add(c->name, ".cold", c->caller);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct caller_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/**
+ * mtag_resolve_callers() - find where the functions of mtag_callers[] are
+ *
+ * Return: 0; -ENOENT, said by name, where one is missing; -ENOMEM; -E2BIG.
+ */
+int mtag_resolve_callers(void)
+{
+	const struct mtag_caller_name *c;
+	int ret;
+
+	for (c = mtag_callers; c->name; c++) {
+		ret = caller_add(c);
+		if (ret)
+			return ret;
+	}
+	if (nr_ranges > RANGES_MAX)
+		return -E2BIG;
+	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
+	return 0;
+}
+
+static int compare_ip(const void *key, const void *elt)
+{
+	unsigned long ip = *(const unsigned long *)key;
+	const struct caller_range *r = elt;
+
+	/* A return address: behind the call, so it may equal the end. */
+	return ip <= r->start ? -1 : ip > r->end;
+}
+
+/**
+ * mtag_hook_caller() - what the caller that @parent_ip returns to is about
+ * @parent_ip:	return address, as the hook gets it
+ *
+ * Context: any.
+ */
+enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
+{
+	/* Return addresses seen and what they are about, in one word: no lock. */
+	static unsigned long seen[64] __read_mostly;
+	unsigned long *slot = &seen[hash_long(parent_ip, 6)], known = READ_ONCE(*slot);
+	const struct caller_range *r;
+	enum mtag_caller caller;
+
+	if (likely(known >> 8 == parent_ip << 8 >> 8))
+		return known & 0xff;
+	r = bsearch(&parent_ip, ranges, nr_ranges, sizeof(*ranges), compare_ip);
+	caller = r ? r->caller : MTAG_BY_OTHER;
+	WRITE_ONCE(*slot, parent_ip << 8 | caller);
+	return caller;
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tracking: what is tracked, for how long the hooks are in, and how it ends.
+ */
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/wait.h>
+#include "compat/compat.h"
+#include "hook.h"
+#include "present.h"
+#include "rmap.h"
+#include "thread.h"
+#include "walk.h"
+
+/* Serializes putting the hooks in and out, and what the hooks are there for from now on. */
+static DEFINE_MUTEX(track_mutex);
+
+static void linger_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(linger, linger_work);
+
+/* Nothing is tracked now: look again in a while. Context: any but NMI. */
+void mtag_track_linger(void)
+{
+	if (!mtag_track_all)
+		mod_delayed_work(mtag_system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
+}
+
+/* ---- one change of an mm at a time ---- */
+
+/**
+ * struct change - the tracking of an mm is being changed
+ * @node:	in changes; change_lock
+ * @mm:		only compared
+ *
+ * A walk takes its time, and waits for an mmap_lock that its process may keep
+ * for as long as it likes: that holds up who wants the same mm, and nobody else.
+ */
+struct change {
+	struct list_head node;
+	const struct mm_struct *mm;
+};
+
+static LIST_HEAD(changes);
+static DEFINE_SPINLOCK(change_lock);
+static DECLARE_WAIT_QUEUE_HEAD(change_ended);
+
+static bool change_try(struct change *c)
+{
+	struct change *other;
+	bool first = true;
+
+	spin_lock(&change_lock);
+	list_for_each_entry(other, &changes, node)
+		first &= other->mm != c->mm;
+	if (first)
+		list_add(&c->node, &changes);
+	spin_unlock(&change_lock);
+	return first;
+}
+
+/* The caller must change_end() it. */
+static int __must_check change_begin(struct change *c, const struct mm_struct *mm)
+{
+	c->mm = mm;
+	return wait_event_killable(change_ended, change_try(c)) ? -EINTR : 0;
+}
+
+static void change_end(struct change *c)
+{
+	spin_lock(&change_lock);
+	list_del(&c->node);
+	spin_unlock(&change_lock);
+	wake_up_all(&change_ended);
+}
+
+/* ---- tracking and untracking ---- */
+
+/* The caller, who must hooks_unlock() even if this fails, tracks something at once. */
+static int hooks_lock(void)
+{
+	mutex_lock(&track_mutex);
+	return mtag_space_closed() ? -ENODEV : mtag_hook_install();
+}
+
+static void hooks_unlock(void)
+{
+	if (!atomic_read(&mtag_stat.tracked))
+		mtag_track_linger();
+	mutex_unlock(&track_mutex);
+}
+
+static void not_live(struct mtag_space *s)
+{
+	raw_spin_lock(&s->walk_lock);
+	s->live = false;
+	raw_spin_unlock(&s->walk_lock);
+}
+
+static bool has_relatives(struct mtag_space *s)
+{
+	bool ret;
+
+	mutex_lock(&s->tree->lock);
+	ret = !list_is_singular(&s->tree->spaces);
+	mutex_unlock(&s->tree->lock);
+	return ret;
+}
+
+/*
+ * It may share pages with those it forked, owned by tags of their tree: it
+ * stays known, so that it comes back to that tree should it be tracked again.
+ * Context: build_lock, which this unlocks.
+ */
+static void park(struct mtag_space *s)
+{
+	raw_spin_lock(&s->walk_lock);
+	s->live = false;
+	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_PARKED);
+	raw_spin_unlock(&s->walk_lock);
+	s->tree->parked = true;
+	mutex_unlock(&s->tree->build_lock);
+	mtag_thread_end_space(s);
+	mtag_space_uncount();
+}
+
+/* Context: build_lock, which this unlocks. */
+static void untrack(struct mtag_space *s)
+{
+	bool hashed;
+
+	if (has_relatives(s)) {
+		park(s);
+		return;
+	}
+	hashed = mtag_space_unhash(s);
+	not_live(s);
+	/* It may have forked just now. */
+	if (has_relatives(s))
+		mtag_space_stray(s);
+	mutex_unlock(&s->tree->build_lock);
+	if (hashed) {
+		/* Hooks let go of it by RCU. */
+		synchronize_rcu();
+		mtag_space_dissolve(s);
+	}
+}
+
+/* @s, in a new tree, is found from here on, and its build_lock held. */
+static int publish_new(struct mtag_space *s, struct mm_struct *mm)
+{
+	int ret = hooks_lock();
+
+	mutex_lock(&s->tree->build_lock);
+	if (!ret)
+		ret = mtag_space_publish(s, mm, MTAG_GFP);
+	hooks_unlock();
+	if (ret)
+		mutex_unlock(&s->tree->build_lock);
+	return ret;
+}
+
+static int track_new(struct mm_struct *mm)
+{
+	struct mtag_tree *tree = mtag_tree_create(MTAG_GFP);
+	struct mtag_space *s;
+	int ret = -ENOMEM;
+
+	if (!tree)
+		return ret;
+	s = mtag_space_alloc(tree, MTAG_GFP);
+	mtag_tree_put(tree);
+	if (!s)
+		return ret;
+	ret = publish_new(s, mm);
+	if (ret)
+		goto put;
+	ret = mtag_walk_build(s, mm, true);
+	mtag_space_dirty_strayed();
+	/* It may have forked meanwhile. */
+	if (ret)
+		untrack(s);
+	else
+		mutex_unlock(&s->tree->build_lock);
+put:
+	mtag_space_put(s);
+	return ret;
+}
+
+/* Context: build_lock. */
+static int build_parked(struct mtag_space *s, struct mm_struct *mm)
+{
+	int ret;
+
+	/* The module is going. */
+	if (!READ_ONCE(s->mm))
+		return -ENODEV;
+	s->default_tag = MTAG_ID_UNTAGGED;
+	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
+	ret = mtag_walk_build(s, mm, false);
+	if (ret)
+		mtag_space_slow(s, MTAG_SLOW_PARKED, 0);
+	return ret;
+}
+
+static int track_parked(struct mtag_space *s, struct mm_struct *mm)
+{
+	int ret = hooks_lock();
+
+	if (!ret && !mtag_space_count())
+		ret = -ENOSPC;
+	hooks_unlock();
+	if (ret)
+		return ret;
+	ret = mutex_lock_killable(&s->tree->build_lock);
+	if (!ret) {
+		ret = build_parked(s, mm);
+		mutex_unlock(&s->tree->build_lock);
+	}
+	if (ret)
+		mtag_space_uncount();
+	return ret;
+}
+
+static void tell(const char *kind, struct mm_struct *mm)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = rcu_dereference(mm->owner);
+	if (task)
+		mtag_netlink_event(kind, task);
+	rcu_read_unlock();
+}
+
+/**
+ * mtag_track_start() - have @mm tracked; its pages become untagged
+ * @mm:		of a user process
+ *
+ * Context: may sleep; caller has a reference on @mm.
+ * Return: 0, also if it is tracked already; -ENOSPC, -ENOMEM, -EINTR; -EBUSY
+ * or another error of the hooks.
+ */
+int mtag_track_start(struct mm_struct *mm)
+{
+	struct mtag_space *s;
+	struct change c;
+	int ret = change_begin(&c, mm);
+
+	if (ret)
+		return ret;
+	s = mtag_space_get_mm(mm);
+	if (!s || s->slow & MTAG_SLOW_PARKED) {
+		ret = s ? track_parked(s, mm) : track_new(mm);
+		if (!ret)
+			tell("track", mm);
+	}
+	if (s)
+		mtag_space_put(s);
+	change_end(&c);
+	return ret;
+}
+
+/**
+ * mtag_track_stop() - stop tracking @mm
+ * @mm:		of a user process
+ *
+ * Context: may sleep; caller has a reference on @mm.
+ * Return: 0; -ESRCH if it is not tracked; -EINTR when killed while waiting.
+ */
+int mtag_track_stop(struct mm_struct *mm)
+{
+	struct mtag_space *s;
+	struct change c;
+	int ret = change_begin(&c, mm);
+
+	if (ret)
+		return ret;
+	s = mtag_space_get_mm(mm);
+	if (!s || s->slow & MTAG_SLOW_PARKED)
+		ret = -ESRCH;
+	else
+		ret = mutex_lock_killable(&s->tree->build_lock);
+	if (!ret) {
+		tell("untrack", mm);
+		untrack(s);
+	}
+	if (s)
+		mtag_space_put(s);
+	change_end(&c);
+	return ret;
+}
+
+/* ---- nothing at all ---- */
+
+/* Context: track_mutex. */
+static void drop_all(void)
+{
+	unsigned int bucket = 0;
+	struct mtag_space *s = NULL;
+
+	while ((s = mtag_space_next(s, &bucket))) {
+		if (mtag_space_unhash(s)) {
+			mutex_lock(&s->tree->build_lock);
+			mutex_unlock(&s->tree->build_lock);
+			mtag_space_dissolve(s);
+			/* The place in the bucket went with it: from the bucket's beginning. */
+			mtag_space_put(s);
+			s = NULL;
+		}
+	}
+}
+
+/*
+ * No hook, no state. Spaces go first: without the hooks nobody would tell that
+ * an mm is gone. Context: track_mutex.
+ */
+static void idle(void)
+{
+	drop_all();
+	mtag_hook_remove();
+	drop_all();
+	mtag_space_flush();
+	mtag_swap_exit();
+	mtag_ksm_exit();
+	mtag_thread_exit();
+}
+
+static void linger_work(struct work_struct *work)
+{
+	mutex_lock(&track_mutex);
+	if (!atomic_read(&mtag_stat.tracked) && !mtag_track_all)
+		idle();
+	mutex_unlock(&track_mutex);
+}
+
+/* The module is going: nothing is tracked, no hook is in, and so it stays. */
+void mtag_track_close(void)
+{
+	mutex_lock(&track_mutex);
+	mtag_space_close();
+	idle();
+	mutex_unlock(&track_mutex);
+}
+
+/* Who tried in vain while the module was going asked for it, too. Context: nobody tries now. */
+void mtag_track_exit(void)
+{
+	cancel_delayed_work_sync(&linger);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/format/text.c ctl/format/json.c */
+/* sources: ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
+/* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
+/*
+ * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
+ * of the contract's, JSON is JSON, and no name or argument does anything to a terminal.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "format/json.h"
+#include "fuzz.h"
+#include "nl.h"
+
+/* ---- the kernel ---- */
+
+struct kern {
+	char why[256];
+};
+
+static struct input kernel;
+static unsigned int requests;
+
+/* 0, or how it refuses; after a while it always does, so that nothing goes on for ever. */
+static int refuse(struct kern *nl)
+{
+	static const int errors[] = {ESRCH, ENOENT, EPERM, EACCES, ENOMEM, EAGAIN, EIO, EBUSY};
+	unsigned int pick = in_below(&kernel, 40);
+
+	if (pick >= sizeof(errors) / sizeof(*errors) && ++requests < 12)
+		return 0;
+	if (nl)
+		snprintf(nl->why, sizeof(nl->why), "%s",
+			 in_rarely(&kernel) ? "no such process" : "for reasons");
+	return -errors[pick % (sizeof(errors) / sizeof(*errors))];
+}
+
+static void invent(struct snap *snap, pid_t pid)
+{
+	char name[256];
+	struct proc *proc;
+
+	in_name(&kernel, name, sizeof(name));
+	proc = snap_proc(snap, pid, name);
+	proc->lost = in_number(&kernel);
+	for (unsigned int n = in_below(&kernel, 9); n; n--) {
+		unsigned int id = in_below(&kernel, in_rarely(&kernel) ? 65536 : 24);
+		struct tag *tag;
+
+		in_name(&kernel, name, sizeof(name));
+		tag = proc_add_tag(proc, (uint16_t)id, (uint16_t)in_below(&kernel, id + 1), name);
+		for (size_t i = 0; i < MTAG_C_NR; i++)
+			tag->c[i] = in_number(&kernel);
+	}
+}
+
+int kern_open(struct kern **nl)
+{
+	if (in_rarely(&kernel)) {
+		*nl = NULL;
+		return in_rarely(&kernel) ? -ENOPROTOOPT : -EPERM;
+	}
+	*nl = calloc(1, sizeof(**nl));
+	return 0;
+}
+
+void kern_close(struct kern *nl)
+{
+	free(nl);
+}
+
+const char *kern_why(const struct kern *nl)
+{
+	return nl ? nl->why : "";
+}
+
+int kern_tags(struct kern *nl, pid_t pid, struct snap *snap)
+{
+	int err = refuse(nl);
+
+	snap_clear(snap);
+	if (err)
+		return err;
+	for (unsigned int n = pid ? 1 : in_below(&kernel, 4); n; n--)
+		invent(snap, pid ? pid : (pid_t)in_below(&kernel, 4));
+	err = snap_finish(snap);
+	return !err && !pid && in_rarely(&kernel) ? KERN_INCOMPLETE : err;
+}
+
+int kern_procs(struct kern *nl, struct snap *snap)
+{
+	return kern_tags(nl, 0, snap);
+}
+
+int kern_proc(struct kern *nl, pid_t pid, struct snap *snap)
+{
+	return kern_tags(nl, pid, snap);
+}
+
+int kern_audit(struct kern *nl, pid_t pid, struct audit *audit)
+{
+	*audit = (struct audit){.pid = pid,
+				.kernel_rss = in_number(&kernel),
+				.walked = in_number(&kernel),
+				.drift = in_rarely(&kernel) ? in_number(&kernel) : 0,
+				.lost = in_number(&kernel)};
+	in_name(&kernel, audit->comm, sizeof(audit->comm));
+	return refuse(nl);
+}
+
+int kern_track(struct kern *nl, pid_t pid, bool track)
+{
+	must(pid > 0);
+	(void)track;
+	return refuse(nl);
+}
+
+/* ---- what the commands do to the machine ---- */
+
+static uint64_t now;
+
+static int fake_clock(clockid_t clock, struct timespec *at)
+{
+	(void)clock;
+	now += 1000;
+	*at = (struct timespec){.tv_sec = (time_t)(now / 1000000000),
+				.tv_nsec = (long)(now % 1000000000)};
+	return 0;
+}
+
+static int fake_wait(const struct timespec *left, const sigset_t *mask)
+{
+	(void)mask;
+	must(left->tv_sec >= 0 && left->tv_nsec >= 0 && left->tv_nsec < 1000000000);
+	now += (uint64_t)left->tv_sec * 1000000000 + (uint64_t)left->tv_nsec;
+	return 0;
+}
+
+static int fake_ioctl(int fd, unsigned long command, const void *arg)
+{
+	const struct mtag_ioc_child *child = arg;
+
+	(void)fd;
+	if (command == MTAG_IOC_CHILD)
+		must(child->name_len && child->name_len <= MTAG_NAME_MAX &&
+		     !memchr((const char *)(uintptr_t)child->name, '/', child->name_len));
+	errno = -refuse(NULL);
+	return errno ? -1 : 0;
+}
+
+#define ppoll(fds, n, left, mask)   fake_wait(left, mask)
+#define clock_gettime(clock, at)    fake_clock(clock, at)
+#define sigprocmask(how, new, old)  sigemptyset(old)
+#define sigaction(signal, new, old) ((void)(new))
+#include "../../ctl/cmd/watch.c"
+#undef sigaction
+
+#define close(fd)		((void)(fd))
+#define open(path, flags)	(in_rarely(&kernel) ? -1 : 3)
+#define ioctl(fd, command, arg) fake_ioctl(fd, command, arg)
+#define execvp(path, argv)	(errno = (path) == (argv)[0] ? ENOENT : EACCES)
+#include "../../ctl/cmd/run.c"
+#undef close
+#undef open
+#undef ioctl
+
+int cmd_doctor(struct ctl *ctl, int argc, char **argv)
+{
+	return ctl_no_options(ctl, argc, argv) == CTL_OPT_BAD ? CTL_USAGE : CTL_OK;
+}
+
+#define main ctl_main
+#include "../../ctl/main.c"
+#undef main
+
+/* Sometimes there is a terminal; it has no size, so that COLUMNS counts. */
+static bool terminal;
+
+int isatty(int fd)
+{
+	(void)fd;
+	return terminal;
+}
+
+/* ---- the command line ---- */
+
+#define ARGS_MAX 12
+
+static bool wants_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], "-j") || !strcmp(argv[i], "--json"))
+			return true;
+	return false;
+}
+
+static void check(int status, bool json, char *out, size_t out_len, char *err, size_t err_len)
+{
+	must(status >= 0 && (status <= CTL_ABSENT || status == 126 || status == 127));
+	must(status != CTL_USAGE || err_len);
+	must_be_harmless(err, err_len, TEXT);
+	if (!json || !out_len || *out != '[') {
+		must_be_harmless(out, out_len, terminal ? COLOURED : JSON);
+		return;
+	}
+	/* watch has a document a line. */
+	for (char *line = out, *end; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		must(end);
+		*end = '\0';
+		must_be_json(line, (size_t)(end - line));
+	}
+}
+
+/* mtagctl prints to what is a terminal, or not. */
+static void run(int argc, char **argv)
+{
+	FILE *real_out = stdout, *real_err = stderr;
+	bool json = wants_json(argc, argv);
+	char *out, *err;
+	size_t out_len, err_len;
+	int status;
+
+	stdout = open_memstream(&out, &out_len);
+	stderr = open_memstream(&err, &err_len);
+	optind = 0;
+	stopped = 0;
+	requests = 0;
+	status = ctl_main(argc, argv);
+	fclose(stdout);
+	fclose(stderr);
+	stdout = real_out;
+	stderr = real_err;
+	/* Indented JSON has more than one line. */
+	for (int i = 1; i < argc; i++)
+		json &= !strchr(argv[i], 'p');
+	check(status, json, out, out_len, err, err_len);
+	free(out);
+	free(err);
+}
+
+static char *built_word(struct input *in)
+{
+	static const char *const words[] = {
+		"show",	   "tree", "watch",	  "run",      "track", "untrack",
+		"audit",   "help", "-j",	  "-s",	      "-p",    "-d",
+		"-n",	   "-t",   "--",	  "-jsp",     "1",     "2",
+		"4194304", "0.01", "5",		  "--json",   "-V",    "--delay=1",
+		"a/b",	   "true", "--by-thread", "--tag=db", "-h",    "--count=2"};
+	const size_t count = sizeof(words) / sizeof(*words);
+	unsigned int pick = in_below(in, (unsigned int)count + 4);
+	char name[128];
+
+	if (pick < count)
+		return strdup(words[pick]);
+	in_name(in, name, sizeof(name));
+	return strdup(name);
+}
+
+static char *raw_word(struct input *in)
+{
+	size_t len = strnlen((const char *)in->p, in->left);
+	char *word = strndup((const char *)in->p, len);
+
+	in->p += len;
+	in->left -= len;
+	in_u8(in);
+	return word;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *argv[ARGS_MAX + 1] = {strdup("mtagctl")}, *copy[ARGS_MAX];
+	struct input in = {data, size};
+	unsigned int bits = in_u8(&in);
+	int argc, n = 1 + (int)(bits >> 4) % (ARGS_MAX - 1);
+
+	terminal = bits & 1;
+	setenv("COLUMNS", bits & 2 ? "57" : "80", 1);
+	setenv("TERM", bits & 4 ? "dumb" : "xterm", 1);
+	for (argc = 1; argc < n && in.left; argc++)
+		argv[argc] = fuzz_built ? built_word(&in) : raw_word(&in);
+	memcpy(copy, argv, sizeof(copy));
+	kernel = in;
+	run(argc, argv);
+	free(copy[0]);
+	for (int i = 1; i < argc; i++)
+		free(copy[i]);
+	return 0;
+}
+
+/* Words ended by NULs, and what the kernel then does. */
+static size_t make(struct input *in, uint8_t *buf, size_t size)
+{
+	size_t len = 1;
+
+	buf[0] = (uint8_t)in_u8(in);
+	for (unsigned int i = 0; i < (buf[0] >> 4) % (ARGS_MAX - 1U); i++) {
+		char *word = built_word(in);
+
+		memcpy(buf + len, word, strlen(word) + 1);
+		len += strlen(word) + 1;
+		free(word);
+	}
+	for (unsigned int i = 0; i < 512 && len < size; i++)
+		buf[len++] = (uint8_t)in_u8(in);
+	return len;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	fuzz_begin();
+	/* Without a number that is another one in each process. */
+	json_global_set_string_hash(JSON_C_STR_HASH_PERLLIKE);
+	fuzz_seeds(make, 32);
+	return 0;
+}
