@@ -45,7 +45,7 @@ done_testing() {
 
 # until_true SECONDS COMMAND…: polls it.
 until_true() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${MTAG_SLOW:-1}))
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
@@ -57,13 +57,19 @@ until_true() {
 # more SHORT LONG: how much of something: the first, or the second with tests/run-all --long.
 more() { if [ -n "${MTAG_LONG:-}" ]; then echo "$2"; else echo "$1"; fi; }
 
+# A CPU that runs a kernel thread keeps the mm that it had, though its process has ended.
+visit_cpus() {
+	local cpu
+	for cpu in /sys/devices/system/cpu/cpu[0-9]*; do taskset -c "${cpu##*cpu}" true; done
+}
+
 health() { awk -v name="$1" '$1 == name {print $2}' $debug/health; }
 
 # load PARAMETER…
 load() { insmod "$MTAG_MODULE" "$@"; }
 # A call or a file that is being closed may hold the module for a moment. What it said last is shown.
 unload() {
-	local end=$((SECONDS + 60)) said status
+	local end=$((SECONDS + 60 * ${MTAG_SLOW:-1})) said status
 	until said=$(rmmod mtag 2>&1); do
 		status=$?
 		if [ $SECONDS -ge $end ]; then

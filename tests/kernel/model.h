@@ -16,7 +16,8 @@
 #define KPF_HEAD       (1ULL << 15)
 #define KPF_TAIL       (1ULL << 16)
 #define PAGEMAP_GUARD  (1ULL << 58)
-#define FRAMES	       (2 * HPAGE / PG)
+#define FRAMES	       32
+#define WINDOWS	       512
 #define MODEL_TAGS_MAX 8
 
 /* An area of anonymous memory; pages == 0: none. */
@@ -36,25 +37,34 @@ enum where {
 	SWAPPED,
 };
 
-/* The kernel's flags of a frame, by a window that the next call reuses. */
+/*
+ * The kernel's flags of a frame, as they were when one of its neighbours was first asked for;
+ * UINT64_MAX forgets all. Frames of an area may lie anywhere: many small windows.
+ */
 UNUSED static uint64_t frame_flags(uint64_t pfn)
 {
-	static uint64_t window[FRAMES], start = UINT64_MAX;
+	static struct {
+		unsigned long round;
+		uint64_t start, flags[FRAMES];
+	} windows[WINDOWS], *w;
+	static unsigned long round;
 	static int fd = -1;
 	ssize_t got;
 
 	if (fd < 0)
 		fd = must(open("/proc/kpageflags", O_RDONLY | O_CLOEXEC));
 	if (pfn == UINT64_MAX) {
-		start = pfn;
+		round++;
 		return 0;
 	}
-	if (start == UINT64_MAX || pfn < start || pfn >= start + FRAMES) {
-		start = pfn & -(HPAGE / PG);
-		got = must(pread(fd, window, sizeof(window), start * 8));
-		memset((char *)window + got, 0, sizeof(window) - got);
+	w = &windows[pfn / FRAMES % WINDOWS];
+	if (w->round != round || w->start != pfn - pfn % FRAMES) {
+		w->round = round;
+		w->start = pfn - pfn % FRAMES;
+		got = must(pread(fd, w->flags, sizeof(w->flags), w->start * 8));
+		memset((char *)w->flags + got, 0, sizeof(w->flags) - got);
 	}
-	return window[pfn - start];
+	return w->flags[pfn % FRAMES];
 }
 
 /* Where each page of a model is. The zero page is nowhere, as are guards. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attaching and being tracked while other threads of the process map, touch, unmap and fork. */
-/* vm: timeout=400 */
+/* vm: group=parallel thread=multi mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 

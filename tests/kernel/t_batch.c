@@ -318,7 +318,6 @@ static void shared_folios(size_t size)
 
 int main(void)
 {
-	static const size_t sizes[] = {16 * KIB, 64 * KIB, 512 * KIB};
 	uint64_t drift;
 
 	need_root();
@@ -331,11 +330,14 @@ int main(void)
 	w = tag("worker");
 	spew(THP "khugepaged/scan_sleep_millisecs", "1000000");
 	tmpfs("always");
-	tmpfs("within_size");
 	tmpfs("advise");
-	tmpfs("never");
-	for (size_t i = 0; i < COUNT(sizes); i++)
-		shared_folios(sizes[i]);
+	shared_folios(16 * KIB);
+	shared_folios(512 * KIB);
+	if (getenv("MTAG_LONG")) {
+		tmpfs("within_size");
+		tmpfs("never");
+		shared_folios(64 * KIB);
+	}
 	if (real_fs())
 		file(must(open(FS "/batch", O_RDWR | O_CREAT | O_CLOEXEC, 0600)), MTAG_C_FILE,
 		     "ext4");

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Each obstacle is put in the module's way for real; mtagctl doctor names it, and doing what it advises
 # removes it. (What Debian's kernels cannot be made to lack, tests/unit/ctl_doctor.sh makes up.)
-# vm: group=doctor accel=single module=linger_ms=2000 timeout=600
+# vm: group=doctor module=linger_ms=2000 timeout=600
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 mount -t securityfs none /sys/kernel/security
@@ -23,8 +23,14 @@ look() {
 field() { jq -r --arg check "$1" --arg key "$2" '.[] | select(.check == $check) | .[$key]' "$tmp/said"; }
 # sees EXIT STATUS CHECK DETAIL NAME: of what it said last; DETAIL is a part of it.
 sees() {
-	[ "$status $(field "$3" status)" = "$1 $2" ] && [[ $(field "$3" detail) == *"$4"* ]] &&
-		{ [ "$2" = ok ] || [ -n "$(field "$3" advice)" ]; }
+	local entry said_status said_advice said_detail
+	entry=$(jq -r --arg check "$3" '.[] | select(.check == $check) | .status, .advice // "", .detail' "$tmp/said")
+	{
+		read -r said_status
+		read -r said_advice
+		read -rd '' said_detail
+	} <<<"$entry"
+	[ "$status $said_status" = "$1 $2" ] && [[ $said_detail == *"$4"* ]] && { [ "$2" = ok ] || [ -n "$said_advice" ]; }
 	ok $? "$5" || jq -c '.[]' "$tmp/said" | sed "s/^/#   exit $status: /"
 }
 # do_as_told CHECK PATTERN: the command in its advice that matches.

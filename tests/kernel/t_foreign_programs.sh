@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Programs that know nothing of mtag, under mtagctl run: python3, gcc, redis, sqlite3, PostgreSQL.
 # vm: group=foreign mem=900M timeout=600 args=python gcc sqlite
-# vm: group=foreign mem=900M timeout=600 args=redis postgres
+# vm: group=foreign mem=900M timeout=600 args=redis
+# vm: group=foreign-long mem=900M timeout=3600 long=1 args=postgres
 . tests/kernel/foreign.sh
 
 # tracked_job NAME COMMAND…: runs it to its end, audited meanwhile.
@@ -19,7 +20,7 @@ python() {
 		import os, threading
 		kept = []
 		def work(n):
-		    for i in range(30):
+		    for i in range(18):
 		        kept.append({str(j): [j] * 8 for j in range(n)})
 		        if i % 3 == 0:
 		            kept.pop(0)
@@ -50,12 +51,12 @@ gcc_build() {
 	# shellcheck disable=SC2016
 	tracked_job gcc sh -c 'for f in lib/*.c $0; do echo "$f"; done | xargs -P 3 -I {} sh -c "
 		gcc -std=c11 -D_GNU_SOURCE -DMTAG_VERSION='\''\"0\"'\'' -O2 -g -Iinclude -Ictl -I/usr/include/libnl3 -c {} \
-			-o '"$tmp"'/build/\$(echo {} | tr / _).o"' "$(more 'ctl/*.c' 'ctl/*.c ctl/*/*.c')"
+			-o '"$tmp"'/build/\$(echo {} | tr / _).o"' "$(more 'ctl/[df]*.c' 'ctl/*.c ctl/*/*.c')"
 }
 
 sqlite() {
 	local rows
-	rows=$(more 30000 120000)
+	rows=$(more 15000 120000)
 	cat >"$tmp/work.sql" <<-END
 		CREATE TABLE t (id INTEGER PRIMARY KEY, word TEXT, n INTEGER);
 		WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < $rows)
@@ -75,10 +76,10 @@ redis() {
 	server=$!
 	until_true 60 eval "redis-cli -p $port ping 2>/dev/null | grep -q PONG"
 	ok $? "redis-server answers" || { tail "$tmp/redis.out" | sed 's/^/# /'; return; }
-	tracked_job redis-benchmark redis-benchmark -p $port -n "$(more 2000 6000)" -r 20000 -d 400 -c 20 -t set,get,lpush,hset,zadd -q
+	tracked_job redis-benchmark redis-benchmark -p $port -n "$(more 1200 6000)" -r 20000 -d 400 -c 20 -t set,get,lpush,hset,zadd -q
 	# A snapshot is a fork, with copy on write while the load goes on.
 	redis-cli -p $port bgsave >/dev/null
-	tracked_job redis-snapshot redis-benchmark -p $port -n "$(more 1500 4000)" -r 20000 -d 400 -c 20 -t set,get -q
+	tracked_job redis-snapshot redis-benchmark -p $port -n "$(more 800 4000)" -r 20000 -d 400 -c 20 -t set,get -q
 	until_true 60 eval "redis-cli -p $port info persistence | grep -q 'rdb_bgsave_in_progress:0'"
 	ok $? "redis-server's snapshot ends"
 	redis-cli -p $port flushall >/dev/null
@@ -100,8 +101,8 @@ postgres() {
 	tracked_job pg_ctl-start "${as[@]}" "$pg/pg_ctl" -D "$data/db" -w -t 120 -l "$data/log" \
 		-o "-c listen_addresses= -c unix_socket_directories=$tmp/pgsocket -c shared_buffers=48MB -c fsync=off" start
 	tracked_job pgbench-init "${as[@]}" "$pg/pgbench" -h "$tmp/pgsocket" -i -s 1 -q postgres
-	tracked_job pgbench "${as[@]}" "$pg/pgbench" -h "$tmp/pgsocket" -c 4 -j 2 -T "$(more 4 12)" -C postgres
-	tracked_job pgbench-select "${as[@]}" "$pg/pgbench" -h "$tmp/pgsocket" -c 4 -T "$(more 3 6)" -S postgres
+	tracked_job pgbench "${as[@]}" "$pg/pgbench" -h "$tmp/pgsocket" -c 4 -j 2 -T "$(more 2 12)" -C postgres
+	tracked_job pgbench-select "${as[@]}" "$pg/pgbench" -h "$tmp/pgsocket" -c 4 -T "$(more 2 6)" -S postgres
 	audit_work
 	ok $? "PostgreSQL at rest: drift 0, lost 0"
 	tracked_job pg_ctl-stop "${as[@]}" "$pg/pg_ctl" -D "$data/db" -w -t 120 -m fast stop
@@ -112,7 +113,7 @@ least=0
 for program; do
 	case $program in
 	python) python; least=$((least + 25)) ;;
-	gcc) gcc_build; least=$((least + 40)) ;;
+	gcc) gcc_build; least=$((least + 20)) ;;
 	sqlite) sqlite; least=$((least + 1)) ;;
 	redis) redis; least=$((least + 3)) ;;
 	postgres) postgres; least=$((least + 10)) ;;

@@ -5,12 +5,12 @@
 # vm: group=stress mem=600M timeout=420 args=memory
 # vm: group=stress mem=600M timeout=420 args=process
 # vm: group=stress mem=600M timeout=420 args=shared
-# vm: group=stress-long mem=600M timeout=7200 long=1 args=memory 120
-# vm: group=stress-long mem=600M timeout=7200 long=1 args=process 120
-# vm: group=stress-long mem=600M timeout=7200 long=1 args=shared 120
+# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=memory 120
+# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=process 120
+# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=shared 120
 command -v stress-ng >/dev/null || { echo "1..0 # SKIP no stress-ng"; exit; }
 . tests/kernel/foreign.sh
-seconds=${2:-3}
+seconds=${2:-2}
 
 # batch NAME OPTION…: these stressors at once. No process may grow so far that the kernel has to kill.
 batch() {
@@ -29,6 +29,9 @@ batch() {
 	grep -E 'fail|skip|not implemented|abort' "$tmp/$name" | head -n 5 | sed 's/^/# /'
 }
 
+# Not in the short form.
+more_batch() { [ -z "${MTAG_LONG:-}" ] || batch "$@"; }
+
 # programs NAME COUNT: short programs of a shell's, two at a time.
 programs() {
 	# shellcheck disable=SC2016
@@ -45,8 +48,8 @@ memory)
 	batch vm --vm 2 --vm-bytes 70M --mmap 1 --mmap-bytes 32M --zero 1
 	batch merge --vm 2 --vm-bytes 48M --vm-madvise mergeable --mremap 1 --mremap-bytes 24M --munmap 1
 	batch advise --madvise 2 --mlock 1 --remap 1 --pageswap 1
-	batch heap --brk 1 --bigheap 1 --bigheap-growth 262144 --stack 1 --vm 1 --vm-bytes 64M
-	batch file --mmap 1 --mmap-bytes 16M --mmap-file --msync 1 --msync-bytes 8M --mprotect 1 --pagemove 1 \
+	more_batch heap --brk 1 --bigheap 1 --bigheap-growth 262144 --stack 1 --vm 1 --vm-bytes 64M
+	more_batch file --mmap 1 --mmap-bytes 16M --mmap-file --msync 1 --msync-bytes 8M --mprotect 1 --pagemove 1 \
 		--pagemove-bytes 8M
 	batch more --vm-splice 1 --vm-rw 1 --vm-rw-bytes 8M --fault 1 --malloc 1 --malloc-bytes 1M
 	verdict "$(more 30 100)"
@@ -60,17 +63,17 @@ process)
 	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 	batch exec --exec 2 --exec-max 8 --switch 1 --vm 1 --vm-bytes 64M
 	temp=$tmp as=()
-	programs shell "$(more 150 500)"
-	batch mmapfork --mmapfork 1 --vfork 1 --vm-segv 1
-	batch mixed --fork 1 --vfork 1 --stack 1 --mmap 1 --mmap-bytes 24M --bad-altstack 1
-	verdict "$(more 300 1500)"
+	programs shell "$(more 60 500)"
+	more_batch mmapfork --mmapfork 1 --vfork 1 --vm-segv 1
+	more_batch mixed --fork 1 --vfork 1 --stack 1 --mmap 1 --mmap-bytes 24M --bad-altstack 1
+	verdict "$(more 150 1500)"
 	;;
 shared)
 	batch shm --shm 1 --shm-bytes 2M --shm-sysv 1 --shm-sysv-bytes 2M --vm 1 --vm-bytes 64M
 	batch memfd --memfd 1 --memfd-bytes 8M --tmpfs 1 --numa 1
-	batch fixed --mmapaddr 1 --mmapfixed 1 --mmapmany 1 --vm 1 --vm-bytes 48M
+	more_batch fixed --mmapaddr 1 --mmapfixed 1 --mmapmany 1 --vm 1 --vm-bytes 48M
 	batch uffd --userfaultfd 1 --userfaultfd-bytes 8M --hdd 1 --hdd-bytes 8M --fork 1
-	batch vma --vm-addr 1 --secretmem 1 --physpage 1 --shm 1 --shm-bytes 2M --fork 1
+	more_batch vma --vm-addr 1 --secretmem 1 --physpage 1 --shm 1 --shm-bytes 2M --fork 1
 	verdict "$(more 30 100)"
 	;;
 *)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 5: a forked child keeps owners, tree and current tag; copies keep the owner. */
-/* vm: group=small mem=1G timeout=400 */
+/* vm: group=parallel thread=multi mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <linux/io_uring.h>

@@ -126,14 +126,14 @@ static void over_swapped(void)
 	m = model_of(0, area(N * PG), N * PG);
 	touch_pages(m, a, 0, N / 2, 2);
 	touch_pages(m, b, 1, N / 2, 2);
-	page_out(m->p, N / 2 * PG);
+	reclaim(m->p, N / 2 * PG);
 	install(m->p + N / 4 * PG, N / 2 * PG);
 	agree("guards over pages in swap and in memory");
 	in_child
 		agree("a child of both");
 	read_all(w, m->p, N / 4 * PG);
 	agree("what is left in swap read back");
-	page_out(m->p, N / 4 * PG);
+	reclaim(m->p, N / 4 * PG);
 	is(swapoff_all(), 0, "swapoff goes past guards");
 	agree("and finds the rest");
 	model_end(0);

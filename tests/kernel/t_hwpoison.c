@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory failure: a poisoned page leaves the process, and its owner's account. */
-/* vm: group=small mem=1G */
+/* vm: group=parallel thread=multi mem=1G */
 // link: -Wl,-z,now
 #include "lib.h"
 

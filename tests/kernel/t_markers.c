@@ -79,7 +79,7 @@ static void private_memory(void)
 		agree("a child's copies of them, too");
 	}
 	if (swap_zram()) {
-		page_out(m->p, N * PG);
+		reclaim(m->p, N * PG);
 		agree("write-protected pages in swap");
 		in_child {
 			read_all(w, m->p, N / 4 * PG);
@@ -91,7 +91,7 @@ static void private_memory(void)
 		touch_pages(m, w, 0, N / 2, 2);
 		agree("unprotected, and written to");
 		protect(m->p, N, true);
-		page_out(m->p, N * PG);
+		reclaim(m->p, N * PG);
 		is(swapoff_all(), 0, "swapoff of write-protected pages works");
 		agree("and brings them back");
 	}

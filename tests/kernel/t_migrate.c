@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2: the owner follows the contents to another page frame, by compaction and by soft-offlining. */
-/* vm: group=small mem=1G timeout=400 */
+/* vm: group=parallel thread=multi mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 

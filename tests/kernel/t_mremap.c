@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 4: mremap in all its forms keeps owners, and ranges their tag. */
-/* vm: group=small mem=1G */
+/* vm: group=parallel thread=multi mem=1G */
 // link: -Wl,-z,now
 #include "lib.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bugs that reviewers found: what they did to the module, one function for each. */
-/* vm: group=small mem=1G timeout=400 */
+/* vm: group=parallel thread=multi mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 #include <linux/io_uring.h>
@@ -213,7 +213,7 @@ static void swap_cached_range(void)
 	is(anon_of(a) + anon_of(b), N * PG, "swap-cached pages given to a tag are some tag's");
 	exact("exact after giving swap-cached pages to a tag");
 	squeeze(p, N * PG);
-	page_out(p, N * PG);
+	reclaim(p, N * PG);
 	exact("exact once they are out again");
 	open_gate(g, 3);
 	reap(pid);
@@ -234,7 +234,7 @@ static void leave_owners(void)
 	}
 	p = area(MANY * PG);
 	touch(t, p, MANY * PG);
-	page_out(p, MANY * PG);
+	reclaim(p, MANY * PG);
 	is(swap_of(t), smaps(p, MANY * PG).swap, "what a process leaves in swap has its owner");
 	ok(swap_of(t) > MANY / 2 * PG, "and is most of swap");
 }

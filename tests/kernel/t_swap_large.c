@@ -60,7 +60,7 @@ static void there_and_back(void)
 	touch_pages(m, w, 0, m->pages, 1);
 	is(anon_of(w), 0, "%s: none is who brought it back's", kb);
 	agree("%s: all back by writing", kb);
-	page_out(m->p, MANY * size);
+	reclaim(m->p, MANY * size);
 	read_all(w, m->p, MANY * size);
 	agree("%s: out and in again", kb);
 	must(munmap(m->p + size / 2, size));
@@ -127,14 +127,14 @@ static void forked(void)
 			touch_pages(m, w, 0, 3 * pages_each, 1);
 			agree("%s: a grandchild that writes", kb);
 		}
-		page_out(m->p, 2 * size);
+		reclaim(m->p, 2 * size);
 		agree("%s: and reclaims what it had read", kb);
 	}
 	agree("%s: the parent's are all out still", kb);
 	touch_pages(m, w, 0, m->pages / 2, 2);
 	agree("%s: the parent brings them back", kb);
 	in_child {
-		page_out(m->p, MANY * size);
+		reclaim(m->p, MANY * size);
 		agree("%s: a child that reclaims what it shares", kb);
 		read_all(w, m->p, MANY * size);
 		agree("%s: and reads it", kb);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* I4 under load: threads that change tags at every page while others map, move and unmap. */
-/* vm: group=threads cpus=4 timeout=400 */
+/* vm: group=parallel thread=multi mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
 

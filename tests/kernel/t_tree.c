@@ -50,6 +50,13 @@ static void names(void)
 	refused("tab\t", 4, EINVAL, "a name with a tab");
 	refused("nul\0x", 5, EINVAL, "a name with a NUL");
 	refused("\xc2\x9b", 2, EINVAL, "a name with a C1 control character");
+	refused("a\xc2\xad", 3, EINVAL, "a name with a soft hyphen, which is not seen");
+	refused("\xd8\x9c", 2, EINVAL, "a name with a mark that reorders (U+061C)");
+	refused("\xe2\x80\xae", 3, EINVAL, "a name with a mark that reorders (U+202E)");
+	refused("\xe1\xa0\x8e", 3, EINVAL, "a name with an invisible separator (U+180E)");
+	refused("\xf0\x9d\x85\xb3", 4, EINVAL, "a name with an invisible mark (U+1D173)");
+	refused("\xf3\xa0\x81\xa1", 4, EINVAL, "a name with an invisible letter (U+E0061)");
+	refused("\xef\xbf\xbf", 3, EINVAL, "a name with what is no character (U+FFFF)");
 	refused("\xff\xfe", 2, EINVAL, "a name that is no UTF-8");
 	refused("\xc0\xaf", 2, EINVAL, "a name with an overlong slash");
 	refused("\xed\xa0\x80", 3, EINVAL, "a name with a surrogate");

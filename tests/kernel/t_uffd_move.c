@@ -205,7 +205,7 @@ static void swapped_pages(void)
 		agree("in swap: written to by a child");
 	}
 	/* Out again, and moved by nothing: swapoff finds them where they are now. */
-	page_out(DST->p + N / 2 * PG, N / 4 * PG);
+	reclaim(DST->p + N / 2 * PG, N / 4 * PG);
 	agree("out again from the new place");
 	is(swapoff_all(), 0, "swapoff works");
 	agree("swapoff brings them back to their new place");

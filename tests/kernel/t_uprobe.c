@@ -102,6 +102,44 @@ out:
 	unlink(path);
 }
 
+static void on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	must(sched_setaffinity(0, sizeof(set), &set));
+}
+
+/* The same task copies on one processor and has its copies taken away on another. */
+static void moving(const char *path)
+{
+	int fd = code_file(path);
+	char *p;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2 ||
+	    spew(TRACING "uprobe_events", "p:mtag/one %s:0x0\n", path)) {
+		skip("copies stay their owner's when the prober moves (no uprobe, or one processor)");
+		return;
+	}
+	on_cpu(0);
+	enable(true);
+	p = map_code(fd);
+	is(smaps(p, N * PG).anon, PG, "code mapped on one processor has a copy");
+	on_cpu(1);
+	enable(false);
+	enable(true);
+	is(smaps(p, N * PG).anon, PG, "on the other it gets another");
+	on_cpu(0);
+	enable(false);
+	clean(getpid(), "which is who made it's when it goes on the first");
+	spew(TRACING "uprobe_events", "-:mtag/one\n");
+	must(munmap(p, N * PG));
+	is(pages_of_file() + anon_of(f) + anon_of(d), 0, "nothing is left");
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	uint64_t drift;
@@ -117,6 +155,7 @@ int main(void)
 	live(CODE);
 	if (real_fs())
 		live(FS "/mtag-uprobe");
+	moving(CODE);
 	must0(mtag_default(0));
 	clean(getpid(), "audit agrees");
 	no_drift(drift);

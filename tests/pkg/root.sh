@@ -31,7 +31,7 @@ root_ensure() {
 }
 
 root_boot() {
-	local seconds=$1 dir=$2 kernel=$3 initrd=$4 steps=$5 accel=tcg,thread=multi
+	local seconds=$1 dir=$2 kernel=$3 initrd=$4 steps=$5 accel=tcg,thread=${MTAG_VM_THREAD:-multi}
 	# What tests/vm/run has found out.
 	[ "$(cat "$cache"/kvm-* 2>/dev/null)" != yes ] || accel=kvm
 	# Without cx16, as TCG now and then spoils the flags in it, which kernels die of as they boot.

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# t_install.sh [SUITE…]: the packages, lintian's opinion of them, and what becomes of them on a Debian of
-# its own in a VM: installed by apt, used by an unprivileged user, removed and purged. With suites
-# named, or MTAG_LONG set (all of roots/), also: make dkms, a second kernel, an upgrade under a process
-# that is tracked. Needs root, or what mmdebstrap needs instead.
+# t_install.sh [SUITE…]: the packages, lintian's opinion of them, and what is in them. With suites named, or
+# MTAG_LONG set (all of roots/), also what becomes of them on a Debian of its own in a VM, where the module
+# is built five times and more: make dkms, installed by apt, used by an unprivileged user, a second kernel,
+# an upgrade under a process that is tracked, removed and purged. Needs root, or what mmdebstrap needs
+# instead.
 set -u
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 . tests/pkg/root.sh
@@ -36,7 +37,7 @@ quietly() { "$@" >"$tmp/log" 2>&1 || { tail -n 40 "$tmp/log"; return 1; }; }
 # boot KERNEL INITRD STEPS: what the guest says is ours, its tests numbered on.
 boot() {
 	local line
-	root_boot 3000 "$tmp" "$@" >"$tmp/out" 2>&1
+	root_boot 5400 "$tmp" "$@" >"$tmp/out" 2>&1
 	while read -r line; do
 		case $line in
 		ok\ *) ok 0 "$suite: ${line#* - }" ;;
@@ -68,11 +69,32 @@ disk() {
 	cp --sparse=always "$root/root.img" "$tmp/root.img"
 }
 
-short() {
-	boot "$root/boot/vmlinuz" "$root/boot/initrd" before,install,remove,purge
+# contents: the packages unpacked side by side. That DKMS builds such a source tree t_signing.sh sees.
+contents() {
+	local deb file flags in=$tmp/root lib=usr/lib/x86_64-linux-gnu
+	for deb in "$tmp"/disk/old/*.deb; do
+		case $deb in
+		*-dbgsym_*) ;;
+		*) check "${deb##*/} can be unpacked" dpkg-deb -x "$deb" "$in" ;;
+		esac
+	done
+	for file in bin/mtagctl share/bash-completion/completions/mtagctl share/man/man{8/mtagctl.8,7/mtag.7}.gz \
+			share/man/man{4/mtag.4,3/libmtag.3,3/MTAG_SCOPE.3}.gz lib/modules-load.d/mtag.conf \
+			lib/udev/rules.d/60-mtag.rules include/mtag.h{,pp} include/linux/mtag.h; do
+		check "there is /usr/$file" test -s "$in/usr/$file"
+	done
+	for file in Kbuild dkms.conf kmod include/uapi; do
+		check "mtag-dkms has $file as it is here" quietly diff -r "$file" "$in/usr/src/mtag-$old/$file"
+	done
+	flags=$(PKG_CONFIG_SYSROOT_DIR=$in PKG_CONFIG_LIBDIR=$in/$lib/pkgconfig pkg-config --cflags --libs libmtag)
+	# shellcheck disable=SC2086
+	check "a program is built with libmtag-dev" quietly cc -o "$tmp/ten" tests/pkg/ten.c $flags
+	check "and starts with libmtag0" eval \
+		'LD_LIBRARY_PATH=$in/$lib ldd "$tmp/ten" | grep -q "libmtag.so.0 => $in/$lib/"'
+	is "$("$in/usr/bin/mtagctl" --version)" "mtagctl $old" "mtagctl says which version it is"
 }
 
-long() {
+in_vm() {
 	local second
 	boot "$root/boot/vmlinuz" "$root/boot/initrd" before,source,install,second
 	second=$(debugfs -R 'cat /var/log/mtag-test/second' "$tmp/root.img" 2>/dev/null)
@@ -92,19 +114,16 @@ publish old "$old"
 cp tests/kernel/lib.sh tests/pkg/*.c "$tmp/disk/"
 cp tests/pkg/guest "$tmp/disk/run"
 
-suites=("$@") form=long
-if [ $# = 0 ] && [ -n "${MTAG_LONG:-}" ]; then
-	mapfile -t suites < <(ls tests/pkg/roots)
-elif [ $# = 0 ]; then
-	suites=(bookworm) form=short
-fi
-if [ $form = long ]; then
-	check "so does its next version" quietly build_new || bail "there are no newer packages"
+contents
+suites=("$@")
+[ $# != 0 ] || [ -z "${MTAG_LONG:-}" ] || mapfile -t suites < <(ls tests/pkg/roots)
+if [ ${#suites[@]} != 0 ]; then
+	check "make deb builds the next version, too" quietly build_new || bail "there are no newer packages"
 	publish new "$new"
 fi
 for suite in "${suites[@]}"; do
 	root_ensure "$suite" || bail "there is no $suite to install on"
 	disk
-	$form
+	in_vm
 done
 done_testing

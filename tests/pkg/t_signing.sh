@@ -90,7 +90,7 @@ dkms_build() {
 # boot before | after: the guest's tests, numbered on.
 boot() {
 	local said
-	MTAG_TAP="$tap_run $tap_failed" MTAG_FIRMWARE=$dir MTAG_VM_ACCEL=${MTAG_VM_ACCEL:-single} \
+	MTAG_TAP="$tap_run $tap_failed" MTAG_FIRMWARE=$dir MTAG_VM_ACCEL=${MTAG_VM_ACCEL:-tcg} MTAG_VM_THREAD=single \
 		PATH=$PWD/$here:$PATH tests/vm/run --kernel "$kernel" --no-module --timeout 600 \
 		-- "$0" guest "$1" 2>&1 | tee "$dir/out"
 	said=$(sed -n 's/^# run //p' "$dir/out")

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * For tests only: fails the n-th allocation, as fault injection does in kernels that have it.
+ *
+ * The allocators are hooked at their entry, by ftrace, and made to return 0 at once. So nothing is said in
+ * the kernel's log, and what a failure inside an allocator would do to it is not tried. ftrace_ops of our own
+ * and no kprobes: those are missed in the handlers of other kprobes, which are where mtag allocates then.
+ *
+ * What counts is what a process and its children allocate while a function of a range of text runs: the
+ * stack is unwound. What interrupts allocate never counts.
+ */
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/ftrace.h>
+#include <linux/gfp.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <linux/stacktrace.h>
+
+static unsigned long begin, end;
+module_param(begin, ulong, 0600);
+module_param(end, ulong, 0600);
+MODULE_PARM_DESC(end, "only while a function between begin and end runs; 0 and 0: always");
+
+static int pid;
+module_param(pid, int, 0600);
+MODULE_PARM_DESC(pid, "process that is meant, with its children; -1: all, 0: none");
+
+static unsigned int every;
+module_param(every, uint, 0600);
+MODULE_PARM_DESC(every, "after the n-th every so many-th; 0: no more");
+
+static unsigned int stall;
+module_param(stall, uint, 0600);
+MODULE_PARM_DESC(stall, "milliseconds that a failure takes");
+
+static atomic_t left, failed, seen;
+static unsigned long failed_ip, failed_for;
+
+static int set_nth(const char *value, const struct kernel_param *kp)
+{
+	int n, ret = kstrtoint(value, 0, &n);
+
+	if (ret)
+		return ret;
+	atomic_set(&left, 0);
+	atomic_set(&failed, 0);
+	atomic_set(&seen, 0);
+	atomic_set(&left, n);
+	return 0;
+}
+
+static int get_nth(char *buffer, const struct kernel_param *kp)
+{
+	return sprintf(buffer, "%d %d %ps for %pS\n", atomic_read(&failed), atomic_read(&seen),
+		       (void *)READ_ONCE(failed_ip), (void *)READ_ONCE(failed_for));
+}
+
+static const struct kernel_param_ops nth_ops = {.set = set_nth, .get = get_nth};
+module_param_cb(nth, &nth_ops, NULL, 0600);
+MODULE_PARM_DESC(
+	nth,
+	"write: fail the n-th from now on, 0: none; read: how many failed and were asked for, and the last that failed");
+
+/* Where an allocator has its flags; NO_GFP: nowhere. */
+enum { NO_GFP = -1, FIRST, SECOND, THIRD, FOURTH, FIFTH };
+
+#ifdef CONFIG_SLAB_BUCKETS
+#define BEHIND_BUCKET THIRD
+#else
+#define BEHIND_BUCKET SECOND
+#endif
+/* Since it takes an alignment. */
+#ifdef kvmalloc_node_align
+#define KVMALLOC (BEHIND_BUCKET + 1)
+#else
+#define KVMALLOC BEHIND_BUCKET
+#endif
+
+/* Of all kernels; each has some. */
+static const struct {
+	const char *name;
+	int gfp;
+} allocators[] = {
+	{"kmem_cache_alloc", SECOND},
+	{"kmem_cache_alloc_lru", THIRD},
+	{"kmem_cache_alloc_node", SECOND},
+	{"kmem_cache_alloc_bulk", SECOND},
+	{"__kmalloc", SECOND},
+	{"__kmalloc_node", SECOND},
+	{"__kmalloc_node_track_caller", SECOND},
+	{"kmalloc_trace", SECOND},
+	{"kmalloc_node_trace", SECOND},
+	{"kmalloc_large", SECOND},
+	{"kmalloc_large_node", SECOND},
+	{"kvmalloc_node", SECOND},
+	{"__alloc_percpu", NO_GFP},
+	{"__alloc_percpu_gfp", THIRD},
+	{"__vmalloc_node_range", FIFTH},
+	{"__alloc_pages", FIRST},
+	{"__alloc_pages_bulk", FIRST},
+	{"kmem_cache_alloc_noprof", SECOND},
+	{"kmem_cache_alloc_lru_noprof", THIRD},
+	{"kmem_cache_alloc_node_noprof", SECOND},
+	{"kmem_cache_alloc_bulk_noprof", SECOND},
+	{"kmem_cache_prefill_sheaf", SECOND},
+	{"__kmalloc_noprof", SECOND},
+	{"__kmalloc_node_noprof", BEHIND_BUCKET},
+	{"__kmalloc_node_track_caller_noprof", BEHIND_BUCKET},
+	{"__kmalloc_cache_noprof", SECOND},
+	{"__kmalloc_cache_node_noprof", SECOND},
+	{"__kmalloc_large_noprof", SECOND},
+	{"__kmalloc_large_node_noprof", SECOND},
+	{"__kvmalloc_node_noprof", KVMALLOC},
+	{"pcpu_alloc_noprof", FOURTH},
+	{"__vmalloc_node_range_noprof", FIFTH},
+	{"__alloc_pages_noprof", FIRST},
+	{"__alloc_frozen_pages_noprof", FIRST},
+	{"alloc_pages_bulk_noprof", FIRST},
+};
+
+/**
+ * struct group - allocators that have their flags in the same place
+ * @ops:	of all of them
+ * @gfp:	that place
+ * @found:	how many this kernel has
+ */
+struct group {
+	struct ftrace_ops ops;
+	int gfp;
+	int found;
+};
+
+static struct group groups[FIFTH + 2];
+
+/* What a failed allocator does: the return value is in the registers already. */
+static noinline notrace void just_return(void)
+{
+	barrier();
+}
+
+static notrace unsigned long flags_of(const struct group *group, const struct pt_regs *regs)
+{
+	switch (group->gfp) {
+	case FIRST:
+		return regs->di;
+	case SECOND:
+		return regs->si;
+	case THIRD:
+		return regs->dx;
+	case FOURTH:
+		return regs->cx;
+	case FIFTH:
+		return regs->r8;
+	}
+	return 0;
+}
+
+static notrace bool concerns(struct task_struct *task)
+{
+	int wanted = READ_ONCE(pid);
+	bool ret;
+
+	if (wanted < 0)
+		return true;
+	/* The parent is freed after a grace period. */
+	preempt_disable_notrace();
+	ret = wanted && (task->tgid == wanted || READ_ONCE(task->real_parent)->tgid == wanted);
+	preempt_enable_notrace();
+	return ret;
+}
+
+static notrace bool is_of_range(unsigned long addr)
+{
+	return addr > begin && addr <= end;
+}
+
+/* May a function in the range run? Is there a return address that may also be an old one. */
+static notrace bool may_be_beneath(const struct pt_regs *regs)
+{
+	unsigned long *sp = (unsigned long *)regs->sp, *top;
+
+	top = task_stack_page(current) + THREAD_SIZE;
+	if (sp < (unsigned long *)task_stack_page(current))
+		return false;
+	for (; sp < top; sp++)
+		if (is_of_range(READ_ONCE_NOCHECK(*sp)))
+			return true;
+	return false;
+}
+
+/* Does one? */
+static noinline notrace bool is_beneath(void)
+{
+	unsigned long callers[64];
+	unsigned int i, nr = stack_trace_save(callers, ARRAY_SIZE(callers), 0);
+
+	for (i = 0; i < nr; i++)
+		if (is_of_range(callers[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Making a cache shows the stack in the log when it fails: that would be taken for an error. What looks for
+ * bugs switches itself off when its own allocation fails: kmemleak, KASAN's stacks, objects' states.
+ */
+static noinline notrace bool is_spared(void)
+{
+	static const char *const spared[] = {"kmem_cache_create", "create_object", "stack_depot",
+					     "fill_pool"};
+	unsigned long callers[32];
+	unsigned int i, j, nr = stack_trace_save(callers, ARRAY_SIZE(callers), 0);
+	char name[KSYM_SYMBOL_LEN];
+
+	for (i = 0; i < nr; i++) {
+		sprint_symbol(name, callers[i]);
+		for (j = 0; j < ARRAY_SIZE(spared); j++)
+			if (strstr(name, spared[j]))
+				return true;
+	}
+	return false;
+}
+
+static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			   struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (atomic_read(&left) <= 0 || !regs || !in_task() || !concerns(current))
+		return;
+	/* Who says so cannot bear it. */
+	if (flags_of(container_of(ops, struct group, ops), regs) & (__force int)__GFP_NOFAIL)
+		return;
+	if (end && !is_of_range(parent_ip) && !(may_be_beneath(regs) && is_beneath()))
+		return;
+	atomic_inc(&seen);
+	if (atomic_dec_return(&left))
+		return;
+	if (is_spared()) {
+		atomic_set(&left, 1);
+		return;
+	}
+	atomic_set(&left, READ_ONCE(every));
+	WRITE_ONCE(failed_ip, ip);
+	WRITE_ONCE(failed_for, parent_ip);
+	atomic_inc(&failed);
+	if (stall)
+		mdelay(stall);
+	regs->ax = 0;
+	regs->ip = (unsigned long)just_return;
+}
+
+static void remove(int nr)
+{
+	while (nr-- > 0) {
+		if (groups[nr].found)
+			unregister_ftrace_function(&groups[nr].ops);
+		ftrace_free_filter(&groups[nr].ops);
+	}
+}
+
+static int find(struct group *group)
+{
+	char name[64];
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(allocators); i++) {
+		if (allocators[i].gfp != group->gfp)
+			continue;
+		strscpy(name, allocators[i].name, sizeof(name));
+		ret = ftrace_set_filter(&group->ops, name, strlen(name), 0);
+		if (!ret)
+			group->found++;
+		else if (ret != -EINVAL)
+			return ret;
+	}
+	return 0;
+}
+
+static int __init failnth_init(void)
+{
+	int i, ret, found = 0;
+
+	for (i = 0; i < ARRAY_SIZE(groups); i++) {
+		groups[i].gfp = i - 1;
+		groups[i].ops.func = called;
+		groups[i].ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
+		ret = find(&groups[i]);
+		/* An empty filter is every function. */
+		if (!ret && groups[i].found)
+			ret = register_ftrace_function(&groups[i].ops);
+		if (ret) {
+			groups[i].found = 0;
+			remove(i + 1);
+			return ret;
+		}
+		found += groups[i].found;
+	}
+	pr_info("failnth: %d allocators\n", found);
+	return 0;
+}
+
+static void __exit failnth_exit(void)
+{
+	remove(ARRAY_SIZE(groups));
+	/* Who was sent to just_return() has returned. */
+	synchronize_rcu_tasks();
+}
+
+module_init(failnth_init);
+module_exit(failnth_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Fails the n-th allocation, for tests");

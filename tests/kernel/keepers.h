@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whoever keeps an mm after its last process has ended, and how to have it let go: a test that waits for
+ * what mtag knows of the ended to be gone would otherwise wait for a CPU to have something to do.
+ */
+#ifndef MTAG_TESTS_KEEPERS_H
+#define MTAG_TESTS_KEEPERS_H
+
+#include "lib.h"
+
+/* A CPU that runs a kernel thread keeps the mm that it had: has each CPU run this process instead. */
+UNUSED static void visit_cpus(void)
+{
+	cpu_set_t all, one;
+
+	must(sched_getaffinity(0, sizeof(all), &all));
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		must(sched_setaffinity(0, sizeof(one), &one));
+	}
+	must(sched_setaffinity(0, sizeof(all), &all));
+}
+
+/* Between two scans it keeps the mm that it has come to. */
+UNUSED static void khugepaged_goes_on(void)
+{
+	spew("/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs", "50");
+}
+
+#endif

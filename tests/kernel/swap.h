@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Swap, and a file system whose pages are no tmpfs's. */
+#ifndef MTAG_TESTS_SWAP_H
+#define MTAG_TESTS_SWAP_H
+
+#include "truth.h"
+
+#define FS "/run/mtag-fs"
+
+/* ext4 on a RAM disk at FS. Its pages are file pages; the RAM disk's own are not reclaimable. */
+UNUSED static bool real_fs(void)
+{
+	return !sh("mountpoint -q " FS
+		   " || { modprobe brd rd_nr=1 rd_size=196608 && modprobe ext4 && "
+		   "mkfs.ext4 -q -F /dev/ram0 && mkdir -p " FS " && mount /dev/ram0 " FS "; } >&2");
+}
+
+UNUSED static bool swap_zram(void)
+{
+	return !sh(
+		"{ grep -q zram /proc/swaps || { modprobe zram && id=$(cat /sys/class/zram-control/hot_add) "
+		"&& echo 512M >/sys/block/zram$id/disksize && mkswap -q /dev/zram$id "
+		"&& swapon -p 10 /dev/zram$id; }; } >&2");
+}
+
+UNUSED static bool swap_file(void)
+{
+	return real_fs() &&
+	       !sh("{ dd if=/dev/zero of=" FS "/swap bs=1M count=64 status=none && chmod 600 " FS
+		   "/swap && mkswap -q " FS "/swap && swapon " FS "/swap; } >&2");
+}
+
+UNUSED static int swapoff_all(void)
+{
+	return sh(
+		"swapoff -a && for s in $(awk 'NR > 1 {print $1}' /proc/swaps); do swapoff $s || exit; done");
+}
+
+/* Reclaims a range; true once all of it is in swap. */
+UNUSED static bool page_out(void *start, size_t len)
+{
+	return until((madvise(start, len, MADV_PAGEOUT), smaps(start, len).swap == len), 30);
+}
+
+/* Reclaims what goes of a range: not what others share, say. */
+UNUSED static void reclaim(void *start, size_t len)
+{
+	uint64_t before = 0, after = 0;
+
+	for (int unchanged = 0; unchanged < 3 && after != len; unchanged++) {
+		madvise(start, len, MADV_PAGEOUT);
+		after = smaps(start, len).swap;
+		if (after != before)
+			unchanged = 0;
+		before = after;
+		usleep(20000);
+	}
+}
+
+#endif

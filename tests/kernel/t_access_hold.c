@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A process that keeps its mmap_lock, as one whose page fault waits for a file system does: it holds up
+ * who reads or tracks it, until they are killed, and nobody else.
+ */
+/* vm: group=access timeout=300 */
+// link: -Wl,-z,now
+#include "netlink.h"
+
+static char image[] = "/tmp/hold.XXXXXX";
+static char mountpoint[] = "/tmp/held.XXXXXX";
+
+static bool in_state(pid_t pid, char state)
+{
+	char path[64], word[8], *text;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	snprintf(word, sizeof(word), ") %c ", state);
+	text = slurp(path);
+	return text && strstr(text, word);
+}
+
+/* A thread of it waits for the frozen file system with mmap_lock held for reading. */
+static pid_t holder(bool tracked)
+{
+	struct mtag_ioc_attach a = {.size = sizeof(a)};
+	struct gate *g = gate();
+	char path[64], *p;
+	pid_t pid;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/file", mountpoint);
+	fd = must(open(path, O_RDWR | O_CREAT, 0600));
+	must(ftruncate(fd, 16 * PG));
+	must(fsync(fd));
+	pid = child();
+	if (!pid) {
+		if (tracked)
+			must0(mtag_ioctl(MTAG_IOC_ATTACH, &a));
+		p = must(mmap(NULL, 16 * PG, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+		open_gate(g, 1);
+		pass_gate(g, 2);
+		madvise(p, 16 * PG, MADV_POPULATE_WRITE);
+		pass_gate(g, 3);
+		_exit(0);
+	}
+	close(fd);
+	pass_gate(g, 1);
+	must(sh("sync; fsfreeze -f %s", mountpoint) ? -1 : 0);
+	open_gate(g, 2);
+	if (!until(in_state(pid, 'D'), 30))
+		bail("it does not wait");
+	open_gate(g, 3);
+	return pid;
+}
+
+/* A process that asks for something of @pid and says how it went by its exit status. */
+static pid_t asker(int command, pid_t pid)
+{
+	pid_t asker = child();
+
+	if (!asker)
+		_exit(nl_ask(nl_open(), command, 0, pid)->error ? 1 : 0);
+	return asker;
+}
+
+static bool ended(pid_t pid, int *status)
+{
+	return waitpid(pid, status, WNOHANG) == pid;
+}
+
+/* Whoever asks for another process is answered at once. */
+static void others_go_on(const char *what)
+{
+	static const struct {
+		int command;
+		const char *name;
+	} asks[] = {
+		{MTAG_CMD_TRACK, "tracked"},
+		{MTAG_CMD_PROC_GET, "read"},
+		{MTAG_CMD_AUDIT, "audited"},
+		{MTAG_CMD_UNTRACK, "untracked"},
+	};
+	pid_t victim = child();
+
+	if (!victim) {
+		pause();
+		_exit(0);
+	}
+	for (size_t i = 0; i < COUNT(asks); i++) {
+		pid_t pid = asker(asks[i].command, victim);
+		int status = -1;
+
+		ok(until(ended(pid, &status), 20) && !status, "%s: another process is %s", what,
+		   asks[i].name);
+	}
+	kill(victim, SIGKILL);
+	waitpid(victim, NULL, 0);
+}
+
+static void held(int command, pid_t pid, const char *what)
+{
+	pid_t who = asker(command, pid);
+	int status = 0;
+
+	if (until(ended(who, &status), 1)) {
+		/* Nothing of this waits on this kernel. */
+		skip("%s", what);
+		return;
+	}
+	others_go_on(what);
+	kill(who, SIGKILL);
+	ok(until(ended(who, &status), 20) && WIFSIGNALED(status), "%s: who waits can be killed",
+	   what);
+}
+
+int main(void)
+{
+	uint64_t drift;
+	pid_t pid;
+
+	need_root();
+	drift = health("drift");
+	nl_begin();
+	must(mkstemp(image));
+	must(mkdtemp(mountpoint) ? 0 : -1);
+	must(truncate(image, 32 * MIB));
+	sh("modprobe -aq loop ext4");
+	if (sh("mkfs.ext4 -qF %s && mount -o loop %s %s", image, image, mountpoint))
+		skip_all("no ext4");
+	pid = holder(false);
+	held(MTAG_CMD_TRACK, pid, "a process that keeps its mmap_lock is being tracked");
+	others_go_on("after that");
+	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
+	reap(pid);
+	pid = holder(true);
+	held(MTAG_CMD_AUDIT, pid, "it is tracked, and being audited");
+	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
+	reap(pid);
+	sh("umount %s; rm -f %s; rmdir %s", mountpoint, image, mountpoint);
+	no_drift(drift);
+	return done();
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each k-th allocation of mtag's fails while programs fork, copy, move, page out, merge and collapse what they
+ * have: what is lost is counted, and once that is over every process adds up again.
+ */
+/* vm: group=fail mem=1G timeout=300 */
+/* vm: group=fail mem=1G timeout=3600 long=1 args=24 */
+// link: -Wl,-z,now
+#include "load.h"
+#include "fail.h"
+
+#define N      128
+#define ROUNDS 3
+#define KSM    "/sys/kernel/mm/ksm/"
+#define CGROUP "/sys/fs/cgroup/mtag-fail"
+#define THP    "/sys/kernel/mm/transparent_hugepage/"
+
+static mtag_t a, b, c_;
+static bool swaps, groups, merges;
+
+/* All agree, tag by tag; what was missed has been put right by the first of them to ask. */
+static void adds_up(const char *who, const char *when)
+{
+	struct compared c = compare();
+	struct audit found;
+
+	if (!c.equal) {
+		ok(false, "%s is exact %s", who, when);
+		show_compared(&c);
+	}
+	found = audit(getpid());
+	if (found.drift)
+		is(found.drift, 0, "%s has no drift %s", who, when);
+}
+
+static void fill(char *p, size_t pages, int what)
+{
+	for (size_t i = 0; i < pages; i++)
+		memset(p + i * PG, what, PG);
+}
+
+/* A place that had another tag's mapping, so that its range still says so. */
+static char *stale(mtag_t t, size_t len)
+{
+	mtag_t before = mtag_enter(t);
+	char *p = must(mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+
+	mtag_leave(before);
+	must(munmap(p, len));
+	return p;
+}
+
+static void *thread(void *p)
+{
+	prctl(PR_SET_NAME, "worker");
+	touch(b, p, N / 4 * PG);
+	return NULL;
+}
+
+/* What a process has, at the beginning the same in all relatives. */
+struct memory {
+	char *private, *shared, *room, *equal, *huge;
+};
+
+static void work(struct memory *m, int round)
+{
+	const size_t len = N * PG;
+	char *moved;
+
+	mtag_enter(round % 2 ? b : c_);
+	fill(m->private + N / 4 * PG, N / 4, round);
+	moved = mremap(m->shared, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, m->room);
+	if (moved != MAP_FAILED) {
+		m->room = m->shared;
+		m->shared = moved;
+	}
+	madvise(m->private, len / 2, MADV_PAGEOUT);
+	in_thread(thread, m->private + N / 2 * PG);
+	madvise(m->huge, HPAGE, MADV_COLLAPSE);
+	madvise(m->huge + 16 * PG, 16 * PG, MADV_DONTNEED);
+	fill(m->equal, N / 8, 7);
+	if (groups)
+		spew(CGROUP "/memory.reclaim", "%lu", 4 * MIB);
+	mtag_enter(MTAG_UNTAGGED);
+}
+
+static void relative(struct memory *m, struct gate *g, int round)
+{
+	struct usage u;
+
+	work(m, round);
+	open_gate(g, 1);
+	pass_gate(g, 2);
+	if (usage_get(MTAG_UNTAGGED, &u) == -ESRCH)
+		return; /* could not be tracked, which was counted */
+	adds_up("a relative", "afterwards");
+	read_all(a, m->private, N * PG);
+	read_all(a, m->shared, N * PG);
+	adds_up("a relative", "with all in memory");
+}
+
+static void make(struct memory *m)
+{
+	m->private = area(N * PG);
+	m->equal = area(N * PG);
+	m->huge = area_prot(HPAGE, HPAGE, PROT_READ | PROT_WRITE);
+	m->room = stale(c_, N * PG);
+	mtag_enter(b);
+	m->shared =
+		must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	mtag_enter(a);
+	fill(m->private, N, 1);
+	fill(m->shared, N, 2);
+	fill(m->equal, N, 7);
+	fill(m->huge, N, 4);
+	mtag_enter(MTAG_UNTAGGED);
+	if (merges)
+		must(madvise(m->equal, N * PG, MADV_MERGEABLE));
+	if (has_huge_pages())
+		must(madvise(m->huge, HPAGE, MADV_HUGEPAGE));
+}
+
+/* Another program that has the same contents, for KSM. */
+static pid_t stranger(struct gate *g)
+{
+	struct memory m;
+	pid_t pid = child();
+
+	if (pid)
+		return pid;
+	begin();
+	a = tag("strange");
+	b = c_ = a;
+	make(&m);
+	open_gate(g, 1);
+	pass_gate(g, 2);
+	adds_up("a stranger", "afterwards");
+	_exit(0);
+}
+
+static void program(int k)
+{
+	struct gate *g[ROUNDS];
+	pid_t pids[ROUNDS];
+	uint64_t lost;
+	struct memory m;
+	int failed;
+
+	begin();
+	a = tag("a");
+	b = tag("b");
+	c_ = tag("c");
+	make(&m);
+	lost = health("lost") + health("repairs");
+	fail_set("every", k);
+	fail_arm(-1, k);
+	for (int round = 0; round < ROUNDS; round++) {
+		g[round] = gate();
+		pids[round] = child();
+		if (!pids[round]) {
+			relative(&m, g[round], round);
+			_exit(0);
+		}
+		work(&m, round);
+	}
+	for (int round = 0; round < ROUNDS; round++)
+		pass_gate(g[round], 1);
+	failed = fail_disarm(NULL);
+	adds_up("the program", "afterwards");
+	for (int round = 0; round < ROUNDS; round++) {
+		open_gate(g[round], 2);
+		reap(pids[round]);
+	}
+	adds_up("the program", "without its relatives");
+	read_all(a, m.private, N * PG);
+	adds_up("the program", "with all in memory");
+	must(munmap(m.private, N * PG));
+	must(munmap(m.shared, N * PG));
+	must(munmap(m.equal, N * PG));
+	must(munmap(m.huge, HPAGE));
+	adds_up("the program", "without its memory");
+	ok(failed > 0 && health("lost") + health("repairs") > lost,
+	   "each %d. allocation: %d failed, %" PRIu64 " losses counted", k, failed,
+	   health("lost") + health("repairs") - lost);
+}
+
+/* No hook is in, and so nothing is known of what is in swap. */
+static void begin_anew(void)
+{
+	must0(spew("/sys/module/mtag/parameters/linger_ms", "0"));
+	in_child
+		begin();
+	ok(until((visit_cpus(), health("installed") == 0), 60), "the hooks go out");
+	spew("/sys/module/mtag/parameters/linger_ms", "%u", 3600000);
+}
+
+/*
+ * There is no memory to note the owner of a page when it leaves the first of two processes, and some when it
+ * leaves the second: it has one owner all the same.
+ */
+static void two_mappings(void)
+{
+	const size_t len = 2 * N * PG;
+	struct gate *g = gate();
+	char *p = area(len);
+	int failed;
+	pid_t pid;
+
+	begin();
+	a = tag("a");
+	touch(a, p, len);
+	pid = child();
+	if (!pid) {
+		read_all(a, p, len);
+		open_gate(g, 1);
+		pass_gate(g, 2);
+		adds_up("the second process", "with all in swap");
+		pass_gate(g, 3);
+		read_all(a, p, len);
+		adds_up("the second process", "with all in memory");
+		_exit(0);
+	}
+	pass_gate(g, 1);
+	fail_set("every", 0);
+	fail_arm(-1, 1);
+	if (!until((spew(CGROUP "/memory.reclaim", "%lu", 64 * MIB), smaps(p, len).swap == len),
+		   30))
+		diag("  not all of it went to swap");
+	failed = fail_disarm(NULL);
+	adds_up("the first process", "with all in swap");
+	open_gate(g, 2);
+	must(madvise(p, len / 2, MADV_DONTNEED));
+	adds_up("the first process", "without some of it");
+	read_all(a, p, len);
+	adds_up("the first process", "with all in memory");
+	open_gate(g, 3);
+	reap(pid);
+	ok(failed,
+	   "a page that two processes had had no memory for its owner when it left the first");
+}
+
+int main(int argc, char **argv)
+{
+	int last = argc > 1 ? atoi(argv[1]) : 4;
+	uint64_t drift = health("drift");
+
+	need_root();
+	khugepaged_goes_on();
+	fail_begin();
+	fail_beneath_mtag();
+	swaps = swap_zram();
+	merges = !spew(KSM "run", "1") && !spew(KSM "sleep_millisecs", "5");
+	mkdir(CGROUP, 0755);
+	spew("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	groups = swaps && !access(CGROUP "/memory.reclaim", W_OK);
+	diag("swap %d, groups %d, KSM %d, huge pages %d", swaps, groups, merges, has_huge_pages());
+	if (groups)
+		must0(spew(CGROUP "/cgroup.procs", "0"));
+	if (groups) {
+		begin_anew();
+		in_child
+			two_mappings();
+		begin_anew();
+	} else {
+		skip("pages that leave two processes (no memory.reclaim)");
+	}
+	for (int k = 1; k <= last; k++) {
+		struct gate *g = gate();
+		pid_t other = stranger(g);
+
+		pass_gate(g, 1);
+		in_child
+			program(k);
+		open_gate(g, 2);
+		reap(other);
+		until((visit_cpus(), health("tracked") == 0), 60);
+	}
+	spew(KSM "run", "2");
+	swapoff_all();
+	is(health("drift"), drift, "no process that ended had drift");
+	is(health("tracked"), 0, "none is left");
+	fail_end();
+	spew("/sys/fs/cgroup/cgroup.procs", "0");
+	rmdir(CGROUP);
+	return done();
+}
