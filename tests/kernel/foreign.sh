@@ -19,15 +19,18 @@ finish_work() {
 } 2>/dev/null
 trap finish_work EXIT
 
-# pressure SIZE: huge pages always, KSM, swap on zram of that size, compaction again and again.
+# pressure SIZE: huge pages always where the kernel has them, KSM, swap on zram of that size, compaction again and again.
 pressure() {
 	mkdir -p "$work"
 	chmod 755 "$tmp"
 	swap_on_zram "$1" || bail "no swap on zram"
-	echo always >$thp/enabled
-	echo always >$thp/defrag
-	echo 200 >$thp/khugepaged/scan_sleep_millisecs
-	echo 4096 >$thp/khugepaged/pages_to_scan
+	# PREEMPT_RT has none.
+	if [ -d $thp ]; then
+		echo always >$thp/enabled
+		echo always >$thp/defrag
+		echo 200 >$thp/khugepaged/scan_sleep_millisecs
+		echo 4096 >$thp/khugepaged/pages_to_scan
+	fi
 	echo 1000 >$ksm/pages_to_scan
 	echo 20 >$ksm/sleep_millisecs
 	echo 1 >$ksm/run
