@@ -44,6 +44,7 @@ int mtag_access_init(void)
 		pr_warn("no ptrace_may_access: reading others needs CAP_SYS_PTRACE\n");
 		return 0;
 	}
+	mtag_resolve_end();
 	if (ret)
 		return ret;
 	/* With IBT it is behind the ENDBR, which a direct call does not need. */

@@ -364,13 +364,12 @@ int mtag_hook_init(void)
 	int ret;
 
 	nr_hooks = mtag_resolve_hooks();
-	if (nr_hooks < 0)
-		return nr_hooks;
-	if (nr_hooks > HOOKS_MAX)
-		return -E2BIG;
-	ret = mtag_resolve_callers();
+	ret = nr_hooks < 0 ? nr_hooks : mtag_resolve_callers();
+	mtag_resolve_end();
 	if (ret)
 		return ret;
+	if (nr_hooks > HOOKS_MAX)
+		return -E2BIG;
 	by_ip_fill();
 	if (mtag_force_kprobes && IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		pr_err("no kprobes on PREEMPT_RT: they disable preemption, and then nothing may be allocated\n");

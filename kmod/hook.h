@@ -66,8 +66,10 @@ extern struct mtag_hook mtag_hooks[];
 extern const struct mtag_caller_name mtag_callers[];
 
 /* resolve.c */
+int mtag_hook_resolve(const char *name, unsigned long *addr);
 int mtag_resolve_hooks(void);
 int mtag_resolve_callers(void);
+void mtag_resolve_end(void);
 
 int mtag_hook_init(void);
 void mtag_hook_exit(void);
@@ -77,7 +79,6 @@ bool mtag_hook_installed(void);
 void mtag_hook_verify(void);
 const char *mtag_hook_mode(void);
 int mtag_hook_show(struct seq_file *m);
-int mtag_hook_resolve(const char *name, unsigned long *addr);
 
 /* A hook that wants to sleep or to allocate asks first, and says when it is done. */
 bool mtag_hook_sleep_begin(void);

@@ -7,30 +7,64 @@
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
+#include <linux/slab.h>
 #include <linux/sort.h>
 #include "hook.h"
 #include "mtag.h"
 
 #define RANGES_MAX	64
 
+/*
+ * Probes by which symbols were found. They are given back many at a time: each
+ * time waits until nobody can be in a probe any more.
+ */
+static struct kprobe *lookups[64];
+static int nr_lookups;
+
 /**
  * mtag_hook_resolve() - the address of a kernel function, exported or not
  * @name:	symbol
  * @addr:	filled
  *
+ * Context: may sleep; while the module loads. mtag_resolve_end() is owed.
  * Return: 0; -ENOENT if there is none, or none that may be probed; -ENOMEM.
  */
 int mtag_hook_resolve(const char *name, unsigned long *addr)
 {
-	/* A disabled probe changes no text. */
-	struct kprobe kp = { .symbol_name = name, .flags = KPROBE_FLAG_DISABLED };
-	int ret = register_kprobe(&kp);
+	struct kprobe *kp = kzalloc(sizeof(*kp), GFP_KERNEL);
+	int ret;
 
-	if (ret)
+	if (!kp)
+		return -ENOMEM;
+	kp->symbol_name = name;
+	/* A disabled probe changes no text. */
+	kp->flags = KPROBE_FLAG_DISABLED;
+	ret = register_kprobe(kp);
+	if (ret) {
+		kfree(kp);
 		return ret == -ENOMEM ? ret : -ENOENT;
-	*addr = (unsigned long)kp.addr;
-	unregister_kprobe(&kp);
+	}
+	/* Of the caller, who may be gone then. */
+	kp->symbol_name = NULL;
+	*addr = (unsigned long)kp->addr;
+	if (nr_lookups == ARRAY_SIZE(lookups))
+		mtag_resolve_end();
+	lookups[nr_lookups++] = kp;
 	return 0;
+}
+
+/**
+ * mtag_resolve_end() - give back what mtag_hook_resolve() took
+ *
+ * Context: may sleep; while the module loads.
+ */
+void mtag_resolve_end(void)
+{
+	if (!nr_lookups)
+		return;
+	unregister_kprobes(lookups, nr_lookups);
+	while (nr_lookups)
+		kfree(lookups[--nr_lookups]);
 }
 
 /* A compiler may inline the beginning of a function and call its rest, which is not hooked. */
