@@ -3,7 +3,7 @@
  * Who may read whom. The truth is /proc/PID/smaps_rollup: each reader asks for each target there and by
  * netlink, and gets the same answer, from processes of other users to those of other namespaces.
  */
-/* vm: group=access timeout=300 */
+/* vm: timeout=300 */
 #include "netlink.h"
 #include "targets.h"
 #include "users.h"

@@ -3,7 +3,7 @@
  * Whose rights count when files and sockets are handed on, what relatives of different users know of each
  * other's tags, who hears events, and that nothing says where the kernel is.
  */
-/* vm: group=access timeout=300 */
+/* vm: timeout=300 */
 // link: -Wl,-z,now
 #include "addresses.h"
 #include "handed.h"

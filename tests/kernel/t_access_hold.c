@@ -3,7 +3,7 @@
  * A process that keeps its mmap_lock, as one whose page fault waits for a file system does: it holds up
  * who reads or tracks it, until they are killed, and nobody else.
  */
-/* vm: group=access timeout=300 */
+/* vm: timeout=300 */
 // link: -Wl,-z,now
 #include "netlink.h"
 

@@ -3,7 +3,7 @@
  * Memory of the module that users cause: it is charged to their cgroup, the cgroup's limit makes calls
  * fail and kills nobody, and there is a limit to everything even without one.
  */
-/* vm: group=access timeout=300 */
+/* vm: timeout=300 */
 // link: -Wl,-z,now
 #include "netlink.h"
 #include <grp.h>

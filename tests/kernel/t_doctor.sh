@@ -157,10 +157,11 @@ sees 4 fail symbols "${function%?}_" "a function is inlined or renamed"
 sees 4 fail module "${function%?}_" "it quotes the module, which names the same"
 sees 4 "$slower" 'function tracing' "${function%?}_" "nor can it be traced"
 
-# Signatures: none, of a key that the kernel does not know. (Of one that it does: tests/pkg/t_signing.sh)
+# Signatures: none, of a key that the kernel does not know; a short one, as making a long one takes its
+# time. (Of one that it does: tests/pkg/t_signing.sh)
 sign() { # NAME FILE: the module, signed by a new key of that name, as dkms does it.
 	cp "$MTAG_MODULE" "$2"
-	openssl req -new -x509 -nodes -days 2 -subj "/CN=$1" -newkey rsa:2048 -keyout "$tmp/key" \
+	openssl req -new -x509 -nodes -days 2 -subj "/CN=$1" -newkey rsa:1024 -keyout "$tmp/key" \
 		-outform DER -out "$tmp/cert" 2>/dev/null
 	"$build/scripts/sign-file" sha256 "$tmp/key" "$tmp/cert" "$2"
 }

@@ -3,7 +3,7 @@
  * The limits of tags, processes and memory: each gives an error, or a loss that is counted, and leaves
  * every total right.
  */
-/* vm: group=load mem=2G module=linger_ms=1000 timeout=300 */
+/* vm: group=load mem=2G module=linger_ms=200 timeout=300 */
 #include "load.h"
 
 static size_t make_tags(size_t n, mtag_t *first)

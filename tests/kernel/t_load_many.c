@@ -4,9 +4,9 @@
  * the time, nothing stays behind.
  *   t_load_many [processes N | tags N]
  */
-/* vm: group=load mem=2G module=linger_ms=1000 timeout=400 */
-/* vm: group=load-long mem=8G module=linger_ms=1000 timeout=7200 long=1 args=processes 10000 */
-/* vm: group=load-long mem=8G module=linger_ms=1000 timeout=7200 long=1 args=tags 60000 */
+/* vm: group=load mem=2G module=linger_ms=200 timeout=400 */
+/* vm: group=load-long mem=8G module=linger_ms=200 timeout=7200 long=1 args=processes 10000 */
+/* vm: group=load-long mem=8G module=linger_ms=200 timeout=7200 long=1 args=tags 60000 */
 #include "load.h"
 
 /* ---- many processes ---- */
@@ -156,7 +156,7 @@ static void unload(void)
 
 static void load(const char *parameter)
 {
-	must0(sh("insmod $MTAG_MODULE linger_ms=1000 %s", parameter));
+	must0(sh("insmod $MTAG_MODULE linger_ms=200 %s", parameter));
 }
 
 static void no_drift_yet(void)

@@ -4,8 +4,8 @@
  * in and out beneath a storm; and events made faster than they are told.
  *   t_load_storm LIVES
  */
-/* vm: group=load mem=2G module=linger_ms=1000 timeout=300 args=300 */
-/* vm: group=load-long mem=8G module=linger_ms=1000 timeout=10800 long=1 args=60000 */
+/* vm: group=load mem=2G module=linger_ms=200 timeout=300 args=300 */
+/* vm: group=load-long mem=8G module=linger_ms=200 timeout=10800 long=1 args=60000 */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
@@ -280,7 +280,7 @@ static void in_and_out(size_t times)
 	atomic_store(stop, true);
 	for (size_t i = 0; i < COUNT(others); i++)
 		reap(others[i]);
-	must0(spew(PARAMETER("linger_ms"), "1000"));
+	must0(spew(PARAMETER("linger_ms"), "200"));
 	is(out, times, "hooks go in and out %zu times beneath a storm of forks", times);
 }
 

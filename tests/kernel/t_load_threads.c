@@ -4,8 +4,8 @@
  * points of attach, fork, exec and exit. Who lives is exact, who died had all counters at 0.
  *   t_load_threads THREADS SECONDS KILLS
  */
-/* vm: group=load mem=2G module=linger_ms=1000 timeout=400 args=24 1 40 */
-/* vm: group=load-long mem=8G module=linger_ms=1000 timeout=10800 long=1 args=2000 60 20000 */
+/* vm: group=load mem=2G module=linger_ms=200 timeout=400 args=24 1 40 */
+/* vm: group=load-long mem=8G module=linger_ms=200 timeout=10800 long=1 args=2000 60 20000 */
 #include <sys/time.h>
 #include "load.h"
 
