@@ -14,6 +14,15 @@
 #include <linux/netlink.h>
 #include <sys/socket.h>
 
+/* What is wrong with a round's answers: the first few are said. */
+UNUSED static uint64_t wrong;
+
+#define expect(is_good, ...)                                                                       \
+	do {                                                                                       \
+		if (!(is_good) && wrong++ <= 10)                                                   \
+			diag("  wrong: " __VA_ARGS__);                                             \
+	} while (0)
+
 /* ---- numbers ---- */
 struct random {
 	uint64_t state;

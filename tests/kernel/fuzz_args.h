@@ -29,21 +29,6 @@ static const unsigned long calls[] = {MTAG_IOC_ATTACH,	MTAG_IOC_THREAD, MTAG_IOC
 static const unsigned sizes[] = {16, 24, 32, 16, 48, 168, 24};
 
 static struct random rng;
-static uint64_t wrong; /* of this round */
-
-/* What is wrong is said, the first few times. */
-PRINTF(2, 3) static void expect(bool good, const char *format, ...)
-{
-	char text[400];
-	va_list args;
-
-	if (good || wrong++ > 10)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	diag("  wrong: %s", text);
-}
 
 /* ---- places that an argument may point to ---- */
 static char *hole, *readonly, *edge, *good, *beyond;

@@ -6,22 +6,12 @@
 /* vm: timeout=300 */
 // link: -Wl,-z,now
 #include "netlink.h"
-#include <grp.h>
-#include <sys/mount.h>
+#include "users.h"
 #include <sys/resource.h>
 
-#define ALICE 1001
 #define LIMIT (8 * MIB)
 
 static char cgroup[] = "/tmp/cgroup.XXXXXX";
-
-static void user(uid_t uid)
-{
-	must(setgroups(0, NULL));
-	must(setresgid(uid, uid, uid));
-	must(setresuid(uid, uid, uid));
-	must(prctl(PR_SET_DUMPABLE, 1));
-}
 
 static int attach(void)
 {

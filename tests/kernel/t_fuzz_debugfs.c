@@ -12,21 +12,7 @@
 
 static const char *const files[] = {DIR "stats", DIR "hooks", DIR "health"};
 static struct random rng;
-static uint64_t wrong;
 static atomic_bool *stop;
-
-PRINTF(2, 3) static void expect(bool good, const char *format, ...)
-{
-	char text[400];
-	va_list args;
-
-	if (good || wrong++ > 10)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	diag("  wrong, if the file has not changed: %s", text);
-}
 
 /* Odd names at every depth, in a process that then is still. */
 static pid_t still(struct gate *g, int i)

@@ -13,22 +13,8 @@
 #define OPEN	"open"
 
 static struct random rng;
-static uint64_t wrong;
 static enum user me;
 static int sockets[SOCKETS], control;
-
-PRINTF(2, 3) static void expect(bool good, const char *format, ...)
-{
-	char text[400];
-	va_list args;
-
-	if (good || wrong++ > 10)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	diag("  wrong: %s", text);
-}
 
 /* ---- processes that requests are about ---- */
 
