@@ -11,8 +11,14 @@
 #                    output is ours, and powers off; STEPS is for that, on its command line. The
 #                    console is DIR/console.
 
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/mtag
 pkg=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+vm=$(realpath "$pkg/../vm")
+say() { echo "# $*"; }
+die() { say "$*"; exit 1; }
+# shellcheck source=tests/vm/kernel.sh
+. "$vm/kernel.sh"
+# shellcheck source=tests/vm/qemu.sh
+. "$vm/qemu.sh"
 
 root_ensure() {
 	local name=$1
@@ -36,7 +42,8 @@ root_boot() {
 	[ "$(cat "$cache"/kvm-* 2>/dev/null)" != yes ] || accel=kvm
 	# Without cx16, as TCG now and then spoils the flags in it, which kernels die of as they boot.
 	: >"$dir/output"
-	timeout -k 5 "$seconds" qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
+	qemu_ensure
+	timeout -k 5 "$seconds" "${qemu_program[@]}" -nodefaults -no-user-config -no-reboot -display none \
 		-monitor none -accel "$accel" -cpu max,-cx16 -smp 2 -m 1500M -kernel "$kernel" -initrd "$initrd" \
 		-append "root=/dev/vda rw console=ttyS0 loglevel=5 panic=-1 oops=panic panic_on_warn=1 mtag.steps=$steps" \
 		-drive "file=$dir/root.img,format=raw,if=virtio,cache=unsafe" \
