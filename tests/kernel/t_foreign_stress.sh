@@ -5,9 +5,9 @@
 # vm: group=stress mem=600M timeout=420 args=memory
 # vm: group=stress mem=600M timeout=420 args=process
 # vm: group=stress mem=600M timeout=420 args=shared
-# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=memory 120
-# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=process 120
-# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=shared 120
+# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=memory 20
+# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=process 20
+# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=shared 20
 command -v stress-ng >/dev/null || { echo "1..0 # SKIP no stress-ng"; exit; }
 . tests/kernel/foreign.sh
 seconds=${2:-2}

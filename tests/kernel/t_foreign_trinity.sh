@@ -3,7 +3,7 @@
 # trinity, which calls the kernel at random, as nobody and with everything tracked; /dev/mtag is among the
 # files that it opens, maps and calls. Without mtag first: what the kernel says of that is not ours.
 # vm: group=selftests timeout=300 needs=foreign only=6.1 because="the programs for one kernel are enough outside make check-long" args=1
-# vm: group=selftests timeout=7200 needs=foreign long=1 args=15
+# vm: group=selftests timeout=7200 needs=foreign long=1 args=5
 . tests/kernel/lib.sh
 series=$(uname -r | grep -oE '^[0-9]+\.[0-9]+')
 trinity=$(. /run/vm/conf && echo "$cache/foreign/$series/bin/trinity")
