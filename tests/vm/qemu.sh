@@ -19,10 +19,12 @@ qemu_ensure() {
 	[ "$version" -lt $qemu_wanted ] || return 0
 	exec {lock}>"$cache/.lock-qemu"
 	flock "$lock"
-	[ -e "$dir/usr" ] || qemu_fetch "$dir" || :
+	# That there was none is believed for a day.
+	[ -x "$dir/usr/bin/qemu-system-x86_64" ] || [ -n "$(find "$dir" -maxdepth 0 -mtime -1 2>/dev/null)" ] ||
+		qemu_fetch "$dir" || :
 	exec {lock}>&-
 	if [ ! -x "$dir/usr/bin/qemu-system-x86_64" ]; then
-		say "QEMU $version is slow, and the backports gave none that runs here (remove $dir to try again)"
+		say "QEMU $version is slow, and the backports gave none that runs here (looked $(date -r "$dir" "+%F %R"))"
 		return 0
 	fi
 	qemu_program=("$dir/usr/bin/qemu-system-x86_64" -L "$dir/usr/share/qemu" -L "$dir/usr/share/seabios")
