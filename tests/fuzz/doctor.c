@@ -366,13 +366,5 @@ static size_t make(struct input *in, uint8_t *buf, size_t size)
 	return len;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	fuzz_begin();
-	/* Without a number that is another one in each process. */
-	json_global_set_string_hash(JSON_C_STR_HASH_PERLLIKE);
-	fuzz_seeds(make, 32);
-	return 0;
-}
+/* A hash without a number that is another one in each process. */
+FUZZ_BEGIN(make, json_global_set_string_hash(JSON_C_STR_HASH_PERLLIKE))

@@ -346,4 +346,16 @@ static inline void fuzz_begin(void)
 	setenv("TZ", "UTC", 1);
 }
 
+/* How each fuzzer begins; @first comes before its seeds. */
+#define FUZZ_BEGIN(make, first)                                                                    \
+	int LLVMFuzzerInitialize(int *argc, char ***argv)                                          \
+	{                                                                                          \
+		(void)argc;                                                                        \
+		(void)argv;                                                                        \
+		fuzz_begin();                                                                      \
+		first;                                                                             \
+		fuzz_seeds(make, 32);                                                              \
+		return 0;                                                                          \
+	}
+
 #endif

@@ -263,11 +263,4 @@ static size_t make(struct input *in, uint8_t *buf, size_t size)
 	return len;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	fuzz_begin();
-	fuzz_seeds(make, 32);
-	return 0;
-}
+FUZZ_BEGIN(make, (void)0)

@@ -214,11 +214,4 @@ static size_t make_seed(struct input *in, uint8_t *buf, size_t size)
 	return STEP + make(in, buf + STEP, size - STEP);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	fuzz_begin();
-	fuzz_seeds(make_seed, 32);
-	return 0;
-}
+FUZZ_BEGIN(make_seed, (void)0)

@@ -238,11 +238,4 @@ static size_t make(struct input *in, uint8_t *buf, size_t size)
 	return 1 + built_text(in, (char *)buf + 1, size < 4096 ? size - 1 : 4095);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	fuzz_begin();
-	fuzz_seeds(make, 32);
-	return 0;
-}
+FUZZ_BEGIN(make, (void)0)
