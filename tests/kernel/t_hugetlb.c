@@ -22,11 +22,13 @@ static void one(int flags, const char *kind)
 	mtag_t before = mtag_enter(a);
 	char *p = mmap(NULL, N * HPAGE, PROT_READ | PROT_WRITE, MAP_HUGETLB | MAP_ANONYMOUS | flags,
 		       -1, 0);
+	struct mtag_ioc_thread thread = {.size = sizeof(thread), .word = (uintptr_t)p};
 	char when[64];
 
 	mtag_leave(before);
 	if (p == MAP_FAILED)
 		bail("no hugetlb mapping");
+	is(mtag_ioctl(MTAG_IOC_THREAD, &thread), -EINVAL, "%s: no place for a word", kind);
 	touch(w, p, N * HPAGE);
 	snprintf(when, sizeof(when), "%s, touched", kind);
 	none(when);
