@@ -51,9 +51,12 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 /* Context: page-table lock; mmap_lock held for writing. */
 void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag)
 {
-	struct mtag_collapse *c = s->collapse;
+	struct mtag_collapse *c = READ_ONCE(s->collapse);
 
-	if (c && addr != MTAG_NO_ADDR)
+	/* Whoever tries next may have memory before these pages have been added. */
+	if (!c)
+		s->collapse_missed = true;
+	else if (addr != MTAG_NO_ADDR)
 		c->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
 }
 
@@ -79,14 +82,17 @@ static u16 most(const u16 *tags, int nr)
 /* @nr small pages have become the folio at @head. Context: as mtag_collapse_removed(). */
 void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr)
 {
-	struct mtag_collapse *c = s->collapse;
+	struct mtag_collapse *c = READ_ONCE(s->collapse);
 	bool mixed = false;
 	const u16 *tags;
 	u16 fill;
 	int i;
 
-	if (!c) {
+	if (!c || s->collapse_missed) {
 		/* There was no memory to note the owners in. */
+		s->collapse_missed = false;
+		if (c)
+			forget(c);
 		atomic64_add(nr, &s->lost);
 		atomic64_add(nr, &mtag_stat.lost);
 		/* Read once: the program may change it at any time. */

@@ -237,6 +237,7 @@ struct mtag_walk;
  * @pinned:	how many of mm->pinned_vm are such; hash_lock
  * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
  *		mmap_lock held for writing
+ * @collapse_missed: not of all of them; likewise
  * @ref:	one while it is hashed, and those of who looked it up
  * @dead:	in the list of spaces that ended and are still to be checked
  * @free:	frees it, after a grace period
@@ -268,6 +269,7 @@ struct mtag_space {
 	u32 mapping_tag;
 	u8 mapping_call;
 	bool mapping_over;
+	bool collapse_missed;
 	struct mtag_collapse *collapse;
 
 	struct task_struct *forker;
