@@ -95,7 +95,8 @@ static void relative(struct gate *g, mtag_t next, char *p)
 /* The tags of a program have consecutive numbers, so the next one's is known. */
 static void create(void)
 {
-	struct mtag_ioc_child arg = {
+	/* Of one page, all of which the write below makes its own. */
+	_Alignas(64) struct mtag_ioc_child arg = {
 		.size = sizeof(arg), .name = (uintptr_t) "next", .name_len = 4};
 	mtag_t next = MTAG_ID_FIRST + tags_before;
 	char name[16], *p = area(N * PG);
@@ -369,7 +370,7 @@ static void files(void)
 
 static void ioctls(void)
 {
-	char buf[MTAG_PATH_MAX];
+	char buf[MTAG_PATH_MAX] = ""; /* written to, so no page of it is to be copied later */
 	struct usage u;
 	int path = 0, used, set;
 	mtag_t t;
