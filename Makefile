@@ -193,7 +193,7 @@ M      := $(B)/$(KERNEL)
 .PHONY: module
 module:
 	@test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR); say KERNEL=<release> or KDIR=<dir>" >&2; exit 1; }
-	@mkdir -p $(M) && find $(M) -xtype l -delete
+	@mkdir -p $(M)/kmod $(M)/include && find $(M)/kmod $(M)/include -xtype l -delete
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
 	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
 
