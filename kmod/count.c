@@ -33,7 +33,7 @@ static void untag(struct mtag_counter *c, const struct mtag_pte *e)
 			return;
 		/* A relative may have it in swap. */
 		if (!mtag_is_ksm(e->page) && !folio_test_swapcache(page_folio(e->page)))
-			mtag_owner_set(e->page, MTAG_ID_UNTAGGED);
+			mtag_owner_change(e->page, MTAG_ID_UNTAGGED);
 		/* Waking who waits for it may sleep on PREEMPT_RT. */
 		raw_spin_unlock(&c->v.s->walk_lock);
 		unlock_page(e->page);
@@ -46,10 +46,8 @@ static void untag(struct mtag_counter *c, const struct mtag_pte *e)
 		mtag_owner_set_huge(e->page, MTAG_ID_UNTAGGED);
 		return;
 	}
-	if (PageCompound(e->page))
-		mtag_owner_mixed(e->page);
 	for (i = 0; i < e->nr; i++)
-		mtag_owner_set(e->page + i, MTAG_ID_UNTAGGED);
+		mtag_owner_change(e->page + i, MTAG_ID_UNTAGGED);
 }
 
 static void count_file(struct mtag_counter *c, const struct mtag_pte *e)

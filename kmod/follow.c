@@ -251,7 +251,7 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
 static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
 {
 	if (!mtag_is_ksm(page) && !mtag_page_mapcount(page))
-		mtag_owner_set(page, mtag_swap_tag(mtag_walk_swap_entry(mm, addr)));
+		mtag_owner_change(page, mtag_swap_tag(mtag_walk_swap_entry(mm, addr)));
 }
 
 /**

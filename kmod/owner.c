@@ -185,6 +185,14 @@ void mtag_owner_mixed(const struct page *page)
 	set_huge(page, MTAG_MIXED);
 }
 
+/* The owner of one frame changes, which may be part of a huge page. */
+void mtag_owner_change(const struct page *page, u16 tag)
+{
+	if (PageCompound((struct page *)page))
+		mtag_owner_mixed(page);
+	mtag_owner_set(page, tag);
+}
+
 /* Contents move between frames that nothing maps. */
 void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr)
 {

@@ -4,7 +4,8 @@
  * one per possible huge page, good while all its frames have the same owner.
  *
  * An owner is written and read under the page-table lock of a mapping of the
- * frame, or while nothing maps it.
+ * frame, or while nothing maps it; or else whoever may have it charged is
+ * counted anew afterwards.
  */
 #ifndef MTAG_OWNER_H
 #define MTAG_OWNER_H
@@ -69,6 +70,7 @@ void mtag_owner_set_huge(const struct page *head, u16 tag);
 void mtag_owner_set_run(const struct page *page, int nr, u16 tag);
 u16 mtag_owner_get_huge(const struct page *head);
 void mtag_owner_mixed(const struct page *page);
+void mtag_owner_change(const struct page *page, u16 tag);
 void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr);
 
 #endif /* MTAG_OWNER_H */

@@ -347,9 +347,7 @@ static void retag_anon(struct retagger *r, struct page *page)
 		from = mtag_owner_get(page);
 		if (from != r->w.tag) {
 			move_charge(r, from, MTAG_ANON);
-			if (PageCompound(page))
-				mtag_owner_mixed(page);
-			mtag_owner_set(page, r->w.tag);
+			mtag_owner_change(page, r->w.tag);
 		}
 	}
 	/* Waking who waits for it may sleep on PREEMPT_RT. The page-table lock keeps events off. */

@@ -260,7 +260,7 @@ u32 mtag_owner_valid(struct mtag_space *s, const struct page *page)
 
 	if (likely(tag < READ_ONCE(s->tree->nr_tags)))
 		return tag;
-	mtag_owner_set(page, MTAG_ID_UNTAGGED);
+	mtag_owner_change(page, MTAG_ID_UNTAGGED);
 	return MTAG_ID_UNTAGGED;
 }
 
