@@ -14,15 +14,20 @@
 /* pfn → id of the tree, of KSM pages promoted from tracked spaces */
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
 
-/* Everyone's then; the walk counts it as the hooks will from now on. */
-static void home_lost(void)
+/*
+ * It becomes untagged for all, now: at whatever time they are counted anew, it
+ * makes no difference when the page becomes a KSM page.
+ */
+static void home_lost(const struct page *page)
 {
+	mtag_owner_change(page, MTAG_ID_UNTAGGED);
 	atomic64_inc(&mtag_stat.lost);
 	mtag_space_dirty_all();
 }
 
-static void home_set(unsigned long pfn, u32 tree_id, gfp_t gfp)
+static void home_set(const struct page *page, u32 tree_id, gfp_t gfp)
 {
+	unsigned long pfn = page_to_pfn(page);
 	void *old;
 
 	if (tree_id)
@@ -30,7 +35,7 @@ static void home_set(unsigned long pfn, u32 tree_id, gfp_t gfp)
 	else
 		old = xa_erase_irq(&homes, pfn);
 	if (unlikely(xa_is_err(old)))
-		home_lost();
+		home_lost(page);
 }
 
 static u32 home_of(unsigned long pfn)
@@ -56,9 +61,23 @@ bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page)
 void mtag_ksm_copy(const struct page *to, const struct page *from)
 {
 	if (mtag_hook_may_lock())
-		home_set(page_to_pfn(to), home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
+		home_set(to, home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
 	else
-		home_lost();
+		home_lost(to);
+}
+
+/*
+ * @page is of a process that is not tracked, but may be one's that was forked by
+ * a tracked one and could not be: then its parent has the page charged, too, and
+ * the page will have no home.
+ */
+static void strayed(struct page *page)
+{
+	if (!mtag_owner_get(page) ||
+	    (mtag_page_mapcount(page) == 1 && !folio_test_swapcache(page_folio(page))))
+		return;
+	mtag_owner_change(page, MTAG_ID_UNTAGGED);
+	mtag_space_dirty_strayed();
 }
 
 /* try_to_merge_one_page(vma, page, kpage): without kpage, page becomes a KSM page */
@@ -73,11 +92,13 @@ MTAG_HOOK_FUNC(mtag_ksm_merge)
 	if (mtag_arg2(fregs) || mtag_is_ksm(page))
 		return;
 	s = mtag_space_get_mm(vma->vm_mm);
+	if (!s)
+		strayed(page);
 	gfp = mtag_hook_gfp(&sleeps);
 	if (gfp)
-		home_set(page_to_pfn(page), s ? s->tree_id : 0, gfp & ~__GFP_ACCOUNT);
+		home_set(page, s ? s->tree_id : 0, gfp & ~__GFP_ACCOUNT);
 	else
-		home_lost();
+		home_lost(page);
 	if (sleeps)
 		mtag_hook_sleep_end();
 	if (s)

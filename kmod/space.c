@@ -181,7 +181,7 @@ void mtag_space_dirty(struct mtag_space *s)
 	WRITE_ONCE(s->dirty, true);
 }
 
-static void dirty_all(bool strayed)
+static void dirty_once(bool strayed)
 {
 	struct mtag_space *s;
 	int i;
@@ -192,6 +192,16 @@ static void dirty_all(bool strayed)
 			if (!strayed || READ_ONCE(s->tree->strayed))
 				mtag_space_dirty(s);
 	rcu_read_unlock();
+}
+
+/*
+ * A fork copies the counters of a parent that is not dirty yet, and its child
+ * may come where this has been already; after once, no parent is clean.
+ */
+static void dirty_all(bool strayed)
+{
+	dirty_once(strayed);
+	dirty_once(strayed);
 }
 
 /* An event was missed, and it cannot be told whose. Context: any. */

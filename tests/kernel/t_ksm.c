@@ -3,9 +3,12 @@
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
+#include "keepers.h"
 
-#define KSM "/sys/kernel/mm/ksm/"
-#define N   64
+#define KSM	      "/sys/kernel/mm/ksm/"
+#define N	      64
+
+#define MAX_PROCESSES "/sys/module/mtag/parameters/max_processes"
 
 static mtag_t a, b, w;
 
@@ -227,6 +230,41 @@ static void two_trees(void)
 	unlink(path);
 }
 
+/* A child that there was no room for is not tracked, shares all pages, and has them merged. */
+static void by_stray(void)
+{
+	struct gate *g = gate();
+	char *p = area(N * PG);
+	pid_t pid;
+
+	/* Who ends only now would make room for it. */
+	ok(until((visit_cpus(), health("tracked") == 1), 60), "nobody else is tracked");
+	fill(a, p, N, 0x6666);
+	must0(spew(MAX_PROCESSES, "1"));
+	pid = child();
+	if (!pid) {
+		must(madvise(p, N * PG, MADV_MERGEABLE));
+		if (!merged(p, N, 1))
+			_exit(1);
+		open_gate(g, 1);
+		pass_gate(g, 2);
+		_exit(0);
+	}
+	must0(spew(MAX_PROCESSES, "32768"));
+	pass_gate(g, 1);
+	is(health("tracked"), 1, "there was no room for a child");
+	is(frames(p, N), N, "what it has merged is still several pages here");
+	ok(anon_of(a) >= (N - 1) * PG && !anon_of(MTAG_ID_KSM),
+	   "all but at most one stay the tag's");
+	exact("exact when a page was merged by a child that is not tracked");
+	is(audit(getpid()).drift, 0, "audit says drift 0");
+	must(munmap(p, N * PG));
+	is(anon_of(a) + anon_of(MTAG_ID_KSM), 0, "munmap leaves nothing");
+	exact("exact afterwards");
+	open_gate(g, 2);
+	reap(pid);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t drift;
@@ -249,6 +287,7 @@ int main(int argc, char **argv)
 	through_swap();
 	two_trees();
 	clean(getpid(), "audit agrees");
+	by_stray();
 	/* Unmerges whatever is left. */
 	spew(KSM "run", "2");
 	no_drift(drift);
