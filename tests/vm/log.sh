@@ -38,9 +38,17 @@ log_kcsan() {
 		END { flush() }' "$1"
 }
 
-# log_oom: without the trace of whom the OOM killer came to help.
+# log_oom: without the trace of whom the OOM killer came to help, nor that of whom it has killed and who got
+# no page after that, unless mtag is in it.
 log_oom() {
 	awk '/invoked oom-killer:/ { oom = NR }
+		match($0, /[Oo]ut of memory: Killed process [0-9]+ /) { killed[substr($0, RSTART + 30, RLENGTH - 31)] }
+		/page allocation failure: order:0,/ { failure = NR }
+		failure && NR <= failure + 4 && match($0, / PID: [0-9]+ /) &&
+			substr($0, RSTART + 6, RLENGTH - 7) in killed { victim = NR }
 		/Call Trace:/ && oom && NR <= oom + 8 { oom = 0; print ""; next }
+		/Call Trace:/ && victim && NR <= victim + 4 { print ""; next }
+		/\[mtag\]/ && victim && NR <= victim + 64 { print "Call Trace of mtag: " $0; next }
+		/<\/TASK>/ { victim = 0 }
 		{ print }'
 }

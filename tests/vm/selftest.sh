@@ -94,5 +94,11 @@ check "log: a data race of the kernel's own is not" failing 0 "${race[@]}" "$bar
 check "log: one with mtag in its trace is" failing 1 "${race[@]}" " mtag_report+0x1/0x2 [mtag]" "$bar"
 check "log: one with it after one without is" failing 1 "${race[@]}" "$bar" "${race[@]}" \
 	" mtag_report+0x1/0x2 [mtag]"
+killed="[  1.0] Out of memory: Killed process 185 (hog) total-vm:1055308kB, anon-rss:496008kB"
+no_page=("[  1.1] hog: page allocation failure: order:0, mode:0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP)"
+	"[  1.1] CPU: 0 UID: 0 PID: 185 Comm: hog Not tainted" "[  1.1] Call Trace:" "[  1.1]  <TASK>")
+check "log: no page for whom the OOM killer has killed is no failure" failing 0 "$killed" "${no_page[@]}" "</TASK>"
+check "log: with mtag in its trace it is" failing 1 "$killed" "${no_page[@]}" " mtag_report+0x1/0x2 [mtag]" "</TASK>"
+check "log: for another process it is" failing 1 "${killed/185/186}" "${no_page[@]}" "</TASK>"
 echo "1..$n"
 exit "${failed:-0}"
