@@ -453,6 +453,8 @@ MTAG_HOOK_FUNC(mtag_follow_uffd)
 	} else {
 		atomic64_inc(&s->lost);
 		atomic64_inc(&mtag_stat.lost);
+		/* When it is over nobody will know. */
+		WRITE_ONCE(s->unsure, true);
 		mtag_walk_spoil(s);
 		mtag_space_dirty(s);
 	}

@@ -215,6 +215,7 @@ struct mtag_walk;
  * @fork_events: events since the fork began; @walk_lock
  * @migrating:	pages taken away by migration and not yet brought back
  * @movers:	threads that move pages by userfaultfd now
+ * @unsure:	there may be others: it stays dirty
  * @serial:	its number; those of one bucket of the hash are in descending order
  * @by_thread:	tags are named after threads
  * @fork_tag:	the forking thread's tag, which the child's first thread begins with
@@ -259,6 +260,7 @@ struct mtag_space {
 	struct mtag_walk *walk;
 	bool live;
 	bool dirty;
+	bool unsure;
 	bool by_thread;
 	bool untag;
 	struct maple_tree ranges;

@@ -200,9 +200,9 @@ int mtag_walk_repair(struct mtag_space *s)
 		 * for what another has from before.
 		 */
 		ret = count(s, mm, s->untag, s->untag && !s->tree->parked, NULL);
-		if (ret)
+		if (ret || READ_ONCE(s->unsure))
 			mtag_space_dirty(s);
-		else
+		if (!ret)
 			repaired(s);
 		s->untag &= !!ret;
 	}

@@ -7,6 +7,7 @@
 // link: -Wl,-z,now
 #include "fail_each.h"
 #include "fail_fork.h"
+#include "uffd_move.h"
 #include <sys/ipc.h>
 #include <sys/shm.h>
 
@@ -232,6 +233,35 @@ static void collapse(void)
 	exactly("without it");
 }
 
+/* Who moves pages while a walk may be under way, and could not be noted, is counted anew each time. */
+static void moves(void)
+{
+	char *p = area(N * PG), *q = area(N * PG);
+	struct uffdio_move move = {.dst = (uintptr_t)q, .src = (uintptr_t)p, .len = N * PG};
+	int uffd = must(uffd_open()), failed, result;
+	uint64_t before;
+	mtag_t t;
+
+	begin();
+	t = tag("t");
+	touch(t, p, N * PG);
+	uffd_register(uffd, q, N * PG);
+	before = losses();
+	arm();
+	result = ioctl(uffd, UFFDIO_MOVE, &move);
+	failed = disarm();
+	good(!result, "moving: %s", strerror(errno));
+	counted(failed, before);
+	exactly("after moving");
+	before = health("repairs");
+	good(anon_of(t) == N * PG, "the tag has not what was moved");
+	good((health("repairs") > before) == !!failed, "it is %scounted at another reading",
+	     failed ? "not " : "");
+	close(uffd);
+	must(munmap(q, N * PG));
+	exactly("after unmapping what was moved");
+}
+
 /* ---- mtagctl ---- */
 
 /* mtagctl, failing: its exit status. */
@@ -416,6 +446,10 @@ int main(int argc, char **argv)
 		each("collapse", collapse, 1);
 	else
 		skip("collapse (no huge pages here)");
+	if (has_uffd_move())
+		each("UFFDIO_MOVE", moves, 1);
+	else
+		skip("UFFDIO_MOVE (not in this kernel)");
 	each("track", track, 3);
 	dump_command = "show";
 	each("show", dump, 3);

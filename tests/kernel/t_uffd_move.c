@@ -3,19 +3,8 @@
 /* vm: timeout=400 only=6.12,6.12-rt,7.2 because="no UFFDIO_MOVE" */
 // link: -Wl,-z,now
 #include "model.h"
-#include <linux/userfaultfd.h>
+#include "uffd_move.h"
 #include <poll.h>
-
-/* Of kernels newer than the libc's headers. */
-#ifndef UFFDIO_MOVE
-struct uffdio_move {
-	__u64 dst, src, len, mode;
-	__s64 move;
-};
-#define UFFDIO_MOVE			 _IOWR(UFFDIO, 0x05, struct uffdio_move)
-#define UFFDIO_MOVE_MODE_ALLOW_SRC_HOLES 2
-#define UFFD_FEATURE_MOVE		 (1 << 16)
-#endif
 
 #define N   256
 #define SRC (&models[0])
@@ -24,23 +13,9 @@ struct uffdio_move {
 static mtag_t a, b, d, w;
 static int uffd;
 
-static int uffd_open(void)
-{
-	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_MOVE};
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
-
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
-		skip_all("this kernel has no UFFDIO_MOVE");
-	return fd;
-}
-
-/* What is missing there now waits for the userfaultfd: only what is mapped may be touched. */
 static void arm(struct model *m)
 {
-	struct uffdio_register reg = {.range = {(uintptr_t)m->p, m->pages * PG},
-				      .mode = UFFDIO_REGISTER_MODE_MISSING};
-
-	must(ioctl(uffd, UFFDIO_REGISTER, &reg));
+	uffd_register(uffd, m->p, m->pages * PG);
 }
 
 static void disarm(struct model *m)
@@ -422,6 +397,8 @@ int main(void)
 	swapoff_all();
 	begin();
 	uffd = uffd_open();
+	if (uffd < 0)
+		skip_all("this kernel has no UFFDIO_MOVE");
 	drift = health("drift");
 	a = model_tag("a");
 	b = model_tag("b");
