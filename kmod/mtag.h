@@ -385,6 +385,9 @@ void mtag_space_dirty(struct mtag_space *s);
 void mtag_space_dirty_all(void);
 void mtag_space_stray(struct mtag_space *s);
 void mtag_space_dirty_strayed(void);
+void mtag_space_untag_begin(void);
+void mtag_space_untag_end(void);
+bool mtag_space_unsure(struct mtag_space *s);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);
 void mtag_space_flush(void);

@@ -222,11 +222,32 @@ void mtag_space_stray(struct mtag_space *s)
 	WRITE_ONCE(strays, true);
 }
 
-/* A process is tracked that may be one. */
+static atomic_t untagging;	/* processes that are about to be counted, and may be strays */
+
+/* Pages of a process that may be one have become untagged. */
 void mtag_space_dirty_strayed(void)
 {
 	if (READ_ONCE(strays))
 		dirty_all(true);
+}
+
+/* They will; whoever ends before mtag_space_untag_end() may have some of them charged otherwise. */
+void mtag_space_untag_begin(void)
+{
+	atomic_inc(&untagging);
+	mtag_space_dirty_strayed();
+}
+
+void mtag_space_untag_end(void)
+{
+	mtag_space_dirty_strayed();
+	atomic_dec(&untagging);
+}
+
+/* What has been counted of @s may be wrong by now, and it stays dirty. */
+bool mtag_space_unsure(struct mtag_space *s)
+{
+	return READ_ONCE(s->unsure) || (READ_ONCE(s->tree->strayed) && atomic_read(&untagging));
 }
 
 /**

@@ -174,8 +174,9 @@ static int track_new(struct mm_struct *mm)
 	ret = publish_new(s, mm);
 	if (ret)
 		goto put;
+	mtag_space_untag_begin();
 	ret = mtag_walk_build(s, mm, true);
-	mtag_space_dirty_strayed();
+	mtag_space_untag_end();
 	/* It may have forked meanwhile. */
 	if (ret)
 		untrack(s);

@@ -200,7 +200,7 @@ int mtag_walk_repair(struct mtag_space *s)
 		 * for what another has from before.
 		 */
 		ret = count(s, mm, s->untag, s->untag && !s->tree->parked, NULL);
-		if (ret || READ_ONCE(s->unsure))
+		if (ret || mtag_space_unsure(s))
 			mtag_space_dirty(s);
 		if (!ret)
 			repaired(s);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A process is untracked and tracked again while it forks all the time: its children begin untagged, and what
- * an older child shares with them stays that child's.
+ * an older child shares with them stays that child's. A child is tracked later than its parent, which ends.
  */
 /* vm: group=parallel thread=multi mem=1G timeout=300 */
 // link: -Wl,-z,now
-#include "lib.h"
+#include "keepers.h"
 
-#define N      256
-#define ROUNDS 8
+#define N	      256
+#define ROUNDS	      8
+
+#define MAX_PROCESSES "/sys/module/mtag/parameters/max_processes"
+#define BIG	      (2048 * MIB)
 
 struct shared {
 	atomic_bool stop;
@@ -57,6 +60,57 @@ static void program(struct shared *s, struct gate *g)
 	reap(pid);
 }
 
+/* Tracked; what its child, which was one too many and is tracked now, shares with it goes @delay later. */
+static void loser(char *big, useconds_t delay)
+{
+	struct mtag_ioc_attach arg = {.size = sizeof(arg)};
+	struct gate *g = gate();
+	char *p = area(N * PG);
+	mtag_t t;
+	pid_t pid;
+
+	begin();
+	t = tag("t");
+	touch(t, p, N * PG);
+	must0(spew(MAX_PROCESSES, "%" PRIu64, health("tracked")));
+	pid = child();
+	if (!pid) {
+		pass_gate(g, 1);
+		open_gate(g, 2);
+		/* What is big is above, and so walked after that: in the meantime the parent ends. */
+		must0(mtag_ioctl(MTAG_IOC_ATTACH, &arg));
+		is(audit(getpid()).drift, 0, "a child that is tracked later is exact");
+		_exit(0);
+	}
+	must0(spew(MAX_PROCESSES, "32768"));
+	must(munmap(big, BIG));
+	open_gate(g, 1);
+	pass_gate(g, 2);
+	usleep(delay);
+	/* Unlike the exit of a process, which a CPU may be late to notice, this ends its memory at once. */
+	execl("/bin/true", "true", NULL);
+	bail("exec");
+}
+
+/* A parent ends while pages that it shares with its child become untagged. */
+static void ends_meanwhile(void)
+{
+	char *big = must(mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+
+	/* Zero pages by themselves, of which walking a lot takes a while. */
+	no_huge(big, BIG);
+	*(volatile char *)big = 1;
+	must(madvise(big, BIG, MADV_POPULATE_READ));
+	for (int i = 0; i < 6; i++) {
+		in_child
+			loser(big, i * 1000);
+		if (!until((visit_cpus(), !health("tracked")), 60))
+			bail("somebody stays tracked");
+	}
+	must(munmap(big, BIG));
+}
+
 int main(void)
 {
 	uint64_t drift = health("drift");
@@ -66,6 +120,8 @@ int main(void)
 	pid_t pid;
 
 	need_root();
+	ends_meanwhile();
+	no_drift(drift);
 	pid = child();
 	if (!pid) {
 		program(s, g);
