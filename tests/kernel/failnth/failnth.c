@@ -208,14 +208,17 @@ static noinline notrace bool is_beneath(void)
  * Making a cache shows the stack in the log when it fails: that would be taken for an error. What looks for
  * bugs switches itself off when its own allocation fails: kmemleak, KASAN's stacks, objects' states.
  */
-static noinline notrace bool is_spared(void)
+static noinline notrace bool is_spared(unsigned long parent_ip)
 {
 	static const char *const spared[] = {"kmem_cache_create", "create_object", "stack_depot",
 					     "fill_pool"};
 	unsigned long callers[32];
-	unsigned int i, j, nr = stack_trace_save(callers, ARRAY_SIZE(callers), 0);
+	unsigned int i, j, nr;
 	char name[KSYM_SYMBOL_LEN];
 
+	/* At the entry of a function who unwinds by frame pointers does not see its caller. */
+	callers[0] = parent_ip;
+	nr = 1 + stack_trace_save(callers + 1, ARRAY_SIZE(callers) - 1, 0);
 	for (i = 0; i < nr; i++) {
 		sprint_symbol(name, callers[i]);
 		for (j = 0; j < ARRAY_SIZE(spared); j++)
@@ -240,7 +243,7 @@ static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftr
 	atomic_inc(&seen);
 	if (atomic_dec_return(&left))
 		return;
-	if (is_spared()) {
+	if (is_spared(parent_ip)) {
 		atomic_set(&left, 1);
 		return;
 	}
