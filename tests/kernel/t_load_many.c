@@ -414,11 +414,11 @@ int main(int argc, char **argv)
 	need_root();
 	must0(prctl(PR_SET_CHILD_SUBREAPER, 1));
 	if (strcmp(what, "tags"))
-		processes(n ?: 160);
+		processes(n ?: 120);
 	if (!strcmp(what, "processes"))
 		return done();
 	before = load_begin();
-	many_tags(n ?: 2000);
+	many_tags(n ?: 1600);
 	no_loss(&before, "many tags");
 	after = load_end(&before);
 	diag("counts: lifetimes=%" PRIu64, after.ended - before.ended);

@@ -5,7 +5,7 @@
  * counters at 0.
  *   t_load_memory ROUNDS
  */
-/* vm: group=stress mem=600M timeout=420 args=3 */
+/* vm: group=stress mem=600M timeout=420 args=2 */
 /* vm: group=stress-long mem=600M timeout=7200 long=1 args=75 */
 #include <sys/pidfd.h>
 #include "load.h"
