@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Whoever keeps an mm after its last process has ended, and how to have it let go: a test that waits for
- * what mtag knows of the ended to be gone would otherwise wait for a CPU to have something to do.
+ * what mtag knows of the ended to be gone would otherwise wait for a CPU to have something to do. And who
+ * needs that: a child for which there is no room.
  */
 #ifndef MTAG_TESTS_KEEPERS_H
 #define MTAG_TESTS_KEEPERS_H
@@ -22,6 +23,22 @@ UNUSED static void visit_cpus(void)
 		must(sched_setaffinity(0, sizeof(one), &one));
 	}
 	must(sched_setaffinity(0, sizeof(all), &all));
+}
+
+/* A child that is one too many, and so is not tracked. Who ends meanwhile would make room for it: wait before. */
+UNUSED static pid_t stray(void)
+{
+	const char *limit = "/sys/module/mtag/parameters/max_processes";
+	uint64_t refused = health("overflow");
+	pid_t pid;
+
+	must0(spew(limit, "%" PRIu64, health("tracked")));
+	pid = child();
+	if (pid) {
+		must0(spew(limit, "32768"));
+		is(health("overflow") - refused, 1, "a child is one too many");
+	}
+	return pid;
 }
 
 /* Between two scans it keeps the mm that it has come to. */

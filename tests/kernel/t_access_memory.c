@@ -366,8 +366,8 @@ static void counts(void)
 
 /* ---- what one user's losses cost others ---- */
 
-/* A process that attaches and waits; with @stray it forks a child that is one too many. */
-static pid_t waiter(struct gate *mine, int step, bool stray)
+/* A process that attaches and waits; with @loses it forks a child that is one too many. */
+static pid_t waiter(struct gate *mine, int step, bool loses)
 {
 	pid_t pid = child();
 
@@ -376,18 +376,16 @@ static pid_t waiter(struct gate *mine, int step, bool stray)
 		return pid;
 	}
 	must0(attach());
-	if (stray) {
-		must0(parameter("max_processes", health("tracked")));
-		pid = child();
+	if (loses) {
+		pid = stray();
 		if (!pid) {
 			pause();
 			_exit(0);
 		}
-		must0(parameter("max_processes", 32768));
 	}
 	open_gate(mine, step);
 	pass_gate(mine, 100);
-	if (stray) {
+	if (loses) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
