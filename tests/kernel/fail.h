@@ -98,15 +98,15 @@ UNUSED static void fail_beneath(unsigned long begin, unsigned long end)
 UNUSED static void fail_beneath_mtag(void)
 {
 	unsigned long at, size, base, end, other, last = 0;
-	char *line, type;
+	char *line, *type;
 
 	sh("grep '^mtag ' /proc/modules >/tmp/fail.module; grep '\\[mtag\\]$' /proc/kallsyms >/tmp/fail.symbols");
 	line = slurp("/tmp/fail.module");
 	if (!line || sscanf(line, "mtag %lu %*s %*s %*s %lx", &size, &base) != 2)
 		bail("where is mtag?");
 	for (line = slurp("/tmp/fail.symbols"); line && *line; line = strchr(line, '\n') + 1) {
-		if (sscanf(line, "%lx %c", &at, &type) != 2 || (type != 't' && type != 'T') ||
-		    at < base || at >= base + size)
+		at = strtoul(line, &type, 16);
+		if (strncasecmp(type, " t ", 3) || at < base || at >= base + size)
 			continue;
 		last = at > last ? at : last;
 	}

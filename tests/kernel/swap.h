@@ -26,7 +26,7 @@ UNUSED static bool swap_zram(void)
 UNUSED static bool swap_file(void)
 {
 	return real_fs() &&
-	       !sh("{ dd if=/dev/zero of=" FS "/swap bs=1M count=64 status=none && chmod 600 " FS
+	       !sh("{ { [ -s " FS "/swap ] || fallocate -l 64M " FS "/swap; } && chmod 600 " FS
 		   "/swap && mkswap -q " FS "/swap && swapon " FS "/swap; } >&2");
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Programs of 32 bits and of 64, with glibc and with musl, static and not: all are counted alike.
-# vm: group=parallel thread=multi mem=1G
+# vm: timeout=300
 . tests/kernel/lib.sh
 
 # Each build executes the next one, so that every change of word size comes up.

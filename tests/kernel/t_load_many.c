@@ -414,7 +414,7 @@ int main(int argc, char **argv)
 	need_root();
 	must0(prctl(PR_SET_CHILD_SUBREAPER, 1));
 	if (strcmp(what, "tags"))
-		processes(n ?: 120);
+		processes(n ?: 80);
 	if (!strcmp(what, "processes"))
 		return done();
 	before = load_begin();

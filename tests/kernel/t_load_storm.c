@@ -4,7 +4,7 @@
  * in and out beneath a storm; and events made faster than they are told.
  *   t_load_storm LIVES
  */
-/* vm: group=load mem=2G module=linger_ms=200 timeout=300 args=300 */
+/* vm: group=load mem=2G module=linger_ms=200 timeout=300 args=200 */
 /* vm: group=load-long mem=8G module=linger_ms=200 timeout=10800 long=1 args=25000 */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>

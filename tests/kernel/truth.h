@@ -32,9 +32,14 @@ UNUSED static struct smaps smaps_of(pid_t pid, const void *start, const void *en
 	if (!line)
 		bail("read %s", path);
 	for (; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-		uint64_t from, to;
+		/* sscanf() would look for the end of all the text, line after line. */
+		char *dash, *blank;
+		uint64_t from = strtoull(line, &dash, 16), to;
 
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &from, &to) == 2) {
+		if (dash > line && *dash == '-') {
+			to = strtoull(dash + 1, &blank, 16);
+			if (*blank != ' ')
+				bail("%s: a mapping's line is odd", path);
 			inside = from >= (uintptr_t)start && to <= (uintptr_t)end;
 			sum.vmas += inside;
 			continue;
