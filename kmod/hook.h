@@ -55,10 +55,13 @@ struct mtag_hook {
  * struct mtag_caller_name - a function that calls hooked ones
  * @name:	of the function
  * @caller:	what its events are about
+ * @part:	of another one here, with which most compilers join it: need not
+ *		be found
  */
 struct mtag_caller_name {
 	const char *name;
 	enum mtag_caller caller;
+	bool part;
 };
 
 /* compat/symbols.c: for this kernel; ended by an empty entry */

@@ -12,7 +12,7 @@
 #include "hook.h"
 #include "mtag.h"
 
-#define RANGES_MAX	64
+#define RANGES_MAX	96
 
 /*
  * Probes by which symbols were found. They are given back many at a time: each
@@ -155,6 +155,8 @@ static int caller_add(const struct mtag_caller_name *c)
 
 	for (i = 0; ret == -ENOENT && i < ARRAY_SIZE(suffixes); i++)
 		ret = range_add(c->name, suffixes[i], c->caller);
+	if (ret == -ENOENT && c->part)
+		return 0;
 	if (ret == -ENOENT)
 		pr_err("this kernel has no function %s, by which mtag tells page events apart\n",
 		       c->name);

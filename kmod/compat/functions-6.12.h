@@ -20,6 +20,10 @@ CALLER("unmap_page_range", MTAG_BY_ZAP)
 CALLER("do_wp_page", MTAG_BY_COPY)
 CALLER("__replace_page", MTAG_BY_REPLACE)
 CALLER("__mmap_region", MTAG_BY_MMAP)
+PART("copy_present_ptes", MTAG_BY_FORK)
+PART("zap_present_ptes", MTAG_BY_ZAP)
+PART("zap_present_folio_ptes", MTAG_BY_ZAP)
+PART("wp_page_copy", MTAG_BY_COPY)
 
 /* PREEMPT_RT has no huge pages. */
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
@@ -35,4 +39,8 @@ CALLER("set_pmd_migration_entry", MTAG_BY_MIGRATE)
 CALLER("remove_migration_pmd", MTAG_BY_RESTORE)
 CALLER("collapse_huge_page", MTAG_BY_COLLAPSE)
 CALLER("split_huge_pmd_locked", MTAG_BY_SPLIT)
+PART("__do_huge_pmd_anonymous_page", MTAG_BY_FAULT)
+PART("__collapse_huge_page_copy", MTAG_BY_COLLAPSE)
+PART("__collapse_huge_page_copy_succeeded", MTAG_BY_COLLAPSE)
+PART("__split_huge_pmd_locked", MTAG_BY_SPLIT)
 #endif

@@ -2,8 +2,9 @@
 /*
  * The functions that mtag needs of every kernel: those that it hooks, and the
  * callers by which it tells page events apart; functions-*.h add what is a
- * kernel's own. No include guard: symbols.c includes this for each thing that
- * it makes of the lists.
+ * kernel's own. PART: a static function within a caller, which stands by itself
+ * only where a compiler or its options were others. No include guard: symbols.c
+ * includes this for each thing that it makes of the lists.
  */
 HOOK("folio_migrate_flags", mtag_follow_migrate)
 HOOK("madvise_free_pte_range", mtag_swap_lazyfree)
@@ -38,3 +39,8 @@ CALLER("remove_migration_pte", MTAG_BY_RESTORE)
 CALLER("copy_page_range", MTAG_BY_FORK)
 CALLER("try_to_merge_one_page", MTAG_BY_KSM)
 CALLER("madvise_free_pte_range", MTAG_BY_LAZYFREE)
+PART("unuse_pte", MTAG_BY_SWAPIN)
+PART("copy_pte_range", MTAG_BY_FORK)
+PART("copy_present_page", MTAG_BY_FORK)
+PART("replace_page", MTAG_BY_KSM)
+PART("zap_pte_range", MTAG_BY_ZAP)

@@ -17,6 +17,7 @@
 
 #define HOOK(function, ...)	{ function, __VA_ARGS__ },
 #define CALLER(function, ...)
+#define PART(function, ...)
 struct mtag_hook mtag_hooks[] = {
 #include MTAG_FUNCTIONS
 	{ }
@@ -24,9 +25,11 @@ struct mtag_hook mtag_hooks[] = {
 
 #undef HOOK
 #undef CALLER
+#undef PART
 
 #define HOOK(function, ...)
-#define CALLER(function, ...)	{ function, __VA_ARGS__ },
+#define CALLER(function, ...)	{ function, __VA_ARGS__, false },
+#define PART(function, ...)	{ function, __VA_ARGS__, true },
 const struct mtag_caller_name mtag_callers[] = {
 #include MTAG_FUNCTIONS
 	{ }
@@ -34,10 +37,12 @@ const struct mtag_caller_name mtag_callers[] = {
 
 #undef HOOK
 #undef CALLER
+#undef PART
 
 /* `modinfo mtag` names them: mtagctl doctor looks whether a kernel has them. */
 #define HOOK(function, ...)	function " "
 #define CALLER(function, ...)
+#define PART(function, ...)
 static const char hook_names[] __used __section(".modinfo") __aligned(1) = "hooks="
 #include MTAG_FUNCTIONS
 ;
