@@ -377,6 +377,19 @@ static void addresses(void)
 	close(fd);
 }
 
+/* The module's memory, once what is freed later has been. */
+static uint64_t settled_memory(void)
+{
+	uint64_t memory, before;
+
+	do {
+		before = health("memory");
+		usleep(300000);
+		memory = health("memory");
+	} while (memory != before);
+	return memory;
+}
+
 /* Totals are everyone's to read; they must not measure what one process has. */
 static void totals(void)
 {
@@ -391,7 +404,7 @@ static void totals(void)
 		make(fd, 0, name);
 	}
 	for (size_t i = 0; i < COUNT(names); i++) {
-		uint64_t before = health("memory");
+		uint64_t before = settled_memory();
 
 		snprintf(name, sizeof(name), "%s", names[i]);
 		must(make(fd, 0, name) < 0 ? -1 : 0);
