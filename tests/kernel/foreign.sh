@@ -19,14 +19,29 @@ finish_work() {
 } 2>/dev/null
 trap finish_work EXIT
 
-# pressure SIZE: huge pages always where the kernel has them, KSM, swap on zram of that size, compaction again and again.
+# small_folios: how many faults were answered by a folio of several pages that is no huge page.
+small_folios() {
+	local faults sum=0
+	for faults in "$thp"/hugepages-*kB/stats/anon_fault_alloc; do
+		[ ! -e "$faults" ] || [[ $faults == */hugepages-2048kB/* ]] || sum=$((sum + $(cat "$faults")))
+	done
+	echo $sum
+}
+
+# pressure SIZE: huge pages and folios of all sizes always where the kernel has them, KSM, swap on zram of that
+# size, compaction again and again.
 pressure() {
+	local enabled
+
 	mkdir -p "$work"
 	chmod 755 "$tmp"
 	swap_on_zram "$1" || bail "no swap on zram"
 	# PREEMPT_RT has none.
 	if [ -d $thp ]; then
 		echo always >$thp/enabled
+		for enabled in $thp/hugepages-*kB/enabled; do
+			[ ! -e "$enabled" ] || echo always >"$enabled"
+		done
 		echo always >$thp/defrag
 		echo 200 >$thp/khugepaged/scan_sleep_millisecs
 		echo 4096 >$thp/khugepaged/pages_to_scan
@@ -40,7 +55,7 @@ pressure() {
 		read -rt 1 <> <(:)
 	done &
 	compactor=$!
-	ended_before=$(health ended) lost_before=$(health lost)
+	ended_before=$(health ended) lost_before=$(health lost) folios_before=$(small_folios)
 }
 
 # tracked TAG COMMAND…: runs it tracked, in the control group.
@@ -107,5 +122,9 @@ verdict() {
 	is "$(health dirty_ended)" 0 "no process ended before its counters were mended"
 	[ "$audited" -gt 0 ]
 	ok $? "processes were audited while they ran"
+	if [ -e $thp/hugepages-64kB/stats/anon_fault_alloc ]; then
+		[ $(($(small_folios) - folios_before)) -ge 1 ]
+		ok $? "folios between a page and a huge page came by faults ($(($(small_folios) - folios_before)))"
+	fi
 	done_testing
 }
