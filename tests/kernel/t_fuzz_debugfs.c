@@ -79,7 +79,7 @@ static void one_read(int fd, const char *whole, size_t size)
 		/* From where the last one ended, or from elsewhere. */
 		if (one_in(&rng, 2))
 			at = lseek(fd, 0, SEEK_CUR);
-		else if (lseek(fd, at, SEEK_SET) != at)
+		else if (lseek(fd, at, SEEK_SET) != at || at < 0)
 			return;
 		n = read(fd, buf, len);
 		break;

@@ -6,7 +6,7 @@ log_bad='\bBUG\b|WARNING|Oops|general protection|RCU.*stall|rcu.*stall|lockdep|p
 log_bad+='|suspicious RCU usage|sleeping function called|inconsistent lock state|possible recursive locking|ODEBUG'
 log_bad+='|held when returning|Invalid wait context|list_(add|del) corruption|refcount_t:'
 log_bad+='|kmemleak|unreferenced object|suspected memory leaks|unable to handle|hung task|blocked for more than'
-log_bad+='|soft lockup|workqueue lockup|Call Trace|Kernel panic'
+log_bad+='|soft lockup|workqueue lockup|Call Trace|Kernel panic|mtag health:'
 # What kernels say of these checkers when they start.
 log_fine='Lock dependency validator|KernelAddressSanitizer initialized|Kernel memory leak detector initialized'
 log_fine+='|kmemleak: Automatic memory scanning|RCU lockdep checking|lockdep is (turned|enabled)'

@@ -85,11 +85,11 @@ race=("$bar" "BUG: KCSAN: data-race in vmstat / vmstat" " vmstat+0x1/0x2")
 check "log: checkers that start are no failure" failing 0 "rcu: 	RCU lockdep checking is enabled." \
 	"kasan: KernelAddressSanitizer initialized" "ODEBUG: selftest passed" \
 	"kmemleak: Kernel memory leak detector initialized (mem pool available: 40000)"
-check "log: what each of them reports is" failing 8 "BUG: KASAN: use-after-free in f+0x1/0x2" \
+check "log: what each of them reports is" failing 9 "BUG: KASAN: use-after-free in f+0x1/0x2" \
 	"WARNING: possible circular locking dependency detected" "WARNING: suspicious RCU usage" \
 	"BUG: sleeping function called from invalid context at f.c:1" "UBSAN: shift-out-of-bounds in f.c:1:1" \
 	"ODEBUG: free active (active state 0) object type: work_struct" "unreferenced object 0xffff888000000000" \
-	"kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)"
+	"kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)" "mtag health: foreign 1"
 check "log: a data race of the kernel's own is not" failing 0 "${race[@]}" "$bar"
 check "log: one with mtag in its trace is" failing 1 "${race[@]}" " mtag_report+0x1/0x2 [mtag]" "$bar"
 check "log: one with it after one without is" failing 1 "${race[@]}" "$bar" "${race[@]}" \
