@@ -112,6 +112,27 @@ static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, stru
 	return equal;
 }
 
+/* Where pages merged by KSM come and go meanwhile, not the first walk may be exact. */
+static int fork_by_walk(struct mtag_space *child, struct mm_struct *mm, gfp_t gfp, int *migrating)
+{
+	struct mtag_counter c;
+	int ret, i;
+
+	for (i = 0; i < MTAG_WALK_ATTEMPTS; i++) {
+		ret = mtag_count_init(&c, child, gfp);
+		if (ret)
+			break;
+		mtag_count_begin(&c);
+		mtag_count_mm(&c, mm);
+		ret = mtag_count_end(&c, NULL);
+		*migrating = c.v.migrating;
+		kvfree(c.w.shadow);
+		if (ret != -EAGAIN)
+			break;
+	}
+	return ret;
+}
+
 /**
  * mtag_walk_fork() - count a forked child before it runs
  * @parent:	space
@@ -131,7 +152,7 @@ static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, stru
 int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
 		   struct mm_struct *mm, gfp_t gfp)
 {
-	int ret, migrating = atomic_read(&parent->migrating);
+	int ret, migrating = atomic_read(&parent->migrating), left = migrating;
 	struct mtag_counter c;
 
 	/* Its first walk is yet to take the owners away of pages that the child has too. */
@@ -142,18 +163,9 @@ int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct m
 	ret = mtag_count_init(&c, child, gfp);
 	if (ret)
 		return ret;
-	if (!fork_by_sums(&c, parent, oldmm, mm)) {
-		memset(c.w.shadow, 0, c.w.nr_tags * sizeof(*c.w.shadow));
-		c.w.inexact = false;
-		c.w.cursor = 0;
-		c.w.taken = 0;
-		c.v.migrating = 0;
-		mtag_count_begin(&c);
-		mtag_count_mm(&c, mm);
-		ret = mtag_count_end(&c, NULL);
-		/* Some were zapped instead of restored; the child has those that are left. */
-		atomic_sub(migrating - c.v.migrating, &parent->migrating);
-	}
+	ret = fork_by_sums(&c, parent, oldmm, mm) ? 0 : fork_by_walk(child, mm, gfp, &left);
 	kvfree(c.w.shadow);
+	/* Some were zapped instead of restored; the child has those that are left. */
+	atomic_sub(migrating - left, &parent->migrating);
 	return ret;
 }

@@ -377,7 +377,8 @@ static void check_ended(struct mtag_space *s)
 	if (s->slow & MTAG_SLOW_PARKED)
 		return;
 	atomic64_inc(&mtag_stat.ended);
-	if (left && READ_ONCE(s->dirty))
+	/* One that was never counted may have what is left of an attempt. */
+	if (READ_ONCE(s->dirty) && (left || !s->live))
 		atomic64_inc(&mtag_stat.dirty_ended);
 	else
 		atomic64_add(left, &mtag_stat.drift);

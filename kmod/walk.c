@@ -18,8 +18,6 @@
 #include "hook.h"
 #include "rmap.h"
 
-#define ATTEMPTS 8
-
 /**
  * mtag_walk_event() - a page event in a space that a walk or a fork goes through
  * @s:		space
@@ -131,7 +129,7 @@ static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fr
 	struct mtag_counter c;
 	int ret, i;
 
-	for (i = 0; i < ATTEMPTS; i++) {
+	for (i = 0; i < MTAG_WALK_ATTEMPTS; i++) {
 		ret = mtag_count_init(&c, s, MTAG_GFP);
 		if (ret)
 			break;

@@ -7,6 +7,9 @@
 
 #include "mtag.h"
 
+/* Walks that do not come out exact are begun anew so often. */
+#define MTAG_WALK_ATTEMPTS 8
+
 /**
  * struct mtag_walk - a walk under way in a space
  * @cursor:	what is below has been counted; events there change @shadow too
