@@ -417,7 +417,7 @@ struct mtag_audit {
 	u64 migrating;	/* migration entries */
 };
 
-int mtag_walk_audit(struct mtag_space *s, struct mtag_audit *audit);
+int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audit *audit);
 int mtag_walk_repair(struct mtag_space *s);
 
 /* ---- range.c ---- */

@@ -258,7 +258,8 @@ static int audit(struct sk_buff *skb, struct genl_info *info)
 
 	if (err)
 		return err;
-	err = mtag_netlink_explain(info->extack, mtag_walk_audit(a.target.space, &a.audit));
+	err = mtag_walk_audit(a.target.space, a.target.mm, &a.audit);
+	err = mtag_netlink_explain(info->extack, err);
 	if (!err)
 		err = reply(info, fill_audit, &a);
 	mtag_access_put(&a.target);

@@ -95,8 +95,11 @@ static int run(struct mtag_space *s)
 		ret = expect(s, exe, MTAG_FILE, "the hooks on pages of files and on removal");
 	if (exe)
 		fput(exe);
-	if (!ret)
-		ret = mtag_walk_audit(s, &audit);
+	if (!ret) {
+		mmget(current->mm);
+		ret = mtag_walk_audit(s, current->mm, &audit);
+		mmput(current->mm);
+	}
 	if (!ret && audit.drift) {
 		pr_err("self-test: %llu pages of drift\n", audit.drift);
 		ret = -ENXIO;

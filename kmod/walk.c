@@ -213,28 +213,23 @@ put:
 /**
  * mtag_walk_audit() - compare the counters with the page tables
  * @s:		space
+ * @mm:		its mm; the caller has a reference
  * @audit:	filled; pages
  *
  * Context: may sleep.
- * Return: 0; -ESRCH if the process is exiting, -EAGAIN if its pages would not
+ * Return: 0; -ESRCH if it is not tracked any more, -EAGAIN if its pages would not
  * hold still, -ENOMEM, -EINTR.
  */
-int mtag_walk_audit(struct mtag_space *s, struct mtag_audit *audit)
+int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audit *audit)
 {
-	struct mm_struct *mm;
 	int ret;
 
 	ret = mtag_walk_repair(s);
+	if (!ret)
+		ret = mutex_lock_killable(&s->tree->build_lock);
 	if (ret)
 		return ret;
-	mm = mtag_space_mm(s);
-	if (!mm)
-		return -ESRCH;
-	ret = mutex_lock_killable(&s->tree->build_lock);
-	if (!ret) {
-		ret = s->live ? count(s, mm, false, false, audit) : -ESRCH;
-		mutex_unlock(&s->tree->build_lock);
-	}
-	mmput(mm);
+	ret = s->live ? count(s, mm, false, false, audit) : -ESRCH;
+	mutex_unlock(&s->tree->build_lock);
 	return ret;
 }

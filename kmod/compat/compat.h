@@ -221,7 +221,7 @@ static inline bool mtag_pmd_migrating(pmd_t pmd)
 
 /* ---- processes ---- */
 
-/* Pages by the kernel's own counters, those cached by the tasks of @mm included. */
+/* Pages by the kernel's own counters, those cached by tasks included. Caller holds a reference. */
 long mtag_compat_rss(struct mm_struct *mm, int member);
 
 /* The same for an mm that no task runs on yet. */

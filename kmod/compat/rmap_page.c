@@ -27,22 +27,41 @@ MTAG_HOOK_FUNC(mtag_page_add_file)
 			     (u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1);
 }
 
+/* What @t keeps to itself of the changes to @mm; counts who may. */
+static long cached_by(const struct task_struct *t, const struct mm_struct *mm, int member,
+		      int *users)
+{
+	if (READ_ONCE(t->mm) != mm)
+		return 0;
+	(*users)++;
+	return READ_ONCE(t->rss_stat.count[member]);
+}
+
 /*
  * Each task keeps up to 64 faults' worth of changes to itself; the sum is
- * exact once no fault is under way.
+ * exact once no fault is under way. Few have tasks outside of one process:
+ * all others there are need not be looked at.
  */
 long mtag_compat_rss(struct mm_struct *mm, int member)
 {
-	long pages = atomic_long_read(&mm->rss_stat.count[member]);
-	struct task_struct *p, *t;
+	struct task_struct *p = NULL, *t;
+	int users = 1;	/* the caller's reference */
+	long cached = 0;
 
 	rcu_read_lock();
-	for_each_process_thread(p, t) {
-		if (READ_ONCE(t->mm) == mm)
-			pages += READ_ONCE(t->rss_stat.count[member]);
+#ifdef CONFIG_MEMCG
+	p = rcu_dereference(mm->owner);
+	if (p)
+		for_each_thread(p, t)
+			cached += cached_by(t, mm, member, &users);
+#endif
+	if (!p || users < atomic_read(&mm->mm_users)) {
+		cached = 0;
+		for_each_process_thread(p, t)
+			cached += cached_by(t, mm, member, &users);
 	}
 	rcu_read_unlock();
-	return pages;
+	return atomic_long_read(&mm->rss_stat.count[member]) + cached;
 }
 
 #endif

@@ -288,7 +288,7 @@ static void in_and_out(size_t times)
 
 static uint64_t slab_objects(const char *name)
 {
-	char *line = strstr(slurp("/proc/slabinfo"), name);
+	char *text = slurp("/proc/slabinfo"), *line = text ? strstr(text, name) : NULL;
 
 	return line ? strtoull(line + strlen(name), NULL, 10) : 0;
 }
@@ -339,10 +339,12 @@ static void events(void)
 	in_child {
 		begin();
 		more = flood(1.5);
-		ok(more < 20000,
-		   "%" PRIu64 " refusals told to who does not listen: at most %" PRIu64
-		   " wait to be told",
-		   health("overflow") - overflow, more);
+		diag("%" PRIu64 " refusals told to who does not listen",
+		     health("overflow") - overflow);
+		if (access("/proc/slabinfo", R_OK))
+			skip("few wait to be told (this kernel does not say how many objects there are)");
+		else
+			ok(more < 20000, "at most %" PRIu64 " wait to be told", more);
 	}
 	/* Most of them may still have to be sent. */
 	ok(until((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) < 0 && errno == ENOBUFS, 30),

@@ -21,18 +21,22 @@ log_fine+='|traps: stress-ng-pthre\[[0-9]+\] general protection fault ip:[0-9a-f
 log_failures() { log_kcsan "$1" | log_oom | grep -nE "$log_bad" | grep -vE "$log_fine"; }
 
 # log_kcsan FILE: the file, without those reports of data races that do not have mtag in their trace: kernels
-# have races of their own. Lines keep their numbers.
+# have races of their own, and what an interrupt does is not the interrupted's. Nor is it mtag's that a hash table
+# which is resized reads, under its lock, the word that has the bit of this lock. Lines keep their numbers.
 log_kcsan() {
 	awk -v bar="$(printf '=%.0s' {1..66})" '
 		function flush(  i) {
 			for (i = 1; i <= n; i++)
-				print race && !ours ? "" : held[i]
-			n = race = ours = 0
+				print race && (!ours || (resized && marked)) ? "" : held[i]
+			n = race = ours = interrupted = marked = 0
 		}
 		!n && !index($0, bar) { print; next }
 		{ held[++n] = $0 }
-		/BUG: KCSAN: / { race = 1 }
-		/\[mtag\]/ { ours = 1 }
+		/BUG: KCSAN: / { race = 1; resized = / rht_deferred_worker/ }
+		/ \(marked\) / { marked = 1 }
+		/ bytes by .* on cpu [0-9]+:/ { interrupted = 0 }
+		/asm_sysvec_|asm_common_interrupt/ { interrupted = 1 }
+		/\[mtag\]/ && !interrupted { ours = 1 }
 		# The bar after a report, or one of another report that was cut off.
 		n > 200 || (n > 1 && index($0, bar)) { flush() }
 		END { flush() }' "$1"

@@ -92,6 +92,10 @@ check "log: what each of them reports is" failing 9 "BUG: KASAN: use-after-free 
 	"kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)" "mtag health: foreign 1"
 check "log: a data race of the kernel's own is not" failing 0 "${race[@]}" "$bar"
 check "log: one with mtag in its trace is" failing 1 "${race[@]}" " mtag_report+0x1/0x2 [mtag]" "$bar"
+check "log: one of an interrupt that came in mtag is not" failing 0 "${race[@]}" " asm_sysvec_apic_timer_interrupt+0x1b/0x20" \
+	" mtag_report+0x1/0x2 [mtag]" "$bar"
+check "log: one of mtag with an interrupt is" failing 1 "${race[@]}" " asm_sysvec_apic_timer_interrupt+0x1b/0x20" "" \
+	"write to 0xff37d04e0c41df58 of 8 bytes by task 185 on cpu 0:" " mtag_report+0x1/0x2 [mtag]" "$bar"
 check "log: one with it after one without is" failing 1 "${race[@]}" "$bar" "${race[@]}" \
 	" mtag_report+0x1/0x2 [mtag]"
 killed="[  1.0] Out of memory: Killed process 185 (hog) total-vm:1055308kB, anon-rss:496008kB"
