@@ -19,7 +19,6 @@ static mtag_t tags[TAGS];
 static size_t threads;
 static char *pages;
 static pthread_barrier_t together;
-static atomic_bool stop;
 static atomic_long switches;
 
 static void make_tags(void)
@@ -46,19 +45,19 @@ static void *toucher(void *arg)
 	return NULL;
 }
 
-/* Until it is killed. */
+/* Until it is killed. Not before all are there: who makes them would have to wait for his turn each time. */
 static void *switcher(void *arg)
 {
 	size_t i = (uintptr_t)arg;
 	char *p = pages + i * EACH * PG;
 
-	for (size_t n = 0; !atomic_load(&stop); n++) {
+	pthread_barrier_wait(&together);
+	for (size_t n = 0;; n++) {
 		touch(tags[(i + n) % TAGS], p + n % EACH * PG, PG);
 		if (n % EACH == 0)
 			must(madvise(p, EACH * PG, MADV_DONTNEED));
 		atomic_fetch_add(&switches, 1);
 	}
-	return NULL;
 }
 
 /* Begins all of them; what they are in @thread. */
@@ -142,6 +141,7 @@ _Noreturn static void full_swing(enum death death, struct gate *g)
 	must0(mtag_init());
 	make_tags();
 	pages = area(threads * EACH * PG);
+	must0(pthread_barrier_init(&together, NULL, threads));
 	begin_threads(thread, switcher);
 	if (!until(atomic_load(&switches) > (long)threads, 60))
 		bail("no threads");
