@@ -190,7 +190,7 @@ static void try_range(void)
 	struct errors e = {0};
 	unsigned tag = some_tag();
 	uint64_t addr = (uintptr_t)ground + below(&rng, PAGES) * PG,
-		 len = (1 + below(&rng, PAGES)) * PG;
+		 len = (1 + below(&rng, PAGES)) * PG, last = top() - PG, whole;
 	int error;
 
 	if (one_in(&rng, 3)) {
@@ -203,8 +203,9 @@ static void try_range(void)
 	arg.range.addr = addr;
 	arg.range.len = len;
 	arg.range.tag = tag;
-	fault(&e, addr % PG || !len || len > top() || addr > top() - PG - ((len + PG - 1) & -PG),
-	      EINVAL);
+	/* In whole pages, which a length near the top of all numbers does not have. */
+	whole = len > last ? last + PG : (len + PG - 1) & -PG;
+	fault(&e, addr % PG || !len || whole > last || addr > last - whole, EINVAL);
 	fault(&e, tag == MTAG_ID_KSM || !exists(tag), ENOENT);
 	/* What works takes a grace period. */
 	if (!e.nr && !one_in(&rng, 10)) {
