@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Sourced by tests/vm/run and tests/run-all: what a kernel's log must not say.
 
-log_bad='\bBUG\b|WARNING|Oops|general protection|RCU.*stall|rcu.*stall|lockdep|possible circular|KASAN|UBSAN|KCSAN'
+log_bad='\bBUG\b|WARNING|Oops|general protection|RCU.*stall|rcu.*stall|\blockdep\b|possible circular|KASAN|UBSAN|KCSAN'
 log_bad+='|suspicious RCU usage|sleeping function called|inconsistent lock state|possible recursive locking|ODEBUG'
 log_bad+='|held when returning|Invalid wait context|list_(add|del) corruption|refcount_t:'
 log_bad+='|kmemleak|unreferenced object|suspected memory leaks|unable to handle|hung task|blocked for more than'

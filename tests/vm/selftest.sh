@@ -85,6 +85,8 @@ race=("$bar" "BUG: KCSAN: data-race in vmstat / vmstat" " vmstat+0x1/0x2")
 check "log: checkers that start are no failure" failing 0 "rcu: 	RCU lockdep checking is enabled." \
 	"kasan: KernelAddressSanitizer initialized" "ODEBUG: selftest passed" \
 	"kmemleak: Kernel memory leak detector initialized (mem pool available: 40000)"
+check "log: their functions, on the stack of whom the OOM killer helped, are none" failing 0 \
+	"t invoked oom-killer: gfp_mask=0x1, order=0" "Call Trace:" " ? lockdep_hardirqs_on+0x7d/0x100"
 check "log: what each of them reports is" failing 9 "BUG: KASAN: use-after-free in f+0x1/0x2" \
 	"WARNING: possible circular locking dependency detected" "WARNING: suspicious RCU usage" \
 	"BUG: sleeping function called from invalid context at f.c:1" "UBSAN: shift-out-of-bounds in f.c:1:1" \
