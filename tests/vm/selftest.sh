@@ -98,6 +98,10 @@ check "log: one of an interrupt that came in mtag is not" failing 0 "${race[@]}"
 	" mtag_report+0x1/0x2 [mtag]" "$bar"
 check "log: one of mtag with an interrupt is" failing 1 "${race[@]}" " asm_sysvec_apic_timer_interrupt+0x1b/0x20" "" \
 	"write to 0xff37d04e0c41df58 of 8 bytes by task 185 on cpu 0:" " mtag_report+0x1/0x2 [mtag]" "$bar"
+resize=("$bar" "BUG: KCSAN: data-race in mtag_tree_put [mtag] / rht_deferred_worker" "" \
+	" mtag_tree_put+0x1/0x2 [mtag]" "" "read to 0xff37d04d84c00b40 of 8 bytes by task 16 on cpu 0:" "$bar")
+check "log: one of a hash table that is resized with its own lock is not" failing 0 "${resize[@]/#"read to"/"read-write (marked) to"}"
+check "log: one with it and no lock is" failing 1 "${resize[@]}"
 check "log: one with it after one without is" failing 1 "${race[@]}" "$bar" "${race[@]}" \
 	" mtag_report+0x1/0x2 [mtag]"
 killed="[  1.0] Out of memory: Killed process 185 (hog) total-vm:1055308kB, anon-rss:496008kB"
