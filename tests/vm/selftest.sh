@@ -110,5 +110,38 @@ no_page=("[  1.1] hog: page allocation failure: order:0, mode:0x140cca(GFP_HIGHU
 check "log: no page for whom the OOM killer has killed is no failure" failing 0 "$killed" "${no_page[@]}" "</TASK>"
 check "log: with mtag in its trace it is" failing 1 "$killed" "${no_page[@]}" " mtag_report+0x1/0x2 [mtag]" "</TASK>"
 check "log: for another process it is" failing 1 "${killed/185/186}" "${no_page[@]}" "</TASK>"
+# shellcheck source=tests/lib/kept.sh
+. tests/lib/kept.sh
+cache=$tmp
+mkdir -p "$tmp/kernels" "$tmp/tree/docs" "$tmp/tree/tests/kernel"
+ln -s a "$tmp/kernels/6.1"
+cd "$tmp/tree" || exit
+git init -q
+git -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m 1
+for file in mtag.c docs/mtag.md tests/kernel/t_{one.c,two.sh}; do echo new >"$file"; done
+line=$'7\t0\t1\t12\t6.1\tt_two\t''tests/kernel/t_two.sh 5'
+counted=$'6.1 # counts: tags=1\n6.1 # counts: tags=2'
+two() { kept_file "tests/kernel/t_two.sh ${1:-5}" 6.1 "${2:-how}"; }
+again() { kept_open "$tmp/kept"; test -e "$(two)"; }
+not_again() { ! again; }
+kept_open "$tmp/kept"
+keep "$(two)" name "$line" "$counted"
+check "kept: a result" test "$(kept_result "$(two)")" = "$line"
+check "kept: what was counted" test "$(kept_counts "$(two)")" = "$counted"
+check "kept: not one with other arguments" test ! -e "$(two 6)"
+check "kept: nor of a VM that is run otherwise" test ! -e "$(two 5 otherwise)"
+ln -sfn b "$tmp/kernels/6.1"
+check "kept: nor of another kernel" not_again
+ln -sfn a "$tmp/kernels/6.1"
+echo newer | tee docs/mtag.md >tests/kernel/t_one.c
+check "kept: for as long as nothing changes but documents and other tests" again
+echo "t_one" >tests/kernel/t_two.sh
+check "kept: not when the test does" not_again
+keep "$(two)" name "$line" ''
+echo newest >tests/kernel/t_one.c
+check "kept: nor when one does that it runs" not_again
+keep "$(two)" name "$line" ''
+echo newer >mtag.c
+check "kept: nor any other source" not_again
 echo "1..$n"
 exit "${failed:-0}"

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# Results of make check-long that are kept, so that a run of hours that was stopped goes on where it was. Only
+# what passed is kept, of VMs only that ended well, and for no longer than what made it stays the same: the
+# sources but for documents and other kernel tests, the kernel, and how the VM was run.
+# Sourced by tests/run-all, in the checkout, which sets $cache.
+
+# kept_open DIR: where they are kept. Nothing is, without it.
+kept_open() {
+	kept=$1
+	mkdir -p "$kept"
+	kept_base=$(git ls-files -co --exclude-standard -z | grep -zvE '^(docs/.*|[^/]*\.md|tests/kernel/t_[^/]*)$' |
+		sort -z | xargs -0 sha256sum | sha256sum)
+	find "$kept" -type f -mtime +30 -delete
+}
+
+# kept_file COMMAND [KERNEL HOW]: the file in which such a test's result is kept. A test that runs programs of
+# other tests has their names in it.
+kept_file() {
+	local name
+	{
+		echo "$kept_base"
+		printf '%s\n' "$@"
+		[ -z "${2:-}" ] || readlink "$cache/kernels/$2"
+		name=${1%% *} name=${name##*/} name=${name%.sh}
+		for name in $(cat tests/kernel/"$name".{c,sh} 2>/dev/null | grep -oE '\bt_[a-z0-9_]+' | sort -u) "$name"; do
+			cat tests/kernel/"$name".{c,sh} 2>/dev/null
+		done
+	} | sha256sum | sed "s|^\([0-9a-f]*\).*|$kept/\1|"
+}
+
+# keep FILE NAME RESULT COUNTS: of a result its line and what was counted, below what tells a reader about it.
+keep() {
+	printf '%s\n' "$2, commit $(git describe --always --dirty), $(date -u '+%F %R')" "$3" ${4:+"$4"} >"$1.$BASHPID" &&
+		mv "$1.$BASHPID" "$1"
+}
+
+# kept_title FILE, kept_result FILE, kept_counts FILE: what keep was given.
+kept_title()  { sed -n 1p "$1"; }
+kept_result() { sed -n 2p "$1"; }
+kept_counts() { sed 1,2d "$1"; }
