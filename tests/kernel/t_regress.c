@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 
 #define N	100
+#define FEW	7
 #define MANY	12000
 #define TAGS	300
 #define CGROUP	"/sys/fs/cgroup/mtag-regress"
@@ -280,6 +281,40 @@ static void stale_owners(void)
 	reap(reader);
 }
 
+static atomic_int sharer; /* 1: has touched FEW pages, 2: may end */
+
+static int touch_few_and_stay(void *arg)
+{
+	for (size_t i = 0; i < FEW; i++)
+		((volatile char *)arg)[i * PG] = 1;
+	atomic_store(&sharer, 1);
+	while (atomic_load(&sharer) != 2)
+		usleep(1000);
+	return 0;
+}
+
+/*
+ * 6.1 keeps counts of the last few pages in the task that touched them. The audit looked at all tasks of the
+ * machine for them; it looks further than a process's own threads only where others share its memory.
+ */
+static void audit_of_shared_memory(void)
+{
+	char *p = area(FEW * PG), *stack = area(64 * KIB);
+	struct audit found;
+	pid_t pid = must(clone(touch_few_and_stay, stack + 64 * KIB, CLONE_VM | SIGCHLD, p));
+
+	if (!until(atomic_load(&sharer) == 1, 30))
+		bail("the process in the same memory does not run");
+	found = audit(getpid());
+	is(found.kernel, found.walked,
+	   "an audit has what the kernel counts for another process in the same memory");
+	clean(getpid(), "and agrees");
+	atomic_store(&sharer, 2);
+	reap(pid);
+	must(munmap(p, FEW * PG));
+	must(munmap(stack, 64 * KIB));
+}
+
 int main(void)
 {
 	struct gate *g = gate();
@@ -303,6 +338,7 @@ int main(void)
 	ever_new_addresses();
 	failed_fixed();
 	pinned_shmem();
+	audit_of_shared_memory();
 	swap = swap_small() && group_make();
 	if (swap) {
 		open_gate(g, 1);
