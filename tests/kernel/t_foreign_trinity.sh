@@ -15,6 +15,7 @@ made=0 lifetimes=0
 
 # What it may open: files, and with mtag loaded its device.
 victims() {
+	local n
 	rm -rf "$tmp/victims"
 	mkdir "$tmp/victims"
 	for n in 1 2 3; do head -c $((n * 300000)) /dev/urandom >"$tmp/victims/file$n"; done
