@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # Results of make check-long that are kept, so that a run of hours that was stopped goes on where it was. Only
 # what passed is kept, of VMs only that ended well, and for no longer than what made it stays the same: the
-# sources but for documents and other kernel tests, the kernel, and how the VM was run.
+# sources, the kernel, and how the VM was run.
 # Sourced by tests/run-all, in the checkout, which sets $cache.
 
 # kept_open DIR: where they are kept. Nothing is, without it.
 kept_open() {
 	kept=$1
 	mkdir -p "$kept"
-	kept_base=$(git ls-files -co --exclude-standard -z | grep -zvE '^(docs/.*|[^/]*\.md|tests/kernel/t_[^/]*)$' |
-		sort -z | xargs -0 sha256sum | sha256sum)
+	kept_host=$(kept_sources 'docs/|[^/]*\.md$' .)
+	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted)|tests/vm/debug/planted/' \
+		'Makefile|Kbuild|(kmod|include|lib|ctl|bench|examples|tests/kernel|tests/vm)/|tests/lib/(deps|foreign|tap)')
 	find "$kept" -type f -mtime +30 -delete
+}
+
+# kept_sources NOT THESE: a sum of the sources whose names begin so, and of no kernel test.
+kept_sources() {
+	git ls-files -co --exclude-standard -z | grep -zvE "^($1|tests/kernel/t_)" | grep -zE "^($2)" | sort -z |
+		xargs -0 sha256sum | sha256sum
 }
 
 # kept_file COMMAND [KERNEL HOW]: the file in which such a test's result is kept. A test that runs programs of
@@ -18,7 +25,7 @@ kept_open() {
 kept_file() {
 	local name
 	{
-		echo "$kept_base"
+		if [ -n "${2:-}" ]; then echo "$kept_kernel"; else echo "$kept_host"; fi
 		printf '%s\n' "$@"
 		[ -z "${2:-}" ] || readlink "$cache/kernels/$2"
 		name=${1%% *} name=${name##*/} name=${name%.sh}
