@@ -8,15 +8,15 @@
 kept_open() {
 	kept=$1
 	mkdir -p "$kept"
-	kept_host=$(kept_sources 'docs/|[^/]*\.md$' .)
-	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted)|tests/vm/debug/planted/' \
+	kept_host=$(kept_sources 'tests/kernel/t_' .)
+	kept_kernel=$(kept_sources 'tests/kernel/t_|tests/vm/(selftest|planted)|tests/vm/debug/planted/' \
 		'Makefile|Kbuild|(kmod|include|lib|ctl|bench|examples|tests/kernel|tests/vm)/|tests/lib/(deps|foreign|tap)')
 	find "$kept" -type f -mtime +30 -delete
 }
 
-# kept_sources NOT THESE: a sum of the sources whose names begin so, and of no kernel test.
+# kept_sources NOT THESE: a sum of the sources whose names begin so, those that begin otherwise excepted.
 kept_sources() {
-	git ls-files -co --exclude-standard -z | grep -zvE "^($1|tests/kernel/t_)" | grep -zE "^($2)" | sort -z |
+	git ls-files -co --exclude-standard -z | grep -zvE "^($1)" | grep -zE "^($2)" | sort -z |
 		xargs -0 sha256sum | sha256sum
 }
 
