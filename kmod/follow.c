@@ -56,22 +56,55 @@ static void own_and_charge(struct mtag_space *s, struct page *page, int nr, unsi
 	mtag_charge(s, mtag_owner_get(page), MTAG_ANON, nr, addr);
 }
 
+/*
+ * Where the current task notes that it has begun a copy: where it did before; or
+ * where a copy has ended; or the oldest, which will have been one of the zero
+ * page: such a copy ends with no removal.
+ */
+static struct mtag_copy *copy_note(struct mtag_cpu *cpu)
+{
+	struct mtag_copy *note = cpu->copies, *each;
+
+	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++) {
+		if (each->task == current) {
+			note = each;
+			break;
+		}
+		if (note->page && (!each->page || (s32)(each->turn - note->turn) < 0))
+			note = each;
+	}
+	if (MTAG_COPIES > 1)
+		note->turn = cpu->turn++;
+	return note;
+}
+
+/* What the current task has begun on this CPU. */
+static struct mtag_copy *copy_noted(struct mtag_cpu *cpu)
+{
+	struct mtag_copy *each;
+
+	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++)
+		if (each->task == current && each->page)
+			return each;
+	return NULL;
+}
+
 /* The copy comes first; the original, which tells the owner, is removed next. */
 static void copy_begin(struct mtag_space *s, struct page *page, unsigned long addr)
 {
 	unsigned long end;
 	u32 tag = touch_tag(s, addr, &end);
-	struct mtag_cpu *cpu;
+	struct mtag_copy *note;
 
 	own_and_charge(s, page, 1, addr, tag);
 	mtag_account_touch(s, tag, 1);
 	mtag_cpu_hold();
-	cpu = this_cpu_ptr(&mtag_cpu);
-	cpu->copier = current;
-	cpu->copy = page;
-	cpu->copy_space = s;
-	cpu->copy_addr = addr;
-	cpu->copy_tag = tag;
+	note = copy_note(this_cpu_ptr(&mtag_cpu));
+	note->task = current;
+	note->page = page;
+	note->space = s;
+	note->addr = addr;
+	note->tag = tag;
 	mtag_cpu_release();
 }
 
@@ -85,20 +118,19 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 	/* Uprobes also remove without a copy: what was noted then is an older one's. */
 	bool noted = caller == MTAG_BY_COPY;
 	struct page *copy = NULL;
-	struct mtag_cpu *cpu;
+	struct mtag_copy *note;
 
 	mtag_cpu_hold();
-	cpu = this_cpu_ptr(&mtag_cpu);
+	note = copy_noted(this_cpu_ptr(&mtag_cpu));
 	/* Copying the zero page ends with no removal: it may be another page's. */
-	if (noted && cpu->copier == current && cpu->copy && cpu->copy_space == s &&
-	    (*addr == MTAG_NO_ADDR || *addr == cpu->copy_addr)) {
-		copy = (struct page *)cpu->copy;
-		*addr = cpu->copy_addr;
-		*tag = cpu->copy_tag;
-		cpu->copy = NULL;
+	if (noted && note && note->space == s && (*addr == MTAG_NO_ADDR || *addr == note->addr)) {
+		copy = (struct page *)note->page;
+		*addr = note->addr;
+		*tag = note->tag;
+		note->page = NULL;
 	}
 	mtag_cpu_release();
-	/* Or another task has run here and copied, too: the page table knows, but of KSM. */
+	/* Or too many others have run here meanwhile: the page table knows, but of KSM. */
 	if ((!noted || IS_ENABLED(CONFIG_PREEMPT_RT)) && !copy && *addr != MTAG_NO_ADDR) {
 		copy = mtag_walk_page(mm, *addr);
 		if (copy)

@@ -15,28 +15,45 @@
 #define MTAG_NO_ADDR	ULONG_MAX	/* an event whose address cannot be told */
 
 /**
+ * struct mtag_copy - a copy-on-write between its two events
+ * @task:	has just added …
+ * @page:	… this page, until the original is removed; NULL: has been
+ * @space:	of @page
+ * @addr:	user address of @page
+ * @tag:	what @page was charged to
+ * @turn:	which of the copies on this CPU it is
+ */
+struct mtag_copy {
+	struct task_struct *task;
+	const struct page *page;
+	struct mtag_space *space;
+	unsigned long addr;
+	u32 tag;
+	u32 turn;
+};
+
+/*
+ * Between the two events only the page-table lock is held, which on PREEMPT_RT
+ * lets other tasks run on this CPU, and copy, too.
+ */
+#define MTAG_COPIES	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 8 : 1)
+
+/**
  * struct mtag_cpu - what a CPU remembers between events
  * @task:	whose current tag @word is …
  * @space:	… for pages of this space
  * @word:	&space->default_tag, or a word of the thread
- * @copier:	copy-on-write: the task that has just added …
- * @copy:	… this page, until the original is removed
- * @copy_space:	of @copy
- * @copy_addr:	user address of @copy
- * @copy_tag:	what @copy was charged to
+ * @turn:	copies that have begun
+ * @copies:	those that have not ended
  *
- * Used with preemption disabled; between the two events of a copy only the
- * page-table lock is held, which on PREEMPT_RT lets other tasks run.
+ * Used with preemption disabled.
  */
 struct mtag_cpu {
 	struct task_struct *task;
 	struct mtag_space *space;
 	const u32 *word;
-	struct task_struct *copier;
-	const struct page *copy;
-	struct mtag_space *copy_space;
-	unsigned long copy_addr;
-	u32 copy_tag;
+	u32 turn;
+	struct mtag_copy copies[MTAG_COPIES];
 };
 
 DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);

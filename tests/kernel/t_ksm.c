@@ -151,16 +151,14 @@ static int peer_failed;
 /* A peer has no TAP of its own: what is wrong goes to stdout as a diagnostic and into the exit status. */
 static void expect(bool good, const char *what)
 {
-	struct usage sum = usage_sum();
-	struct truth t = truth_of(getpid());
+	struct compared found = compare();
 
-	if (good && resident(&sum) == t.rss && sum.c[MTAG_C_ANON] == t.anon &&
-	    sum.c[MTAG_C_VIRT] == t.virt)
+	if (good && found.equal)
 		return;
 	peer_failed = 1;
-	diag("peer %d: %s: rss %" PRIu64 "/%" PRIu64 ", a %" PRIu64 ", writer %" PRIu64
-	     ", ksm %" PRIu64,
-	     getpid(), what, resident(&sum), t.rss, anon_of(a), anon_of(w), anon_of(MTAG_ID_KSM));
+	diag("peer %d: %s: a %" PRIu64 ", writer %" PRIu64 ", ksm %" PRIu64, getpid(), what,
+	     anon_of(a), anon_of(w), anon_of(MTAG_ID_KSM));
+	show_compared(&found);
 }
 
 static int peer(const char *path)
@@ -317,6 +315,69 @@ static void forks_beside_moves(void)
 	must(munmap(p, pages * PG));
 }
 
+/* As many as may, where a task can be interrupted between the two events of its copy. */
+#define OTHERS 7
+
+/* Interrupts whoever runs on this CPU, and copies something itself: the page of zeros. */
+_Noreturn static void copy_on_and_on(char *p, struct gate *g)
+{
+	const struct sched_param first = {.sched_priority = 1};
+	const struct timespec pause = {.tv_nsec = OTHERS * 300000};
+
+	must(sched_setscheduler(0, SCHED_FIFO, &first));
+	for (;;) {
+		must(madvise(p, PG, MADV_DONTNEED));
+		read_all(w, p, PG);
+		touch(w, p, PG);
+		atomic_fetch_add(&g->step, 1);
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void on_one_cpu(bool one)
+{
+	static cpu_set_t all;
+	cpu_set_t first;
+
+	if (one)
+		must(sched_getaffinity(0, sizeof(all), &all));
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	must(sched_setaffinity(0, sizeof(first), one ? &first : &all));
+}
+
+static void copies_beside_copies(void)
+{
+	size_t pages = 8 * N;
+	char *p = area(pages * PG), *q = area(PG);
+	struct gate *g = gate();
+	pid_t other[OTHERS];
+
+	for (size_t i = 0; i < pages; i++)
+		fill(a, p + i * PG, 1, 0x8888 + i / 2);
+	must(madvise(p, pages * PG, MADV_MERGEABLE));
+	ok(merged(p, pages, pages / 2), "pairs of pages are merged");
+	on_one_cpu(true);
+	for (size_t i = 0; i < OTHERS; i++) {
+		other[i] = child();
+		if (!other[i])
+			copy_on_and_on(q, g);
+	}
+	pass_gate(g, 2 * OTHERS);
+	touch(w, p, pages * PG);
+	diag("%d copies meanwhile", atomic_load(&g->step) - 2 * OTHERS);
+	for (size_t i = 0; i < OTHERS; i++) {
+		must0(kill(other[i], SIGKILL));
+		waitpid(other[i], NULL, 0);
+	}
+	on_one_cpu(false);
+	is(anon_of(a), pages * PG,
+	   "copies of a tag's merged pages are its own, although others copied meanwhile");
+	is(anon_of(w), 0, "and none is the writer's");
+	exact("exact when others copied meanwhile");
+	must(munmap(p, pages * PG));
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t drift;
@@ -341,6 +402,7 @@ int main(int argc, char **argv)
 	clean(getpid(), "audit agrees");
 	by_stray();
 	forks_beside_moves();
+	copies_beside_copies();
 	/* Unmerges whatever is left. */
 	spew(KSM "run", "2");
 	no_drift(drift);

@@ -6,11 +6,17 @@
 
 # kept_open DIR: where they are kept. Nothing is, without it.
 kept_open() {
+	local name sources
 	kept=$1
 	mkdir -p "$kept"
 	kept_host=$(kept_sources 'tests/kernel/t_' .)
-	kept_kernel=$(kept_sources 'tests/kernel/t_|tests/vm/(selftest|planted)|tests/vm/debug/planted/' \
-		'Makefile|Kbuild|(kmod|include|lib|ctl|bench|examples|tests/kernel|tests/vm)/|tests/lib/(deps|foreign|tap)')
+	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted)|tests/vm/debug/planted/' \
+		'Makefile|Kbuild|(kmod|include|lib|ctl|bench|examples|tests/vm)/|tests/lib/(deps|foreign|tap)')
+	declare -gA kept_own=()
+	while read -r name sources; do
+		# shellcheck disable=SC2086
+		kept_own[$name]=$(sha256sum $sources | sha256sum)
+	done < <(git ls-files -co --exclude-standard tests/kernel | xargs awk -f tests/lib/names.awk)
 	find "$kept" -type f -mtime +30 -delete
 }
 
@@ -20,18 +26,15 @@ kept_sources() {
 		xargs -0 sha256sum | sha256sum
 }
 
-# kept_file COMMAND [KERNEL HOW]: the file in which such a test's result is kept. A test that runs programs of
-# other tests has their names in it.
+# kept_file COMMAND [KERNEL HOW]: the file in which such a test's result is kept.
 kept_file() {
-	local name
+	local name=${1%% *}
+	name=${name##*/}
 	{
 		if [ -n "${2:-}" ]; then echo "$kept_kernel"; else echo "$kept_host"; fi
 		printf '%s\n' "$@"
 		[ -z "${2:-}" ] || readlink "$cache/kernels/$2"
-		name=${1%% *} name=${name##*/} name=${name%.sh}
-		for name in $(cat tests/kernel/"$name".{c,sh} 2>/dev/null | grep -oE '\bt_[a-z0-9_]+' | sort -u) "$name"; do
-			cat tests/kernel/"$name".{c,sh} 2>/dev/null
-		done
+		[ -z "${2:-}" ] || echo "${kept_own[${name%.sh}]:?}"
 	} | sha256sum | sed "s|^\([0-9a-f]*\).*|$kept/\1|"
 }
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+# awk -f names.awk FILE…: for each test among the files of tests/kernel, t_NAME, a line: its name, and the files
+# that it is made of: its own; those it has the names of, as headers, scripts and programs; and so on. What says
+# in a header that a test does something does not make that test a part of all.
+FNR == 1 {
+	file = FILENAME
+	path = file
+	sub(/^tests\/kernel\//, "", path)
+	name = path
+	# What is in a directory is a program of its name, and a program is called without what follows the dot.
+	sub(path ~ /\// ? "/.*" : "\\.c$", "", name)
+	if (path ~ /^t_/)
+		sub(/\.sh$/, "", name)
+	files[name] = files[name] " " file
+}
+{
+	n = split($0, words, /[^A-Za-z0-9_.]+/)
+	for (i = 1; i <= n; i++) {
+		sub(/\.+$/, "", words[i])
+		sub(/^t_[a-z0-9_]+\.(c|sh)$/, substr(words[i], 1, index(words[i], ".") - 1), words[i])
+		if (words[i] !~ /^t_/ || path ~ /^t_/)
+			has[name, words[i]]
+	}
+}
+function collect(name, each) {
+	taken[name]
+	list = list files[name]
+	for (each in files)
+		if (!(each in taken) && (name, each) in has)
+			collect(each)
+}
+END {
+	for (test in files) {
+		if (test !~ /^t_/)
+			continue
+		split("", taken)
+		list = ""
+		collect(test)
+		print test list
+	}
+}
