@@ -12,6 +12,11 @@ kept_open() {
 	kept_host=$(kept_sources 'tests/kernel/t_' .)
 	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted)|tests/vm/debug/planted/' \
 		'Makefile|Kbuild|(kmod|include|lib|ctl|bench|examples|tests/vm)/|tests/lib/(deps|foreign|tap)')
+	# Those that take long, and are made of few of the sources.
+	declare -gA kept_long=(
+		[tests/vm/planted.sh]=$(kept_sources 'tests/vm/selftest' 'Makefile|Kbuild|(kmod|include|tests/vm)/')
+		[tests/unit/fuzz.sh]=$(kept_sources '$' 'Makefile|dkms.conf|(include|lib|ctl|tests/fuzz|tests/unit)/')
+	)
 	declare -gA kept_own=()
 	while read -r name sources; do
 		# shellcheck disable=SC2086
@@ -31,7 +36,7 @@ kept_file() {
 	local name=${1%% *}
 	name=${name##*/}
 	{
-		if [ -n "${2:-}" ]; then echo "$kept_kernel"; else echo "$kept_host"; fi
+		if [ -n "${2:-}" ]; then echo "$kept_kernel"; else echo "${kept_long[$1]:-$kept_host}"; fi
 		printf '%s\n' "$@"
 		[ -z "${2:-}" ] || readlink "$cache/kernels/$2"
 		[ -z "${2:-}" ] || echo "${kept_own[${name%.sh}]:?}"
