@@ -25,6 +25,19 @@ UNUSED static void visit_cpus(void)
 	must(sched_setaffinity(0, sizeof(all), &all));
 }
 
+/* No hook is in, and so nothing is known of what is in swap, nor held for it. */
+UNUSED static void become_idle(void)
+{
+	const char *linger = "/sys/module/mtag/parameters/linger_ms";
+	uint64_t before = strtoull(slurp(linger), NULL, 10);
+
+	must0(spew(linger, "0"));
+	in_child
+		begin();
+	ok(until((visit_cpus(), health("installed") == 0), 60), "the hooks go out");
+	must0(spew(linger, "%" PRIu64, before));
+}
+
 /* A child that is one too many, and so is not tracked. Who ends meanwhile would make room for it: wait before. */
 UNUSED static pid_t stray(void)
 {

@@ -191,16 +191,6 @@ static void program(int k)
 	   failed, lost, *refused);
 }
 
-/* No hook is in, and so nothing is known of what is in swap. */
-static void begin_anew(void)
-{
-	must0(spew("/sys/module/mtag/parameters/linger_ms", "0"));
-	in_child
-		begin();
-	ok(until((visit_cpus(), health("installed") == 0), 60), "the hooks go out");
-	spew("/sys/module/mtag/parameters/linger_ms", "%u", 3600000);
-}
-
 /*
  * There is no memory to note the owner of a page when it leaves the first of two processes, and some when it
  * leaves the second: it has one owner all the same.
@@ -265,10 +255,10 @@ int main(int argc, char **argv)
 	if (groups)
 		must0(spew(CGROUP "/cgroup.procs", "0"));
 	if (groups) {
-		begin_anew();
+		become_idle();
 		in_child
 			two_mappings();
-		begin_anew();
+		become_idle();
 	} else {
 		skip("pages that leave two processes (no memory.reclaim)");
 	}

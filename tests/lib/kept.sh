@@ -4,6 +4,8 @@
 # sources, the kernel, and how the VM was run.
 # Sourced by tests/run-all, in the checkout, which sets $cache.
 
+kept_names=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/names.awk
+
 # kept_open DIR: where they are kept. Nothing is, without it.
 kept_open() {
 	local name sources
@@ -21,7 +23,7 @@ kept_open() {
 	while read -r name sources; do
 		# shellcheck disable=SC2086
 		kept_own[$name]=$(sha256sum $sources | sha256sum)
-	done < <(git ls-files -co --exclude-standard tests/kernel | xargs awk -f tests/lib/names.awk)
+	done < <(git ls-files -co --exclude-standard tests/kernel | xargs awk -f "$kept_names")
 	find "$kept" -type f -mtime +30 -delete
 }
 

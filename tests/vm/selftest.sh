@@ -118,7 +118,7 @@ ln -s a "$tmp/kernels/6.1"
 cd "$tmp/tree" || exit
 git init -q
 git -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m 1
-for file in kmod/main.c docs/mtag.md tests/unit/text.c tests/kernel/t_{one.c,two.sh}; do echo new >"$file"; done
+for file in kmod/main.c docs/mtag.md tests/unit/text.c tests/kernel/{own,other}.h tests/kernel/t_{one.c,two.sh}; do echo new >"$file"; done
 line=$'7\t0\t1\t12\t6.1\tt_two\t''tests/kernel/t_two.sh 5'
 counted=$'6.1 # counts: tags=1\n6.1 # counts: tags=2'
 two() { kept_file "tests/kernel/t_two.sh ${1:-5}" 6.1 "${2:-how}"; }
@@ -134,14 +134,19 @@ ln -sfn b "$tmp/kernels/6.1"
 check "kept: nor of another kernel" not_again
 ln -sfn a "$tmp/kernels/6.1"
 keep "$(kept_file tests/unit/text)" name "$line" ''
-echo newer | tee docs/mtag.md >tests/kernel/t_one.c
-check "kept: for as long as nothing changes but documents and other tests" again
+echo newer | tee docs/mtag.md tests/kernel/other.h >tests/kernel/t_one.c
+check "kept: for as long as nothing changes but documents, other tests, and what those are made of" again
 check "kept: on the host not when a document does, which is packaged" test ! -e "$(kept_file tests/unit/text)"
 echo "t_one" >tests/kernel/t_two.sh
 check "kept: not when the test does" not_again
 keep "$(two)" name "$line" ''
 echo newest >tests/kernel/t_one.c
 check "kept: nor when one does that it runs" not_again
+echo '#include "own.h"' >tests/kernel/t_one.c
+kept_open "$tmp/kept"
+keep "$(two)" name "$line" ''
+echo newer >tests/kernel/own.h
+check "kept: nor when a header does of what it runs" not_again
 keep "$(two)" name "$line" ''
 echo newer >kmod/main.c
 check "kept: nor any other source" not_again
