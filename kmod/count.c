@@ -66,6 +66,7 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	int i;
 
 	if (!e->page) {
+		mtag_swap_found();
 		if (c->untag && c->fresh)
 			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
 		if (mtag_swap_tag(e->swap) >= READ_ONCE(v->s->tree->nr_tags))

@@ -142,6 +142,7 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 /* swap.c */
 u32 mtag_swap_tag(unsigned long entry);
 void mtag_swap_set(unsigned long entry, u32 tag);
+void mtag_swap_found(void);
 void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr);
 void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr);
 void mtag_swap_exit(void);

@@ -22,7 +22,7 @@
 #define SLOTS (PAGE_SIZE / sizeof(u16))
 static DEFINE_XARRAY_FLAGS(pages, XA_FLAGS_LOCK_IRQ);
 
-/* True since the first page went out: before that there is nothing to miss. */
+/* True since the first page went out, or was found to be out: nothing can be missed before. */
 static bool swap_seen __read_mostly;
 
 /*
@@ -129,6 +129,13 @@ void mtag_swap_set(unsigned long entry, u32 tag)
 		WRITE_ONCE(*slot, tag);
 }
 
+/* A space that is being counted has something in swap, which went out before. Context: any. */
+void mtag_swap_found(void)
+{
+	if (!READ_ONCE(swap_seen))
+		WRITE_ONCE(swap_seen, true);
+}
+
 /**
  * mtag_swap_out() - reclaim replaces a mapping of a page in @s by a swap entry
  * @s:		space
@@ -211,7 +218,7 @@ MTAG_HOOK_FUNC(mtag_swap_free)
 		return;
 	mm = mtag_thread_zapped();
 	if (unlikely(!mm)) {
-		/* The zap began before the first page ever went out. */
+		/* The zap began before the first page went out or was found. */
 		mtag_space_dirty_all();
 		return;
 	}

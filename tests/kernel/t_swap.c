@@ -3,6 +3,7 @@
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
 // link: -Wl,-z,now
 #include "lib.h"
+#include "keepers.h"
 
 #define N 256
 
@@ -201,12 +202,43 @@ static void all(const char *device, bool ready)
 	off();
 }
 
+/* Nothing went out while a hook was in: all that there is in swap was there when the first process attached. */
+static void out_before(void)
+{
+	uint64_t unmended;
+	char *p = area(N * PG);
+
+	if (!swap_zram()) {
+		skip("what was in swap before (no zram)");
+		return;
+	}
+	become_idle();
+	in_child {
+		for (size_t i = 0; i < N; i++)
+			*(uint64_t *)(p + i * PG) = i + 1;
+		on = "zram";
+		out(p);
+		begin();
+		is(swap_of(MTAG_UNTAGGED), smaps(p, N * PG).swap, "what was in swap is counted");
+		unmended = health("dirty_ended");
+		for (int i = 0; i < 20; i++) {
+			in_child
+				must(munmap(p, N / 2 * PG));
+		}
+		ok(until((visit_cpus(), health("tracked") == 1), 60), "its children have ended");
+		is(health("dirty_ended"), unmended, "each of them was counted");
+		exact("exact with what was in swap before");
+	}
+	swapoff_all();
+}
+
 int main(void)
 {
 	uint64_t drift;
 
 	need_root();
 	swapoff_all();
+	out_before();
 	begin();
 	drift = health("drift");
 	a = tag("a");
