@@ -9,6 +9,8 @@
 
 #include "lib.h"
 
+#define PARAMETER(name) "/sys/module/mtag/parameters/" name
+
 /* A CPU that runs a kernel thread keeps the mm that it had: has each CPU run this process instead. */
 UNUSED static void visit_cpus(void)
 {
@@ -25,17 +27,20 @@ UNUSED static void visit_cpus(void)
 	must(sched_setaffinity(0, sizeof(all), &all));
 }
 
-/* No hook is in, and so nothing is known of what is in swap, nor held for it. */
-UNUSED static void become_idle(void)
+/* Waits until nothing is tracked and no hook is in: then all that was kept of processes is freed. */
+UNUSED static bool idle(void)
 {
-	const char *linger = "/sys/module/mtag/parameters/linger_ms";
-	uint64_t before = strtoull(slurp(linger), NULL, 10);
+	uint64_t linger = strtoull(slurp(PARAMETER("linger_ms")), NULL, 10);
+	bool is_idle;
 
-	must0(spew(linger, "0"));
-	in_child
-		begin();
-	ok(until((visit_cpus(), health("installed") == 0), 60), "the hooks go out");
-	must0(spew(linger, "%" PRIu64, before));
+	/* Whoever ends last has the hooks removed so much later: somebody who ends now. */
+	must0(spew(PARAMETER("linger_ms"), "50"));
+	if (!until((visit_cpus(), !health("tracked")), 120))
+		diag("%" PRIu64 " processes are tracked", health("tracked"));
+	sh("mtagctl run /bin/true");
+	is_idle = until((visit_cpus(), !health("tracked")) && !health("installed"), 60);
+	must0(spew(PARAMETER("linger_ms"), "%" PRIu64, linger));
+	return is_idle;
 }
 
 /* A child that is one too many, and so is not tracked. Who ends meanwhile would make room for it: wait before. */

@@ -8,8 +8,6 @@
 
 #include "keepers.h"
 
-#define PARAMETER(name) "/sys/module/mtag/parameters/" name
-
 struct load {
 	uint64_t memory, ended, drift, dirty_ended, lost, overflow, bad_word;
 	int64_t pins;
@@ -28,22 +26,6 @@ UNUSED static void set_limit(const char *name, uint64_t value)
 
 	snprintf(path, sizeof(path), PARAMETER("%s"), name);
 	must0(spew(path, "%" PRIu64, value));
-}
-
-/* Waits until nothing is tracked and no hook is in: then all that was kept of processes is freed. */
-static bool idle(void)
-{
-	uint64_t linger = strtoull(slurp(PARAMETER("linger_ms")), NULL, 10);
-	bool is_idle;
-
-	/* Whoever ends last has the hooks removed so much later: somebody who ends now. */
-	must0(spew(PARAMETER("linger_ms"), "50"));
-	if (!until((visit_cpus(), !health("tracked")), 120))
-		diag("%" PRIu64 " processes are tracked", health("tracked"));
-	sh("mtagctl run /bin/true");
-	is_idle = until((visit_cpus(), !health("tracked")) && !health("installed"), 60);
-	must0(spew(PARAMETER("linger_ms"), "%" PRIu64, linger));
-	return is_idle;
 }
 
 static void load_read(struct load *l)

@@ -255,10 +255,10 @@ int main(int argc, char **argv)
 	if (groups)
 		must0(spew(CGROUP "/cgroup.procs", "0"));
 	if (groups) {
-		become_idle();
+		ok(idle(), "the hooks go out");
 		in_child
 			two_mappings();
-		become_idle();
+		ok(idle(), "the hooks go out");
 	} else {
 		skip("pages that leave two processes (no memory.reclaim)");
 	}

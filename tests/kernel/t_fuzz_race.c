@@ -385,7 +385,7 @@ int main(int argc, char **argv)
 	fuzz = &f;
 	/* Its memory goes to swap, too, and what is held for that is held until nobody is tracked. */
 	swap_zram();
-	become_idle();
+	ok(idle(), "the hooks go out");
 	before = remains();
 	for (uint64_t round = f.round; round < f.round + f.rounds; round++)
 		for (enum user user = 0; user < USERS; user++) {
@@ -407,7 +407,7 @@ int main(int argc, char **argv)
 			open_gate(g, 3);
 			reap(pid);
 		}
-	become_idle();
+	ok(idle(), "the hooks go out");
 	same_remains(before, "after all of it");
 	printf("# counts: inputs=%llu\n", atomic_load(inputs));
 	return done();

@@ -212,7 +212,7 @@ static void out_before(void)
 		skip("what was in swap before (no zram)");
 		return;
 	}
-	become_idle();
+	ok(idle(), "the hooks go out");
 	in_child {
 		for (size_t i = 0; i < N; i++)
 			*(uint64_t *)(p + i * PG) = i + 1;
