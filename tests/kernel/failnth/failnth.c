@@ -205,13 +205,14 @@ static noinline notrace bool is_beneath(void)
 }
 
 /*
- * Making a cache shows the stack in the log when it fails: that would be taken for an error. What looks for
- * bugs switches itself off when its own allocation fails: kmemleak, KASAN's stacks, objects' states.
+ * Making a cache shows the stack in the log when it fails, and so does vmalloc when what it allocates itself
+ * fails: that would be taken for an error. What looks for bugs switches itself off when its own allocation
+ * fails: kmemleak, KASAN's stacks, objects' states. @ip is the allocator's, which itself is not spared.
  */
-static noinline notrace bool is_spared(unsigned long parent_ip)
+static noinline notrace bool is_spared(unsigned long ip, unsigned long parent_ip)
 {
-	static const char *const spared[] = {"kmem_cache_create", "create_object", "stack_depot",
-					     "fill_pool"};
+	static const char *const spared[] = {"kmem_cache_create", "__vmalloc_node_range",
+					     "create_object", "stack_depot", "fill_pool"};
 	unsigned long callers[32];
 	unsigned int i, j, nr;
 	char name[KSYM_SYMBOL_LEN];
@@ -220,6 +221,9 @@ static noinline notrace bool is_spared(unsigned long parent_ip)
 	callers[0] = parent_ip;
 	nr = 1 + stack_trace_save(callers + 1, ARRAY_SIZE(callers) - 1, 0);
 	for (i = 0; i < nr; i++) {
+		/* Where it calls ftrace. */
+		if (callers[i] - ip <= MCOUNT_INSN_SIZE)
+			continue;
 		sprint_symbol(name, callers[i]);
 		for (j = 0; j < ARRAY_SIZE(spared); j++)
 			if (strstr(name, spared[j]))
@@ -243,7 +247,7 @@ static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftr
 	atomic_inc(&seen);
 	if (atomic_dec_return(&left))
 		return;
-	if (is_spared(parent_ip)) {
+	if (is_spared(ip, parent_ip)) {
 		atomic_set(&left, 1);
 		return;
 	}
