@@ -16,23 +16,30 @@ cp -r "$suite/mm" "$tmp/mm"
 short='^(map_fixed_noreplace|madv_populate|mlock2-tests|mremap_test|mremap_dontunmap|map_populate|hugepage-mremap.*'
 short+='|ksm_tests -M.*)$'
 mkdir "$tmp/without" "$tmp/with"
+mkfifo "$tmp/output"
 
 # finish: what a pass, which is a shell of its own, has to say.
 finish() { echo "$programs $tap_run $tap_failed $checked" >"$tmp/state"; }
 
 # program DIR COMMAND…: as a session of its own, so that what it leaves can be found. What it says to
-# DIR/said, its verdict added to DIR/verdicts, in a file of its own.
+# DIR/said, its verdict added to DIR/verdicts, in a file of its own. One that goes on as its own child, as
+# protection_keys does, ends when nobody is left who could say more.
 program() {
-	local dir=$1 session status
+	local dir=$1 session status reader
 	shift
 	mkdir -p "$dir/verdicts"
-	setsid timeout --foreground -k 5 "$limit" "$@" >"$dir/said" 2>&1 </dev/null &
+	cat "$tmp/output" >"$dir/said" &
+	reader=$!
+	setsid timeout --foreground -k 5 "$limit" "$@" >"$tmp/output" 2>&1 </dev/null &
 	session=$!
 	wait $session
 	status=$?
+	[[ $status = @(124|137) ]] || until_true "$limit" eval "! kill -0 $reader 2>/dev/null" || status=124
+	until_true 20 eval "! pkill -KILL -s $session"
+	kill $reader 2>/dev/null
+	wait $reader
 	# Some have a limit of their own.
 	! grep -qa 'time limit exceeded' "$dir/said" || status=124
-	until_true 20 eval "! pkill -KILL -s $session"
 	verdict $status <"$dir/said" >"$(mktemp "$dir/verdicts/XXXXXX")"
 }
 
