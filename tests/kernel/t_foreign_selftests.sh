@@ -22,8 +22,8 @@ mkfifo "$tmp/output"
 finish() { echo "$programs $tap_run $tap_failed $checked" >"$tmp/state"; }
 
 # program DIR COMMAND…: as a session of its own, so that what it leaves can be found. What it says to
-# DIR/said, its verdict added to DIR/verdicts, in a file of its own. One that goes on as its own child, as
-# protection_keys does, ends when nobody is left who could say more.
+# DIR/said, its verdict added to DIR/verdicts, in a file of its own. One may go on as its own child, as
+# protection_keys does: it has a minute until nobody is left who could say more.
 program() {
 	local dir=$1 session status reader
 	shift
@@ -34,7 +34,7 @@ program() {
 	session=$!
 	wait $session
 	status=$?
-	[[ $status = @(124|137) ]] || until_true "$limit" eval "! kill -0 $reader 2>/dev/null" || status=124
+	[[ $status = @(124|137) ]] || until_true 60 eval "! kill -0 $reader 2>/dev/null"
 	until_true 20 eval "! pkill -KILL -s $session"
 	kill $reader 2>/dev/null
 	wait $reader
