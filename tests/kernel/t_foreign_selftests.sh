@@ -36,7 +36,8 @@ program() {
 	status=$?
 	[[ $status = @(124|137) ]] || until_true 60 eval "! kill -0 $reader 2>/dev/null"
 	until_true 20 eval "! pkill -KILL -s $session"
-	kill $reader 2>/dev/null
+	# Who left the session may hold it open.
+	until_true 5 eval "! kill -0 $reader 2>/dev/null" || kill $reader
 	wait $reader
 	# Some have a limit of their own.
 	! grep -qa 'time limit exceeded' "$dir/said" || status=124
