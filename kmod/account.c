@@ -3,6 +3,7 @@
  * The counters of each (space, tag): per-CPU numbers changed by page events,
  * folded by readers, and the cold rest (peak, calls).
  */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "mtag.h"
 
@@ -19,6 +20,20 @@ static void chunk_free(struct mtag_chunk *chunk)
 	mtag_uncharge_memory(chunk_bytes());
 }
 
+/*
+ * Who is being killed is refused per-CPU memory rather than to wait for his turn. A fork could not
+ * be tracked for that; what is there at once he may have.
+ */
+static struct mtag_hot __percpu *hot_alloc(gfp_t gfp)
+{
+	const size_t size = MTAG_CHUNK_TAGS * sizeof(struct mtag_hot);
+	struct mtag_hot __percpu *hot = __alloc_percpu_gfp(size, __alignof__(struct mtag_hot), gfp);
+
+	if (!hot && fatal_signal_pending(current))
+		hot = __alloc_percpu_gfp(size, __alignof__(struct mtag_hot), MTAG_GFP_NOWAIT);
+	return hot;
+}
+
 static struct mtag_chunk *chunk_alloc(gfp_t gfp)
 {
 	struct mtag_chunk *chunk;
@@ -28,8 +43,7 @@ static struct mtag_chunk *chunk_alloc(gfp_t gfp)
 	chunk = kzalloc(sizeof(*chunk), gfp);
 	if (!chunk)
 		goto uncharge;
-	chunk->hot = __alloc_percpu_gfp(MTAG_CHUNK_TAGS * sizeof(struct mtag_hot),
-					__alignof__(struct mtag_hot), gfp);
+	chunk->hot = hot_alloc(gfp);
 	if (!chunk->hot)
 		goto free;
 	return chunk;

@@ -309,7 +309,7 @@ gfp_t mtag_hook_gfp(bool *sleeps)
 		return MTAG_GFP;
 	if (!mtag_hook_may_lock())
 		return 0;
-	return GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN;
+	return MTAG_GFP_NOWAIT;
 }
 
 bool mtag_hook_installed(void)

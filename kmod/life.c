@@ -56,6 +56,16 @@ static void lost(struct mtag_space *s)
 	atomic64_inc(&mtag_stat.lost);
 }
 
+/*
+ * Whoever is being killed comes to the end neither of a fork nor of an exec, whatever becomes of
+ * the rest of it: what could not be recorded of the new mm is no loss.
+ */
+static void lost_unless_killed(struct mtag_space *s)
+{
+	if (!fatal_signal_pending(current))
+		lost(s);
+}
+
 static bool parked(const struct mtag_space *s)
 {
 	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
@@ -119,7 +129,7 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 	if ((old && !parked(old)) || mtag_track_all) {
 		gfp = mtag_hook_gfp(&sleeps);
 		if (!gfp || exec_space(mm, old && !parked(old) ? old : NULL, gfp))
-			lost(old);
+			lost_unless_killed(old);
 		if (sleeps)
 			mtag_hook_sleep_end();
 	}
@@ -156,10 +166,11 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	int ret;
 
 	if (!child) {
-		lost(parent);
+		lost_unless_killed(parent);
 		mtag_space_stray(parent);
 		return;
 	}
+	child->unborn = true;
 	mtag_tree_inherit(child, parent);
 	child->default_tag = READ_ONCE(parent->default_tag);
 	child->by_thread = parent->by_thread;
@@ -168,7 +179,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	if (!ret)
 		ret = mtag_space_publish(child, mm, gfp);
 	if (ret) {
-		lost(parent);
+		lost_unless_killed(parent);
 		mtag_space_stray(parent);
 	}
 	mtag_space_put(child);
@@ -342,6 +353,7 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 
 	if (!s)
 		return;
+	WRITE_ONCE(s->unborn, false);
 	if (!parked(s)) {
 		gfp = mtag_hook_gfp(&sleeps);
 		mtag_thread_start(s, task, gfp);

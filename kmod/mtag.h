@@ -51,6 +51,8 @@
  * call that fails: nothing is killed for the sake of bookkeeping.
  */
 #define MTAG_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+/* The same where nobody may sleep. */
+#define MTAG_GFP_NOWAIT (GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 /* ---- account.c: counters of one (space, tag) ---- */
 
@@ -225,6 +227,7 @@ struct mtag_walk;
  * @range_stores: into @ranges since they were swept; mmap_lock held for writing
  * @nr_ranges:	in @ranges, at most; as @ranges
  * @range_room:	entries whose memory has been charged; as @ranges
+ * @unborn:	made by a fork that has not come to its end: nothing runs in it
  * @untag:	forked before its parent had been counted: its first walk untags it;
  *		mmap_lock held for writing, or build_lock
  * @mapping:	address of the mapping that is being made; mmap_lock held for writing
@@ -262,6 +265,7 @@ struct mtag_space {
 	bool dirty;
 	bool unsure;
 	bool by_thread;
+	bool unborn;
 	bool untag;
 	struct maple_tree ranges;
 	unsigned int range_stores;

@@ -378,10 +378,10 @@ static void check_ended(struct mtag_space *s)
 		return;
 	atomic64_inc(&mtag_stat.ended);
 	/* One that was never counted may have what is left of an attempt. */
-	if (READ_ONCE(s->dirty) && (left || !s->live))
-		atomic64_inc(&mtag_stat.dirty_ended);
-	else
+	if (!READ_ONCE(s->dirty) || (s->live && !left))
 		atomic64_add(left, &mtag_stat.drift);
+	else if (!s->unborn)
+		atomic64_inc(&mtag_stat.dirty_ended);
 }
 
 static void end_work(struct work_struct *work)

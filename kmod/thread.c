@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "pin.h"
 #include "record.h"
@@ -301,8 +302,12 @@ static void first_return(struct callback_head *work)
 
 	if (s) {
 		ret = mtag_thread_register(s, f->user, &tag);
-		/* The page may not have been forked: then the child has no word yet. */
-		if (ret && ret != -EFAULT && ret != -EINVAL && ret != -ESRCH)
+		/*
+		 * The page may not have been forked: then the child has no word yet. One that
+		 * is killed before it has run needs none.
+		 */
+		if (ret && ret != -EFAULT && ret != -EINVAL && ret != -ESRCH &&
+		    !fatal_signal_pending(current))
 			lost(s);
 		mtag_space_put(s);
 	}

@@ -6,6 +6,7 @@
  */
 #include <linux/cred.h>
 #include <linux/jhash.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "mtag.h"
 #include "present.h"
@@ -357,7 +358,9 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 	if (ret >= 0)
 		know(s, ret);
 	mutex_unlock(&tree->lock);
-	if (ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) {
+	/* Who is being killed may be refused memory for that alone, and will never use the tag. */
+	if ((ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) &&
+	    !fatal_signal_pending(current)) {
 		atomic64_inc(&s->overflow);
 		atomic64_inc(&mtag_stat.overflow);
 		mtag_netlink_event("overflow", current->group_leader);

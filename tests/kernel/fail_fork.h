@@ -6,6 +6,7 @@
 #ifndef MTAG_TESTS_FAIL_FORK_H
 #define MTAG_TESTS_FAIL_FORK_H
 
+#include <sys/ptrace.h>
 #include "fail_each.h"
 
 /* Whatever failed: tracked and exact, or not tracked, which is told. */
@@ -74,6 +75,114 @@ static void forks(void)
 	must(munmap(q, N * PG));
 	must(munmap(r, N * PG));
 	exactly("in the parent that unmapped something");
+}
+
+/* ---- who is killed ---- */
+
+static uint64_t told(void)
+{
+	return losses() + health("dirty_ended");
+}
+
+/* All but this process have ended, and been looked at. */
+static void all_ended(void)
+{
+	good(until((visit_cpus(), health("tracked") == 1), 30), "%" PRIu64 " are tracked",
+	     health("tracked"));
+}
+
+/* Attaches when it is told so. It is nobody's relative. */
+static pid_t stranger(struct gate *g)
+{
+	pid_t pid = child();
+
+	if (pid)
+		return pid;
+	pass_gate(g, 1);
+	must0(mtag_init());
+	_exit(0);
+}
+
+/* Forks; by @ran its child says that it runs. */
+_Noreturn static void fork_and_die(int ran)
+{
+	arm();
+	if (!fork())
+		must(write(ran, "r", 1));
+	_exit(0);
+}
+
+/* Nobody runs in what a fork made that is killed: nothing is lost with it. */
+static void killed_forks(void)
+{
+	char *p = area(N * PG), *q, byte;
+	int ran[2], status, failed;
+	struct gate *g = gate();
+	pid_t other = stranger(g), pid;
+	uint64_t before, lost;
+	mtag_t t;
+
+	begin();
+	t = tag("t");
+	q = shared(t, N * PG);
+	touch(t, p, N * PG);
+	must(pipe2(ran, O_CLOEXEC));
+	exactly("before anybody forks");
+	before = told();
+	lost = losses();
+	pid = child();
+	if (!pid)
+		fork_and_die(ran[1]);
+	must(waitpid(pid, &status, 0));
+	close(ran[1]);
+	status = must(read(ran[0], &byte, 1));
+	failed = disarm();
+	all_ended();
+	if (status)
+		counted(failed, lost);
+	else
+		good(told() == before, "what nobody missed was counted");
+	/* Per-CPU memory is what the killed are refused; they had it all the same. */
+	if (!status && !atomic_load(&now_at->all) &&
+	    (strstr(now_at->what, "percpu") || strstr(now_at->what, "pcpu"))) {
+		open_gate(g, 1);
+		must(waitpid(other, &status, 0));
+		exactly("when a stranger has attached");
+		good(told() == before, "the child was not tracked");
+	}
+	open_gate(g, 1);
+	exactly("in who is left");
+	must(munmap(q, N * PG));
+	exactly("in who is left and unmapped something");
+}
+
+static void killed_execs(void)
+{
+	uint64_t before;
+	int status, failed;
+	pid_t pid;
+
+	begin();
+	must0(mtag_default(tag("t")));
+	before = told();
+	pid = child();
+	if (!pid) {
+		/* It stops before the new program begins, whose own calls are not to fail. */
+		must(ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+		arm();
+		execl("/bin/true", "true", NULL);
+		_exit(9);
+	}
+	must(waitpid(pid, &status, 0));
+	failed = disarm();
+	if (WIFSTOPPED(status)) {
+		must(ptrace(PTRACE_CONT, pid, NULL, NULL));
+		must(waitpid(pid, &status, 0));
+	}
+	good(status == (failed ? SIGKILL : 0), "who executes ended with status %#x", status);
+	all_ended();
+	good(told() == before, "what nobody missed was counted");
+	exactly("in who started it");
 }
 
 static mtag_t thread_tag;

@@ -441,6 +441,10 @@ int main(int argc, char **argv)
 	each("a thread", threads, 1);
 	each("a thread's name", naming, 1);
 	each("exec", execs, 1);
+	fail_set("deadly", 1);
+	each("a fork that is killed", killed_forks, 1);
+	each("an exec that is killed", killed_execs, 1);
+	fail_set("deadly", 0);
 	each("mmap, mremap, shmat, brk", calls, 1);
 	if (has_huge_pages())
 		each("collapse", collapse, 1);

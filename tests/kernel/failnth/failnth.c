@@ -2,7 +2,7 @@
 /*
  * For tests only: fails the n-th allocation, as fault injection does in kernels that have it.
  *
- * The allocators are hooked at their entry, by ftrace, and made to return 0 at once. So nothing is said in
+ * The allocators are hooked at their entry, by ftrace, and made to return NULL at once. So nothing is said in
  * the kernel's log, and what a failure inside an allocator would do to it is not tried. ftrace_ops of our own
  * and no kprobes: those are missed in the handlers of other kprobes, which are where mtag allocates then.
  *
@@ -16,6 +16,7 @@
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
@@ -36,6 +37,10 @@ MODULE_PARM_DESC(every, "after the n-th every so many-th; 0: no more");
 static unsigned int stall;
 module_param(stall, uint, 0600);
 MODULE_PARM_DESC(stall, "milliseconds that a failure takes");
+
+static bool deadly;
+module_param(deadly, bool, 0600);
+MODULE_PARM_DESC(deadly, "who asked is killed as well: some allocators fail for those alone");
 
 static atomic_t left, failed, seen;
 static unsigned long failed_ip, failed_for;
@@ -136,10 +141,12 @@ struct group {
 
 static struct group groups[FIFTH + 2];
 
-/* What a failed allocator does: the return value is in the registers already. */
-static noinline notrace void just_return(void)
+/* What a failed allocator does. */
+static noinline notrace void *just_return(void)
 {
-	barrier();
+	if (READ_ONCE(deadly))
+		send_sig(SIGKILL, current, 1);
+	return NULL;
 }
 
 static notrace unsigned long flags_of(const struct group *group, const struct pt_regs *regs)
@@ -257,7 +264,6 @@ static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftr
 	atomic_inc(&failed);
 	if (stall)
 		mdelay(stall);
-	regs->ax = 0;
 	regs->ip = (unsigned long)just_return;
 }
 
