@@ -98,6 +98,9 @@ watch_work() {
 	wait "$1"
 }
 
+# lifetimes: how many of the processes have ended.
+lifetimes() { echo $(($(health ended) - ended_before)); }
+
 # verdict LEAST: the work is over; at least so many processes' lives must have been checked.
 verdict() {
 	local lifetimes
@@ -108,7 +111,7 @@ verdict() {
 	ok $? "all of it has ended"
 	# An mm may live a little longer than its last process.
 	until_true 60 eval 'visit_cpus; [ "$(health tracked)" = 0 ]'
-	lifetimes=$(($(health ended) - ended_before))
+	lifetimes=$(lifetimes)
 	echo "# $lifetimes process lifetimes checked, $audits audits of $audited processes"
 	echo "# counts: lifetimes=$lifetimes audits=$audited"
 	echo "# $(tr '\n' ' ' <$debug/health)"

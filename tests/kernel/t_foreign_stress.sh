@@ -32,6 +32,15 @@ batch() {
 # Not in the short form.
 more_batch() { [ -z "${MTAG_LONG:-}" ] || batch "$@"; }
 
+# enough LEAST NAME OPTION…: a batch that is run again until so many processes have ended: a slow machine gets
+# through few in the seconds of the others.
+enough() {
+	local least=$1 i
+	shift
+	for ((i = 0; i < 10 && $(lifetimes) < least; i++)); do batch "$@"; done
+	verdict "$least"
+}
+
 # programs NAME COUNT: short programs of a shell's, two at a time.
 programs() {
 	# shellcheck disable=SC2016
@@ -52,7 +61,7 @@ memory)
 	more_batch file --mmap 1 --mmap-bytes 16M --mmap-file --msync 1 --msync-bytes 8M --mprotect 1 --pagemove 1 \
 		--pagemove-bytes 8M
 	batch more --vm-splice 1 --vm-rw 1 --vm-rw-bytes 8M --fault 1 --malloc 1 --malloc-bytes 1M
-	verdict "$(more 30 100)"
+	enough "$(more 30 100)" again --vm 2 --vm-bytes 70M --mmap 1 --mmap-bytes 32M --remap 1
 	;;
 process)
 	batch fork --fork 2 --fork-vm --vfork 1 --vm 1 --vm-bytes 64M
@@ -66,7 +75,7 @@ process)
 	programs shell "$(more 60 500)"
 	more_batch mmapfork --mmapfork 1 --vfork 1 --vm-segv 1
 	more_batch mixed --fork 1 --vfork 1 --stack 1 --mmap 1 --mmap-bytes 24M --bad-altstack 1
-	verdict "$(more 150 1500)"
+	enough "$(more 150 1500)" again --fork 2 --vfork 1 --vm 1 --vm-bytes 64M
 	;;
 shared)
 	batch shm --shm 1 --shm-bytes 2M --shm-sysv 1 --shm-sysv-bytes 2M --vm 1 --vm-bytes 64M
@@ -74,7 +83,7 @@ shared)
 	more_batch fixed --mmapaddr 1 --mmapfixed 1 --mmapmany 1 --vm 1 --vm-bytes 48M
 	batch uffd --userfaultfd 1 --userfaultfd-bytes 8M --hdd 1 --hdd-bytes 8M --fork 1
 	more_batch vma --vm-addr 1 --secretmem 1 --physpage 1 --shm 1 --shm-bytes 2M --fork 1
-	verdict "$(more 30 100)"
+	enough "$(more 30 100)" again --shm 1 --shm-bytes 2M --fork 1 --vm 1 --vm-bytes 64M
 	;;
 *)
 	bail "memory, process or shared?"
