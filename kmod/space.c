@@ -377,7 +377,10 @@ static void check_ended(struct mtag_space *s)
 	if (s->slow & MTAG_SLOW_PARKED)
 		return;
 	atomic64_inc(&mtag_stat.ended);
-	/* One that was never counted may have what is left of an attempt. */
+	/*
+	 * One that was never counted may have what is left of an attempt. That one of a fork which
+	 * came to nothing was not counted, nobody can have missed.
+	 */
 	if (!READ_ONCE(s->dirty) || (s->live && !left))
 		atomic64_add(left, &mtag_stat.drift);
 	else if (!s->unborn)

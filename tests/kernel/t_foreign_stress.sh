@@ -32,8 +32,8 @@ batch() {
 # Not in the short form.
 more_batch() { [ -z "${MTAG_LONG:-}" ] || batch "$@"; }
 
-# enough LEAST NAME OPTION…: a batch that is run again until so many processes have ended: a slow machine gets
-# through few in the seconds of the others.
+# enough LEAST NAME OPTION…: the verdict, before which this batch is run until so many processes have ended, ten
+# times at most: a slow machine gets through few in the seconds of the others.
 enough() {
 	local least=$1 i
 	shift
