@@ -43,16 +43,17 @@ log_kcsan() {
 }
 
 # log_oom: without the trace of whom the OOM killer came to help, nor that of whom it has killed and who got
-# no page after that, unless mtag is in it.
+# no page after that, unless mtag is in it. How near lines are is counted without what log_kcsan has left out.
 log_oom() {
-	awk '/invoked oom-killer:/ { oom = NR }
+	awk 'NF { said++ }
+		/invoked oom-killer:/ { oom = said }
 		match($0, /[Oo]ut of memory: Killed process [0-9]+ /) { killed[substr($0, RSTART + 30, RLENGTH - 31)] }
-		/page allocation failure: order:0,/ { failure = NR }
-		failure && NR <= failure + 4 && match($0, / PID: [0-9]+ /) &&
-			substr($0, RSTART + 6, RLENGTH - 7) in killed { victim = NR }
-		/Call Trace:/ && oom && NR <= oom + 8 { oom = 0; print ""; next }
-		/Call Trace:/ && victim && NR <= victim + 4 { print ""; next }
-		/\[mtag\]/ && victim && NR <= victim + 64 { print "Call Trace of mtag: " $0; next }
+		/page allocation failure: order:0,/ { failure = said }
+		failure && said <= failure + 4 && match($0, / PID: [0-9]+ /) &&
+			substr($0, RSTART + 6, RLENGTH - 7) in killed { victim = said }
+		/Call Trace:/ && oom && said <= oom + 8 { oom = 0; print ""; next }
+		/Call Trace:/ && victim && said <= victim + 4 { print ""; next }
+		/\[mtag\]/ && victim && said <= victim + 64 { print "Call Trace of mtag: " $0; next }
 		/<\/TASK>/ { victim = 0 }
 		{ print }'
 }

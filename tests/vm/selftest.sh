@@ -81,12 +81,13 @@ failing() {
 	[ "$(log_failures "$tmp/log" | wc -l)" = "$want" ] || { log_failures "$tmp/log" | sed 's/^/# /'; false; }
 }
 bar=$(printf '=%.0s' {1..66})
+oom="t invoked oom-killer: gfp_mask=0x1, order=0"
 race=("$bar" "BUG: KCSAN: data-race in vmstat / vmstat" " vmstat+0x1/0x2")
 check "log: checkers that start are no failure" failing 0 "rcu: 	RCU lockdep checking is enabled." \
 	"kasan: KernelAddressSanitizer initialized" "ODEBUG: selftest passed" \
 	"kmemleak: Kernel memory leak detector initialized (mem pool available: 40000)"
 check "log: their functions, on the stack of whom the OOM killer helped, are none" failing 0 \
-	"t invoked oom-killer: gfp_mask=0x1, order=0" "Call Trace:" " ? lockdep_hardirqs_on+0x7d/0x100"
+	"$oom" "Call Trace:" " ? lockdep_hardirqs_on+0x7d/0x100"
 check "log: what each of them reports is" failing 9 "BUG: KASAN: use-after-free in f+0x1/0x2" \
 	"WARNING: possible circular locking dependency detected" "WARNING: suspicious RCU usage" \
 	"BUG: sleeping function called from invalid context at f.c:1" "UBSAN: shift-out-of-bounds in f.c:1:1" \
@@ -98,6 +99,9 @@ check "log: one of an interrupt that came in mtag is not" failing 0 "${race[@]}"
 	" mtag_report+0x1/0x2 [mtag]" "$bar"
 check "log: one of mtag with an interrupt is" failing 1 "${race[@]}" " asm_sysvec_apic_timer_interrupt+0x1b/0x20" "" \
 	"write to 0xff37d04e0c41df58 of 8 bytes by task 185 on cpu 0:" " mtag_report+0x1/0x2 [mtag]" "$bar"
+check "log: a data race of the kernel's own before the OOM killer's trace changes nothing" failing 0 "$oom" \
+	"${race[@]}" " "{1..9} "$bar" "Call Trace:"
+check "log: a trace long after the OOM killer's words is a failure" failing 1 "$oom" "- "{1..9} "Call Trace:"
 resize=("$bar" "BUG: KCSAN: data-race in mtag_tree_put [mtag] / rht_deferred_worker" "" \
 	" mtag_tree_put+0x1/0x2 [mtag]" "" "read to 0xff37d04d84c00b40 of 8 bytes by task 16 on cpu 0:" "$bar")
 check "log: one of a hash table that is resized with its own lock is not" failing 0 "${resize[@]/#"read to"/"read-write (marked) to"}"
