@@ -179,6 +179,31 @@ static void pages(int rounds)
 	}
 }
 
+/*
+ * What freeing swap costs depends on where in swap it is, and so on what was there before: one process
+ * does it in turns without hooks and, while another is tracked, with them. The budget is a hundredth.
+ */
+static void swapped(int rounds)
+{
+	double none = 1e12, untracked = 1e12;
+	char budget[16];
+
+	swap_go();
+	while (rounds--) {
+		struct worker w;
+
+		until_idle();
+		none = min(none, swap_go());
+		w = start(TRACKED);
+		ask(&w, COUNT(works) - 1);
+		untracked = min(untracked, swap_go());
+		stop(&w);
+	}
+	snprintf(budget, sizeof(budget), "%.1f", none / 100);
+	printf("unmap, 4 KiB in swap: none\t%.1f\t\n", none);
+	printf("unmap, 4 KiB in swap: untracked\t%+.1f\t%s\n", untracked - none, budget);
+}
+
 /* ---- the library ---- */
 
 static double scope_pair(void)
@@ -320,6 +345,7 @@ int main(int argc, char **argv)
 	}
 	set_linger("0");
 	pages(rounds);
+	swapped(2 * rounds);
 	if (mtag_init()) {
 		fprintf(stderr, "cost: cannot be tracked\n");
 		return 4;

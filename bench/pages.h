@@ -19,6 +19,9 @@
 #define SMALL  (1UL << 20)
 #define HUGE   (8UL << 20)
 #define PASSES 20
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
 #define FORKED (64UL << 20) /* 16,384 pages */
 
 static char *map(size_t len, size_t align, int advice)
@@ -67,6 +70,23 @@ static double come_and_go(size_t len, size_t step, int advice, bool go)
 			must(madvise(p, len, MADV_DONTNEED));
 	}
 	must(munmap(p, len));
+	return best;
+}
+
+/* Pages that are in swap, where there is swap. */
+static double swap_go(void)
+{
+	char *p = map(SMALL, PG, MADV_NOHUGEPAGE);
+	double best = 1e9;
+
+	for (int i = 0; i < PASSES; i++) {
+		/* Pages of one word: what a compressor's own memory does would be measured, too. */
+		for (size_t at = 0; at < SMALL; at += 8)
+			*(uint64_t *)(p + at) = at / PG + 1;
+		must(madvise(p, SMALL, MADV_PAGEOUT));
+		best = min(best, timed_discard(p, SMALL, PG));
+	}
+	must(munmap(p, SMALL));
 	return best;
 }
 

@@ -95,6 +95,13 @@ static int decode_tag(struct nlattr *nest, struct proc *proc)
 	return 0;
 }
 
+static void get_health(struct nlattr **tb, struct proc *proc)
+{
+	proc->lost = get_u64(tb[MTAG_A_PROC_LOST]);
+	proc->overflow = get_u64(tb[MTAG_A_PROC_OVERFLOW]);
+	proc->repairs = get_u64(tb[MTAG_A_PROC_REPAIRS]);
+}
+
 int decode_tags(struct nlattr *attrs, int len, struct snap *snap)
 {
 	struct nlattr *tb[MTAG_A_MAX + 1], *a;
@@ -106,6 +113,7 @@ int decode_tags(struct nlattr *attrs, int len, struct snap *snap)
 		err = get_proc(tb, snap, &proc);
 	if (err)
 		return err;
+	get_health(tb, proc);
 	nla_for_each_attr(a, attrs, len, left)
 	{
 		if (nla_type(a) != MTAG_A_TAG)
@@ -127,9 +135,7 @@ int decode_proc(struct nlattr *attrs, int len, struct snap *snap)
 		err = get_proc(tb, snap, &proc);
 	if (err)
 		return err;
-	proc->lost = get_u64(tb[MTAG_A_PROC_LOST]);
-	proc->overflow = get_u64(tb[MTAG_A_PROC_OVERFLOW]);
-	proc->repairs = get_u64(tb[MTAG_A_PROC_REPAIRS]);
+	get_health(tb, proc);
 	return 0;
 }
 

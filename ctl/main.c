@@ -35,7 +35,8 @@ const struct command ctl_commands[] = {
 	{ "audit", "[PID...]", "walk page tables and compare them with the counters",
 	  "Without PID: every tracked process that you may see. KERNEL is the kernel's own\n"
 	  "RSS, WALKED what the page tables hold, COUNTED the sum over the tags; DRIFT and\n"
-	  "MOVING (under migration) are pages. The exit status is 3 if any drift is found.\n",
+	  "MOVING (charged to nobody while they migrate) are pages. The exit status is 3 if\n"
+	  "any drift is found.\n",
 	  cmd_audit },
 	{ "doctor", "[-m FILE] [--root DIR]", "is this kernel fit for mtag, and if not, why",
 	  "  -m, --module FILE  look into this file, not into the module that is installed\n"

@@ -244,15 +244,6 @@ int kern_procs(struct kern *nl, struct snap *snap)
 	return dump(nl, MTAG_CMD_PROC_GET, 0, into_procs, snap);
 }
 
-int kern_proc(struct kern *nl, pid_t pid, struct snap *snap)
-{
-	int err;
-
-	snap_clear(snap);
-	err = doit(nl, MTAG_CMD_PROC_GET, pid, into_procs, snap);
-	return err ? err : snap_finish(snap);
-}
-
 int kern_audit(struct kern *nl, pid_t pid, struct audit *audit)
 {
 	*audit = (struct audit){0};

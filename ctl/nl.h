@@ -25,8 +25,6 @@ static inline void kern_closep(struct kern **nl)
 int kern_tags(struct kern *nl, pid_t pid, struct snap *snap);
 /* All processes that the caller may see, without tags. The snapshot is finished. */
 int kern_procs(struct kern *nl, struct snap *snap);
-/* One process, without tags. The snapshot is finished. */
-int kern_proc(struct kern *nl, pid_t pid, struct snap *snap);
 int kern_audit(struct kern *nl, pid_t pid, struct audit *audit);
 int kern_track(struct kern *nl, pid_t pid, bool track);
 int kern_info(struct kern *nl, struct info *info);

@@ -7,6 +7,8 @@
 #include <linux/slab.h>
 #include "mtag.h"
 
+#define RESET_BATCH	256U	/* tags between two chances to schedule */
+
 static size_t chunk_bytes(void)
 {
 	return sizeof(struct mtag_chunk) +
@@ -294,6 +296,28 @@ static void peak_raise(struct mtag_cold *cold, s64 now)
 		;
 }
 
+/* What is known to have been resident at once: neither what is gone, nor @transient pages. */
+static void peak_note(struct mtag_space *s, const struct mtag_accounts *acc, unsigned int tag,
+		      int transient)
+{
+	peak_raise(cold_of(acc, tag), resident(acc, tag) - atomic_read(&s->moving) - transient);
+}
+
+static void add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages,
+		int transient)
+{
+	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
+	u32 now;
+
+	if (unlikely(tag >= tags_of(acc))) {
+		mtag_space_dirty(s);
+		tag = MTAG_ID_UNTAGGED;
+	}
+	now = this_cpu_add_return(hot_of(acc, tag)->nr[kind], pages);
+	if (pages > 0 && kind != MTAG_SWAP && (now ^ (now - pages)) & -MTAG_PEAK_BATCH)
+		peak_note(s, acc, tag, transient);
+}
+
 /**
  * mtag_account_add() - @pages more (or fewer) of @kind in @tag
  * @s:		space
@@ -307,16 +331,20 @@ static void peak_raise(struct mtag_cold *cold, s64 now)
  */
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
 {
-	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
-	u32 now;
+	add(s, tag, kind, pages, 0);
+}
 
-	if (unlikely(tag >= tags_of(acc))) {
-		mtag_space_dirty(s);
-		tag = MTAG_ID_UNTAGGED;
-	}
-	now = this_cpu_add_return(hot_of(acc, tag)->nr[kind], pages);
-	if (pages > 0 && kind != MTAG_SWAP && (now ^ (now - pages)) & -MTAG_PEAK_BATCH)
-		peak_raise(cold_of(acc, tag), resident(acc, tag));
+/**
+ * mtag_account_replace() - one page more in @tag, in whose place another goes at once
+ * @s:		space
+ * @tag:	id
+ *
+ * The kernel maps the new page before it unmaps the old one: that is no peak.
+ * Context: as mtag_account_add().
+ */
+void mtag_account_replace(struct mtag_space *s, unsigned int tag)
+{
+	add(s, tag, MTAG_ANON, 1, 1);
 }
 
 /* @pages were touched for the first time. Context: as mtag_account_add(). */
@@ -334,7 +362,8 @@ void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages)
  * @tag:	id; one without an account has no peak
  *
  * The hot path comes here once in 64 pages and CPU, so a peak may be at most
- * 64 pages a CPU too low.
+ * 64 pages a CPU too low. Pages under migration do not raise one: some of them
+ * may be gone.
  * Context: as mtag_account_add().
  */
 void mtag_account_peak(struct mtag_space *s, unsigned int tag)
@@ -342,7 +371,17 @@ void mtag_account_peak(struct mtag_space *s, unsigned int tag)
 	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
 
 	if (tag < tags_of(acc))
-		peak_raise(cold_of(acc, tag), resident(acc, tag));
+		peak_note(s, acc, tag, 0);
+}
+
+/*
+ * A reader has seen @pages resident in @tag at once: the peak now. Context: as
+ * mtag_account_fold().
+ */
+u64 mtag_account_seen(const struct mtag_accounts *acc, unsigned int tag, s64 pages)
+{
+	peak_raise(cold_of(acc, tag), pages);
+	return atomic64_read(&cold_of(acc, tag)->peak);
 }
 
 /* A call that changed the address space. Context: any but NMI. */
@@ -354,7 +393,7 @@ void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call ca
 	rcu_read_lock();
 	acc = rcu_dereference(s->accounts);
 	cold = cold_of(acc, tag < tags_of(acc) ? tag : MTAG_ID_UNTAGGED);
-	atomic_inc(&cold->calls[call]);
+	atomic64_inc(&cold->calls[call]);
 	atomic64_add(bytes, &cold->bytes[call]);
 	rcu_read_unlock();
 }
@@ -386,10 +425,9 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 	}
 	for (i = 0; i < MTAG_KINDS; i++)
 		sum->nr[i] = (s32)nr[i];
-	peak_raise(cold, sum->nr[MTAG_ANON] + sum->nr[MTAG_FILE] + sum->nr[MTAG_SHMEM]);
 	sum->peak = atomic64_read(&cold->peak);
 	for (i = 0; i < MTAG_CALLS; i++) {
-		sum->calls[i] = atomic_read(&cold->calls[i]);
+		sum->calls[i] = atomic64_read(&cold->calls[i]);
 		sum->bytes[i] = atomic64_read(&cold->bytes[i]);
 	}
 }
@@ -425,13 +463,21 @@ void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[
 void mtag_account_reset_peaks(struct mtag_space *s)
 {
 	struct mtag_accounts *acc;
-	unsigned int tag;
+	unsigned int tag = 0, end;
+	s64 pages;
 
-	rcu_read_lock();
-	acc = rcu_dereference(s->accounts);
-	for (tag = 0; tag < tags_of(acc); tag++)
-		atomic64_set(&cold_of(acc, tag)->peak, resident(acc, tag));
-	rcu_read_unlock();
+	do {
+		rcu_read_lock();
+		acc = rcu_dereference(s->accounts);
+		for (end = min(tags_of(acc), tag + RESET_BATCH); tag < end; tag++) {
+			/* As peak_note(): what moves is in it, or gone. */
+			pages = resident(acc, tag) - atomic_read(&s->moving);
+			atomic64_set(&cold_of(acc, tag)->peak, max_t(s64, pages, 0));
+		}
+		end = tags_of(acc);
+		rcu_read_unlock();
+		cond_resched();
+	} while (tag < end);
 }
 
 /* Pages that the accounts hold in any kind, sign ignored: 0 for a dead space. May sleep. */

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "count.h"
+#include "migrate.h"
 #include "owner.h"
 #include "rmap.h"
 
@@ -60,13 +61,38 @@ static void count_file(struct mtag_counter *c, const struct mtag_pte *e)
 		count_add(c, mtag_range_tag(c->v.s, addr + i * PAGE_SIZE, &ignored), kind, 1);
 }
 
+/* One page under migration: it has a note, or gets one, unless it is only compared. */
+static void count_moving(struct mtag_counter *c, const struct mtag_pte *e, int i)
+{
+	enum mtag_kind kind = PageAnon(e->page) ? MTAG_ANON : mtag_file_kind(e->page);
+	unsigned long addr = e->addr + i * PAGE_SIZE, ignored;
+	struct mtag_space *s = c->v.s;
+	u32 tag = MTAG_ID_UNTAGGED;
+
+	if (mtag_migrate_seen(s, addr, &tag)) {
+		count_add(c, tag, kind, 1);
+		return;
+	}
+	if (kind != MTAG_ANON)
+		tag = mtag_range_tag(s, addr, &ignored);
+	else if (!c->untag || !c->fresh)
+		tag = mtag_owner_valid(s, e->page + i);
+	if (!c->compares && mtag_migrate_found(s, e->page + i, addr, tag, kind))
+		count_add(c, tag, kind, 1);
+	else
+		c->v.migrating++;
+}
+
 static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_counter *c = container_of(v, struct mtag_counter, v);
 	int i;
 
+	for (i = 0; e->moving && i < e->nr; i++)
+		count_moving(c, e, i);
+	if (e->moving)
+		return;
 	if (!e->page) {
-		mtag_swap_found();
 		if (c->untag && c->fresh)
 			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
 		if (mtag_swap_tag(e->swap) >= READ_ONCE(v->s->tree->nr_tags))
@@ -106,6 +132,7 @@ int mtag_count_init(struct mtag_counter *c, struct mtag_space *s, gfp_t gfp)
 	rcu_read_lock();
 	c->w.nr_tags = READ_ONCE(rcu_dereference(s->accounts)->nr_tags);
 	rcu_read_unlock();
+	mtag_migrate_prepare(gfp);
 	c->w.shadow = kvcalloc(c->w.nr_tags, sizeof(*c->w.shadow), gfp);
 	return c->w.shadow ? 0 : -ENOMEM;
 }
@@ -123,6 +150,7 @@ void mtag_count_begin(struct mtag_counter *c)
 	raw_spin_lock(&s->walk_lock);
 	s->walk = &c->w;
 	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_WALK);
+	mtag_migrate_check_begin(s);
 	raw_spin_unlock(&s->walk_lock);
 }
 
@@ -213,6 +241,9 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	int ret;
 
 	raw_spin_lock(&s->walk_lock);
+	/* The accounts still have what was zapped while it was under migration. */
+	if (audit && !c->w.inexact)
+		mtag_migrate_check_end(s, true);
 	while (!c->w.inexact) {
 		tag = audit ? compare_batch(c, tag, audit) : mtag_count_take(c, tag);
 		if (!tag)
@@ -226,6 +257,7 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	if (!ret && audit)
 		audit->migrating = c->v.migrating;
 	if (!ret && !audit) {
+		mtag_migrate_check_end(s, false);
 		atomic_set(&s->migrating, c->v.migrating);
 		s->live = true;
 	}

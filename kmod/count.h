@@ -16,6 +16,7 @@
  * @w:		what events see of it
  * @untag:	what is found is to be untagged
  * @fresh:	nobody else can have given it an owner
+ * @compares:	the accounts are not to become what was counted
  * @total:	pages by kind
  */
 struct mtag_counter {
@@ -23,6 +24,7 @@ struct mtag_counter {
 	struct mtag_walk w;
 	bool untag;
 	bool fresh;
+	bool compares;
 	s64 total[MTAG_KINDS];
 };
 

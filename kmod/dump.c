@@ -3,10 +3,12 @@
  * Dumps of the netlink family: all processes, or the tags of one or of all, in
  * as many messages as it takes.
  */
+#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <net/sock.h>
 #include "netlink.h"
 #include "present.h"
 
@@ -17,8 +19,10 @@
  * @report:	of that process, read once for all messages that it takes
  * @process:	and its name
  * @ns:		whose pids it shows: of who asked for it, whoever reads on; reference
+ * @opener:	whoever opened the socket; reference
  * @tag:	the next one
- * @begun:	the request was looked at
+ * @begun:	its first process was looked for
+ * @running:	set when the core has it, and will end it by dump_done()
  * @single:	it named a process, and there is no other
  */
 struct dump {
@@ -27,36 +31,38 @@ struct dump {
 	struct mtag_report *report;
 	struct mtag_process process;
 	struct pid_namespace *ns;
+	const struct cred *opener;
 	u32 tag;
 	bool begun;
+	bool *running;
 	bool single;
 };
 
 static struct dump *dump_of(struct netlink_callback *cb)
 {
-	return *(struct dump **)cb->ctx;
+	return cb->data;
 }
 
-int mtag_dump_start(struct netlink_callback *cb)
+static void dump_free(struct dump *d)
 {
-	struct dump *d = kzalloc(sizeof(*d), MTAG_GFP);
-
-	*(struct dump **)cb->ctx = d;
-	if (!d)
-		return -ENOMEM;
-	d->ns = get_pid_ns(task_active_pid_ns(current));
-	return 0;
-}
-
-int mtag_dump_done(struct netlink_callback *cb)
-{
-	struct dump *d = dump_of(cb);
-
 	mtag_report_put(d->report);
 	if (d->space)
 		mtag_space_put(d->space);
 	put_pid_ns(d->ns);
+	put_cred(d->opener);
 	kfree(d);
+}
+
+/* From here on it is the core's. */
+static int dump_start(struct netlink_callback *cb)
+{
+	*dump_of(cb)->running = true;
+	return 0;
+}
+
+static int dump_done(struct netlink_callback *cb)
+{
+	dump_free(dump_of(cb));
 	return 0;
 }
 
@@ -77,7 +83,7 @@ static int dump_read(struct dump *d)
 }
 
 /* May the reader see d->space? What he may not see is not there. */
-static bool dump_sees(struct dump *d, const struct cred *opener)
+static bool dump_sees(struct dump *d)
 {
 	struct task_struct *task;
 	struct mm_struct *mm;
@@ -89,7 +95,7 @@ static bool dump_sees(struct dump *d, const struct cred *opener)
 	if (!task)
 		return false;
 	if (mtag_access_name(task, d->ns, &d->process)) {
-		mm = mtag_access_mm(task, MTAG_ACCESS_LIST, opener);
+		mm = mtag_access_mm(task, MTAG_ACCESS_LIST, d->opener);
 		if (!IS_ERR(mm)) {
 			sees = READ_ONCE(d->space->mm) == mm;
 			mmput(mm);
@@ -100,9 +106,8 @@ static bool dump_sees(struct dump *d, const struct cred *opener)
 }
 
 /* The next process: 1 when there is one, 0 at the end, or an error. */
-static int dump_next(struct dump *d, struct netlink_callback *cb)
+static int dump_next(struct dump *d)
 {
-	const struct cred *opener = mtag_netlink_opener(cb->skb);
 	int found = 0;
 
 	mtag_report_put(d->report);
@@ -113,7 +118,7 @@ static int dump_next(struct dump *d, struct netlink_callback *cb)
 		d->space = mtag_space_next(d->space, &d->bucket);
 		if (!d->space)
 			return 0;
-		if (dump_sees(d, opener))
+		if (dump_sees(d))
 			found = dump_read(d);
 		else if (fatal_signal_pending(current))
 			found = -EINTR;
@@ -122,27 +127,19 @@ static int dump_next(struct dump *d, struct netlink_callback *cb)
 	return found;
 }
 
-/*
- * The first process. Not done in ->start(), which has nowhere to put the text
- * of an error.
- */
-static int dump_begin(struct dump *d, struct netlink_callback *cb)
+/* The process that the request names, and no other. */
+static int dump_single(struct dump *d, struct mtag_request *r)
 {
-	const struct nlattr *pid = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, MTAG_A_PROC_PID);
 	struct mtag_target t;
-	int err;
+	int err = mtag_netlink_target(&t, MTAG_ACCESS_READ, r);
 
-	d->begun = true;
-	if (!pid)
-		return dump_next(d, cb);
-	err = mtag_netlink_target(&t, pid, MTAG_ACCESS_READ, cb->skb, cb->extack);
 	if (err)
 		return err;
 	d->single = true;
 	d->process = t.process;
 	d->space = mtag_space_get(t.space);
 	mtag_access_put(&t);
-	return dump_read(d) ?: -ESRCH;
+	return mtag_netlink_explain(&r->extack, dump_read(d) ?: -ESRCH);
 }
 
 static int put_row(struct sk_buff *skb, const struct mtag_row *row)
@@ -168,7 +165,7 @@ static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct du
 	u32 first = d->tag;
 	struct mtag_row row;
 
-	if (mtag_netlink_put_process(skb, &d->process))
+	if (mtag_netlink_put_process(skb, &d->process) || mtag_netlink_put_health(skb, d->report))
 		goto cancel;
 	for (; d->tag < d->report->nr_tags; d->tag++) {
 		if (mtag_report_row(d->report, d->tag, &row) && put_row(skb, &row))
@@ -199,9 +196,10 @@ typedef int dump_put_t(struct sk_buff *skb, struct netlink_callback *cb, struct 
 static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_put_t *put)
 {
 	struct dump *d = dump_of(cb);
-	int more = d->begun ? !!d->report : dump_begin(d, cb);
+	int more = d->begun ? !!d->report : dump_next(d);
 	void *hdr;
 
+	d->begun = true;
 	/* Never 0, which would mean that nobody looks. */
 	cb->seq = atomic_read(&mtag_space_generation) | 1U << 31;
 	while (more > 0) {
@@ -213,19 +211,69 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_p
 			genl_dump_check_consistent(cb, hdr);
 		if (!put(skb, cb, d, hdr))
 			break;
-		more = dump_next(d, cb);
+		more = dump_next(d);
 	}
 	if (more < 0)
 		return mtag_netlink_explain(cb->extack, more);
 	return more && !skb->len ? -EMSGSIZE : skb->len;
 }
 
-int mtag_dump_procs(struct sk_buff *skb, struct netlink_callback *cb)
+static int dump_procs(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump(skb, cb, MTAG_CMD_PROC_GET, dump_sums);
 }
 
-int mtag_dump_tags(struct sk_buff *skb, struct netlink_callback *cb)
+static int dump_all_tags(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump(skb, cb, MTAG_CMD_TAG_GET, dump_tags);
+}
+
+static struct dump *dump_alloc(const struct cred *opener)
+{
+	struct dump *d = kzalloc(sizeof(*d), MTAG_GFP);
+
+	if (!d)
+		return NULL;
+	d->ns = get_pid_ns(task_active_pid_ns(current));
+	d->opener = get_cred(opener);
+	return d;
+}
+
+/* Begins a dump of the core's, whose first messages are made here and now. */
+static int dump_begin(struct mtag_request *r,
+		      int (*fill)(struct sk_buff *skb, struct netlink_callback *cb))
+{
+	struct dump *d = dump_alloc(r->opener);
+	struct netlink_dump_control control = {
+		.start = dump_start,
+		.dump = fill,
+		.done = dump_done,
+		.data = d,
+		.module = THIS_MODULE,
+	};
+	bool running = false;
+	int err = 0;
+
+	if (!d)
+		return mtag_netlink_explain(&r->extack, -ENOMEM);
+	d->running = &running;
+	if (r->pid) {
+		err = min(dump_single(d, r), 0);
+		d->begun = true;
+	}
+	if (!err)
+		err = netlink_dump_start(sock_net(r->sk)->genl_sock, r->skb, r->nlh, &control);
+	if (!running)
+		dump_free(d);
+	return err;
+}
+
+int mtag_dump_procs(struct mtag_request *r)
+{
+	return dump_begin(r, dump_procs);
+}
+
+int mtag_dump_tags(struct mtag_request *r)
+{
+	return dump_begin(r, dump_all_tags);
 }

@@ -11,6 +11,8 @@
 #include <asm/syscall.h>
 #include "compat/compat.h"
 #include "hook.h"
+#include "later.h"
+#include "migrate.h"
 #include "mtag.h"
 #include "rmap.h"
 #include "thread.h"
@@ -43,6 +45,7 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 
 	if (!s)
 		return;
+	mtag_migrate_shifted(s);
 	s->mapping = mtag_arg1(fregs);
 	s->mapping_len = mtag_arg2(fregs);
 	s->mapping_tag = mtag_thread_current(s);
@@ -88,30 +91,42 @@ static void count_call(enum mtag_call call, u64 bytes)
 	mtag_space_put(s);
 }
 
+/* The current process's mremap() has come to its end. */
+static void shifted(void)
+{
+	struct mtag_space *s = own_space();
+
+	if (!s)
+		return;
+	mtag_migrate_shifted(s);
+	mtag_space_put(s);
+}
+
 /**
  * struct call - a system call under way that may fail in too many ways to foresee
- * @work:	run when it returns
+ * @later:	when it returns
  * @call:	what is counted
  * @bytes:	that it is about
  * @brk:	what brk() must return; else success is any value but an error
  */
 struct call {
-	struct callback_head work;
+	struct mtag_later later;
 	enum mtag_call call;
 	u64 bytes;
 	unsigned long brk;
 };
 
-static void call_returned(struct callback_head *work)
+static void call_returned(struct mtag_later *later, bool runs)
 {
-	struct call *c = container_of(work, struct call, work);
+	struct call *c = container_of(later, struct call, later);
 	struct pt_regs *regs = task_pt_regs(current);
 
-	if (c->brk ? syscall_get_return_value(current, regs) == c->brk :
-		     !syscall_get_error(current, regs))
+	if (runs && (c->brk ? syscall_get_return_value(current, regs) == c->brk :
+			      !syscall_get_error(current, regs)))
 		count_call(c->call, c->bytes);
+	if (runs && c->call == MTAG_MREMAP)
+		shifted();
 	kfree(c);
-	mtag_life_later_done();
 }
 
 /* Counts the call if it turns out well. */
@@ -125,7 +140,7 @@ static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 	c = mtag_hook_may_lock() ? kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN) : NULL;
 	if (c) {
 		*c = (struct call){ .call = call, .bytes = bytes, .brk = brk };
-		if (!mtag_life_later(current, &c->work, call_returned))
+		if (!mtag_later(current, &c->later, call_returned))
 			kfree(c);
 	} else {
 		atomic64_inc(&s->lost);
@@ -200,6 +215,7 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 	if (!s)
 		return;
 	mtag_range_move(s, from, to, len);
+	mtag_migrate_shift(s, from, to, len);
 	/* What it grows by belongs to whom its end belongs. */
 	if (from != to && to + len < new_vma->vm_end && to >= new_vma->vm_start)
 		mtag_range_map(s, to + len, new_vma->vm_end - (to + len),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner follows the contents: copy-on-write, migration, KSM, uprobes, huge
- * pages, and whatever else is no plain first touch and no plain unmapping.
+ * The owner follows the contents: migration, KSM, huge pages, and whatever else
+ * is no plain first touch and no plain unmapping. Copies: copy.c.
  */
 #include <linux/hugetlb.h>
 #include <linux/page-flags.h>
-#include <linux/slab.h>
 #include "compat/compat.h"
+#include "migrate.h"
 #include "owner.h"
 #include "rmap.h"
 #include "thread.h"
@@ -48,114 +48,22 @@ static u32 touch_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
 	return mtag_thread_current(s);
 }
 
+/*
+ * A caller that the tables do not name: its event is taken for an ordinary one, and may be
+ * another.
+ */
+static void foreign(struct mtag_space *s)
+{
+	atomic64_inc(&mtag_stat.foreign);
+	mtag_space_dirty(s);
+}
+
 static void own_and_charge(struct mtag_space *s, struct page *page, int nr, unsigned long addr,
 			   u32 tag)
 {
 	mtag_owner_set_run(page, nr, tag);
 	/* Memory that has no owners is charged as it will be released. */
 	mtag_charge(s, mtag_owner_get(page), MTAG_ANON, nr, addr);
-}
-
-/*
- * Where the current task notes that it has begun a copy: where it did before; or
- * where a copy has ended; or the oldest, which will have been one of the zero
- * page: such a copy ends with no removal.
- */
-static struct mtag_copy *copy_note(struct mtag_cpu *cpu)
-{
-	struct mtag_copy *note = cpu->copies, *each;
-
-	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++) {
-		if (each->task == current) {
-			note = each;
-			break;
-		}
-		if (note->page && (!each->page || (s32)(each->turn - note->turn) < 0))
-			note = each;
-	}
-	if (MTAG_COPIES > 1)
-		note->turn = cpu->turn++;
-	return note;
-}
-
-/* What the current task has begun on this CPU. */
-static struct mtag_copy *copy_noted(struct mtag_cpu *cpu)
-{
-	struct mtag_copy *each;
-
-	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++)
-		if (each->task == current && each->page)
-			return each;
-	return NULL;
-}
-
-/* The copy comes first; the original, which tells the owner, is removed next. */
-static void copy_begin(struct mtag_space *s, struct page *page, unsigned long addr)
-{
-	unsigned long end;
-	u32 tag = touch_tag(s, addr, &end);
-	struct mtag_copy *note;
-
-	own_and_charge(s, page, 1, addr, tag);
-	mtag_account_touch(s, tag, 1);
-	mtag_cpu_hold();
-	note = copy_note(this_cpu_ptr(&mtag_cpu));
-	note->task = current;
-	note->page = page;
-	note->space = s;
-	note->addr = addr;
-	note->tag = tag;
-	mtag_cpu_release();
-}
-
-/*
- * The copy of what is being removed from @addr by @caller, if known; where it
- * is and whose.
- */
-static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned long *addr,
-			    u32 *tag, enum mtag_caller caller)
-{
-	/* Uprobes also remove without a copy: what was noted then is an older one's. */
-	bool noted = caller == MTAG_BY_COPY;
-	struct page *copy = NULL;
-	struct mtag_copy *note;
-
-	mtag_cpu_hold();
-	note = copy_noted(this_cpu_ptr(&mtag_cpu));
-	/* Copying the zero page ends with no removal: it may be another page's. */
-	if (noted && note && note->space == s && (*addr == MTAG_NO_ADDR || *addr == note->addr)) {
-		copy = (struct page *)note->page;
-		*addr = note->addr;
-		*tag = note->tag;
-		note->page = NULL;
-	}
-	mtag_cpu_release();
-	/* Or too many others have run here meanwhile: the page table knows, but of KSM. */
-	if ((!noted || IS_ENABLED(CONFIG_PREEMPT_RT)) && !copy && *addr != MTAG_NO_ADDR) {
-		copy = mtag_walk_page(mm, *addr);
-		if (copy)
-			*tag = mtag_owner_get(copy);
-	}
-	return copy;
-}
-
-/*
- * The original, which belongs to @tag, is removed: so does the copy. What was
- * merged with another program's page belongs to its writer, like the copy of a
- * file's page.
- */
-static void copy_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
-		     enum mtag_caller caller)
-{
-	u32 copy_tag;
-	struct page *copy = copy_of(s, mm, &addr, &copy_tag, caller);
-
-	if (!copy || tag == MTAG_ID_KSM)
-		return;
-	mtag_charge(s, copy_tag, MTAG_ANON, -1, addr);
-	mtag_account_touch(s, copy_tag, -1);
-	mtag_owner_set(copy, tag);
-	mtag_charge(s, tag, MTAG_ANON, 1, addr);
 }
 
 /*
@@ -219,6 +127,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		     unsigned long addr, unsigned long parent_ip)
 {
 	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+	unsigned long end;
 
 	if (s->slow & MTAG_SLOW_PARKED) {
 		/* Should it be tracked again, the page is untagged. */
@@ -231,7 +140,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	switch (caller) {
 	case MTAG_BY_COPY:
 	case MTAG_BY_REPLACE:
-		copy_begin(s, page, addr);
+		mtag_copy_begin(s, page, addr, touch_tag(s, addr, &end));
 		break;
 	case MTAG_BY_FORK:
 		new_by_fork(s, page, addr);
@@ -251,32 +160,95 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		new_by_touch(s, page, nr, addr);
 		break;
 	default:
-		atomic64_inc(&mtag_stat.foreign);
+		foreign(s);
 		new_by_touch(s, page, nr, addr);
 	}
+}
+
+/* How many of @nr frames from @page on have the same owner as the first, and which. */
+static int run_of(struct mtag_space *s, const struct page *page, int nr, u32 *tag)
+{
+	int i;
+
+	*tag = nr == HPAGE_PMD_NR ? mtag_owner_get_huge(page) : MTAG_MIXED;
+	if (*tag != MTAG_MIXED)
+		return nr;
+	*tag = mtag_owner_valid(s, page);
+	for (i = 1; i < nr; i++)
+		if (mtag_owner_valid(s, page + i) != *tag)
+			break;
+	return i;
 }
 
 /* One charge for each run of frames that have the same owner. */
 static void charge_owners(struct mtag_space *s, struct page *page, int nr, int sign,
 			  unsigned long addr)
 {
-	u32 tag = nr == HPAGE_PMD_NR ? mtag_owner_get_huge(page) : MTAG_MIXED, next;
-	int i, start;
+	int done, part;
+	u32 tag;
 
-	if (tag != MTAG_MIXED) {
-		mtag_charge(s, tag, MTAG_ANON, sign * nr, addr);
-		return;
+	for (done = 0; done < nr; done += part) {
+		part = run_of(s, page + done, nr - done, &tag);
+		mtag_charge(s, tag, MTAG_ANON, sign * part, behind(addr, done));
 	}
-	tag = mtag_owner_valid(s, page);
-	for (i = 1, start = 0; i < nr; i++) {
-		next = mtag_owner_valid(s, page + i);
-		if (next == tag)
+}
+
+/* Migration takes pages away: they stay charged, where that can be noted. */
+static void taken(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
+{
+	int done, part;
+	u32 tag;
+
+	for (done = 0; done < nr; done += part) {
+		part = run_of(s, page + done, nr - done, &tag);
+		if (mtag_migrate_take(s, page + done, part, behind(addr, done), tag, MTAG_ANON))
 			continue;
-		mtag_charge(s, tag, MTAG_ANON, sign * (i - start), behind(addr, start));
-		tag = next;
-		start = i;
+		mtag_charge(s, tag, MTAG_ANON, -part, behind(addr, done));
+		atomic_add(part, &s->migrating);
 	}
-	mtag_charge(s, tag, MTAG_ANON, sign * (nr - start), behind(addr, start));
+}
+
+/* Migration brings pages back, in whatever frames. */
+static void restored(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
+{
+	u32 tag;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		if (mtag_migrate_restore(s, addr + i * PAGE_SIZE, &tag)) {
+			/* It was untagged while it was under way. */
+			if (!mtag_is_ksm(page) && mtag_owner_get(page + i) != tag)
+				mtag_owner_change(page + i, tag);
+			continue;
+		}
+		charge_owners(s, page + i, 1, 1, addr + i * PAGE_SIZE);
+		atomic_dec(&s->migrating);
+	}
+}
+
+/*
+ * A huge page is split: first its small pages are mapped, then it is unmapped, under one page-table
+ * lock, and nothing has changed. Or it is split for migration, and only unmapped.
+ */
+struct split {
+	const struct mtag_space *s;
+	const struct page *page;
+};
+
+static DEFINE_PER_CPU(struct split, mtag_split);
+
+static void split_added(const struct mtag_space *s, const struct page *page)
+{
+	this_cpu_write(mtag_split.s, s);
+	this_cpu_write(mtag_split.page, page);
+}
+
+static void split_removed(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
+{
+	if (this_cpu_read(mtag_split.page) == page && this_cpu_read(mtag_split.s) == s)
+		this_cpu_write(mtag_split.page, NULL);
+	else
+		taken(s, page, nr, addr);
 }
 
 /* In the swap cache since before the owner was known; the slot knows. */
@@ -305,23 +277,27 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 
 	if (s->slow & MTAG_SLOW_PARKED)
 		return;
-	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
-		own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
-	charge_owners(s, page, nr, 1, addr);
 	switch (caller) {
+	case MTAG_BY_RESTORE:
+		restored(s, page, nr, addr);
+		return;
+	case MTAG_BY_SPLIT:
+		split_added(s, page);
+		return;
+	case MTAG_BY_KSM:
+		/* The page that was there is removed next. */
+		mtag_charge_replacing(s, mtag_owner_valid(s, page), addr);
+		return;
 	case MTAG_BY_SWAPIN:
 		for (i = 0; i < nr; i++)
-			mtag_swap_in(s, vma->vm_mm, addr + i * PAGE_SIZE);
-		break;
-	case MTAG_BY_RESTORE:
-	case MTAG_BY_SPLIT:	/* the small pages come before the huge one goes */
-		atomic_sub(nr, &s->migrating);
-		break;
-	case MTAG_BY_KSM:
+			own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
 		break;
 	default:
-		atomic64_inc(&mtag_stat.foreign);
+		foreign(s);
 	}
+	charge_owners(s, page, nr, 1, addr);
+	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
+		mtag_swap_in(s, vma->vm_mm, addr + i * PAGE_SIZE);
 }
 
 /*
@@ -355,23 +331,24 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 	unsigned long addr = mtag_follow_addr(vma, page);
 	int i;
 
-	charge_owners(s, page, nr, -1, addr);
 	switch (caller) {
-	case MTAG_BY_UNMAP:
-		for (i = 0; i < nr; i++)
-			reclaimed(s, page + i, vma->vm_mm, behind(addr, i));
-		break;
 	case MTAG_BY_MIGRATE:
+		taken(s, page, nr, addr);
+		return;
 	case MTAG_BY_SPLIT:
-		atomic_add(nr, &s->migrating);
-		break;
-	case MTAG_BY_COLLAPSE:
-		for (i = 0; i < nr; i++)
-			mtag_collapse_removed(s, behind(addr, i), mtag_owner_of(s, page + i));
+		split_removed(s, page, nr, addr);
+		return;
+	case MTAG_BY_OTHER:
+		foreign(s);
 		break;
 	default:
 		break;
 	}
+	charge_owners(s, page, nr, -1, addr);
+	for (i = 0; caller == MTAG_BY_UNMAP && i < nr; i++)
+		reclaimed(s, page + i, vma->vm_mm, behind(addr, i));
+	for (i = 0; caller == MTAG_BY_COLLAPSE && i < nr; i++)
+		mtag_collapse_removed(s, behind(addr, i), mtag_owner_of(s, page + i));
 }
 
 /* It counts nothing, but the slots may be read by its tree later. */
@@ -416,12 +393,44 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
-		copy_end(s, vma->vm_mm, mtag_owner_of(s, page), mtag_follow_addr(vma, page),
-			 caller);
-	if (anon)
+		mtag_copy_end(s, vma->vm_mm, mtag_owner_of(s, page), mtag_follow_addr(vma, page),
+			      caller);
+	if (anon) {
 		anon_removed(s, page, vma, nr, caller);
+		return;
+	}
+	if (caller == MTAG_BY_OTHER)
+		foreign(s);
+	if (caller == MTAG_BY_MIGRATE)
+		mtag_range_taken(s, vma, page, nr);
 	else
 		mtag_range_charge(s, vma, page, nr, -1);
+}
+
+/**
+ * mtag_follow_file() - pages of a file or of shared memory are mapped in @s
+ * @s:		space
+ * @page:	the first of @nr
+ * @vma:	where they are mapped
+ * @nr:		pages
+ * @parent_ip:	caller of the rmap function
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_follow_file(struct mtag_space *s, const struct page *page,
+		      const struct vm_area_struct *vma, int nr, unsigned long parent_ip)
+{
+	enum mtag_caller caller;
+
+	if (s->slow & MTAG_SLOW_PARKED || is_vm_hugetlb_page((struct vm_area_struct *)vma))
+		return;
+	caller = mtag_hook_caller(parent_ip);
+	if (caller == MTAG_BY_OTHER)
+		foreign(s);
+	if (caller == MTAG_BY_RESTORE)
+		mtag_range_restored(s, vma, page, nr);
+	else
+		mtag_range_charge(s, vma, page, nr, 1);
 }
 
 /* folio_migrate_flags(to, from): neither is mapped */
@@ -435,62 +444,4 @@ MTAG_HOOK_FUNC(mtag_follow_migrate)
 	mtag_owner_copy(&to->page, &from->page, folio_nr_pages(from));
 	if (folio_test_ksm(from))
 		mtag_ksm_copy(&to->page, &from->page);
-}
-
-/* ---- userfaultfd moves pages, and no rmap event tells of it ---- */
-
-struct moving {
-	struct callback_head work;
-	struct mtag_space *s;
-};
-
-static void moving_done(struct callback_head *work)
-{
-	struct moving *m = container_of(work, struct moving, work);
-
-	atomic_dec(&m->s->movers);
-	mtag_space_put(m->s);
-	kfree(m);
-	mtag_life_later_done();
-}
-
-/*
- * userfaultfd_ioctl(file, cmd, arg): UFFDIO_MOVE takes contents elsewhere in its
- * own process under a mere read lock. The owners go with the frames and the
- * swap slots; only a walk under way might miss them, or count them twice.
- */
-MTAG_HOOK_FUNC(mtag_follow_uffd)
-{
-	struct mtag_space *s;
-	struct moving *m;
-	bool sleeps;
-	gfp_t gfp;
-
-	if ((u32)mtag_arg1(fregs) != MTAG_UFFDIO_MOVE || !current->mm)
-		return;
-	s = mtag_space_get_mm(current->mm);
-	if (!s)
-		return;
-	gfp = mtag_hook_gfp(&sleeps);
-	m = gfp ? kmalloc(sizeof(*m), gfp) : NULL;
-	if (m) {
-		m->s = mtag_space_get(s);
-		atomic_inc(&s->movers);
-		mtag_walk_spoil(s);
-		if (!mtag_life_later(current, &m->work, moving_done)) {
-			atomic_dec(&s->movers);
-			mtag_space_put(s);
-			kfree(m);
-		}
-	} else {
-		atomic64_inc(&s->lost);
-		atomic64_inc(&mtag_stat.lost);
-		/* When it is over nobody will know. */
-		WRITE_ONCE(s->unsure, true);
-		mtag_walk_spoil(s);
-		mtag_space_dirty(s);
-	}
-	if (sleeps)
-		mtag_hook_sleep_end();
-	mtag_space_put(s);
 }

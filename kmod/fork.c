@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "count.h"
+#include "migrate.h"
 
 /* Nothing of the parent's anonymous memory is kept from the child. */
 static bool all_copied(struct mm_struct *mm)
@@ -82,6 +83,7 @@ static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, str
 
 	return !c->w.inexact && !parent->fork_events && !child->fork_events && parent->live &&
 	       !READ_ONCE(parent->dirty) && !atomic_read(&parent->migrating) &&
+	       !atomic_read(&parent->moving) &&
 	       READ_ONCE(parent->tree->nr_tags) <= c->w.nr_tags &&
 	       c->total[MTAG_ANON] == mtag_compat_rss_new(mm, MM_ANONPAGES) &&
 	       c->total[MTAG_SWAP] == mtag_compat_rss_new(mm, MM_SWAPENTS) &&
@@ -154,6 +156,8 @@ int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct m
 {
 	int ret, migrating = atomic_read(&parent->migrating), left = migrating;
 	struct mtag_counter c;
+
+	mtag_migrate_expire(parent);
 
 	/* Its first walk is yet to take the owners away of pages that the child has too. */
 	if (!READ_ONCE(parent->live)) {

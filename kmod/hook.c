@@ -23,17 +23,27 @@ unsigned long mtag_zap_ip __read_mostly;
 static int nr_hooks;
 static bool use_kprobes, installed;
 
-static struct ftrace_ops own_ops[OWN_MAX];
+/**
+ * struct own_hook - a hook that shares no ftrace_ops with others
+ * @hook:	in mtag_hooks[]
+ * @ops:	of its func
+ * @direct_ops:	of a direct call in place of that
+ * @direct:	it is in by that
+ */
+struct own_hook {
+	struct mtag_hook *hook;
+	struct ftrace_ops ops;
+	struct ftrace_ops direct_ops;
+	bool direct;
+};
+
+static struct own_hook own[OWN_MAX];
 static struct ftrace_ops shared_ops;
 static int nr_own;
 static struct kprobe probes[HOOKS_MAX];
 static struct kprobe *probe_list[HOOKS_MAX];
 
 static DEFINE_PER_CPU(u64[HOOKS_MAX], mtag_hits);
-
-/* Hooks that may sleep: see mtag_hook_sleep_begin(). */
-static atomic_t sleepers;
-static bool no_sleep;
 
 /* Function addresses → hooks; filled once, before anything is hooked. */
 #define BY_IP_BITS 7
@@ -94,9 +104,24 @@ static void ftrace_free(void)
 {
 	int i;
 
-	for (i = 0; i < OWN_MAX; i++)
-		ftrace_free_filter(&own_ops[i]);
+	for (i = 0; i < OWN_MAX; i++) {
+		ftrace_free_filter(&own[i].ops);
+		ftrace_free_filter(&own[i].direct_ops);
+	}
 	ftrace_free_filter(&shared_ops);
+}
+
+static int own_prepare(struct mtag_hook *hook)
+{
+	struct own_hook *o = &own[nr_own++];
+	int ret;
+
+	o->hook = hook;
+	o->ops.func = hook->func;
+	ret = ops_add(&o->ops, hook);
+	if (!ret && hook->direct)
+		ret = ops_add(&o->direct_ops, hook);
+	return ret;
 }
 
 static int ftrace_prepare(void)
@@ -106,12 +131,10 @@ static int ftrace_prepare(void)
 
 	shared_ops.func = shared_func;
 	for (hook = mtag_hooks; hook->name && !ret; hook++) {
-		if (hook->own && nr_own < OWN_MAX) {
-			own_ops[nr_own].func = hook->func;
-			ret = ops_add(&own_ops[nr_own++], hook);
-		} else {
+		if ((hook->own || hook->direct) && nr_own < OWN_MAX)
+			ret = own_prepare(hook);
+		else
 			ret = ops_add(&shared_ops, hook);
-		}
 		if (ret)
 			pr_err("%s cannot be traced (%d)\n", hook->name, ret);
 	}
@@ -120,23 +143,28 @@ static int ftrace_prepare(void)
 	return ret;
 }
 
-/*
- * ftrace takes a task that sleeps for one that has left the trampoline: nobody
- * may sleep there when it is taken away.
- */
-static void forbid_sleep(void)
+/* Directly, unless somebody else has the function call him so. */
+static int own_install(struct own_hook *o)
 {
-	WRITE_ONCE(no_sleep, true);
-	/* Pairs with mtag_hook_sleep_begin(): who missed no_sleep is counted. */
-	smp_mb();
-	while (atomic_read(&sleepers))
-		schedule_timeout_uninterruptible(1);
+	o->direct = o->hook->direct && !mtag_direct_register(&o->direct_ops, o->hook->direct);
+	return o->direct ? 0 : register_ftrace_function(&o->ops);
 }
 
+static void own_remove(struct own_hook *o)
+{
+	if (o->direct)
+		mtag_direct_unregister(&o->direct_ops, o->hook->direct);
+	else
+		unregister_ftrace_function(&o->ops);
+}
+
+/* The last @nr - 1 of own[] and, first, what the others share. */
 static void ftrace_remove(int nr)
 {
-	while (nr-- > 0)
-		unregister_ftrace_function(nr ? &own_ops[nr - 1] : &shared_ops);
+	while (nr-- > 1)
+		own_remove(&own[nr - 1]);
+	if (!nr)
+		unregister_ftrace_function(&shared_ops);
 	synchronize_rcu_tasks();
 }
 
@@ -145,17 +173,44 @@ static int ftrace_install(void)
 	int i, ret;
 
 	for (i = 0; i <= nr_own; i++) {
-		ret = register_ftrace_function(i ? &own_ops[i - 1] : &shared_ops);
+		ret = i ? own_install(&own[i - 1]) : register_ftrace_function(&shared_ops);
 		if (ret) {
 			pr_err_ratelimited("ftrace refused the hooks (%d)%s\n", ret,
 					   ret == -EBUSY ? "; is kernel.ftrace_enabled 0?" : "");
 			/* Some may be running already. */
-			forbid_sleep();
+			mtag_hook_sleep_forbid();
 			ftrace_remove(i);
 			return ret;
 		}
 	}
 	return 0;
+}
+
+/*
+ * Whoever writes to debugfs kprobes/enabled switches all kprobes off or on. What is missed in
+ * between is counted by nobody, and when it is over nothing tells of it: so the write itself is
+ * noticed.
+ */
+static struct kprobe switch_probe;
+static atomic_t switched, was_gone;
+static atomic_long_t misses_seen;
+static bool watches;
+
+static int switch_func(struct kprobe *kp, struct pt_regs *regs)
+{
+	atomic_set(&switched, 1);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(switch_func);
+
+/* A kernel without debugfs has no such function, and no switch. */
+static void switch_watch(void)
+{
+	memset(&switch_probe, 0, sizeof(switch_probe));
+	switch_probe.symbol_name = "write_enabled_file_bool";
+	switch_probe.pre_handler = switch_func;
+	watches = !register_kprobe(&switch_probe);
 }
 
 static void kprobes_prepare(void)
@@ -175,9 +230,15 @@ static int kprobes_install(void)
 	int ret;
 
 	kprobes_prepare();
+	/* What the probes missed when they were in before is over. */
+	atomic_set(&switched, 0);
+	atomic_set(&was_gone, 0);
+	atomic_long_set(&misses_seen, 0);
 	ret = register_kprobes(probe_list, nr_hooks);
 	if (ret)
 		pr_err_ratelimited("kprobes refused the hooks (%d)\n", ret);
+	else
+		switch_watch();
 	return ret;
 }
 
@@ -219,7 +280,7 @@ int mtag_hook_install(void)
 
 	if (installed)
 		return 0;
-	WRITE_ONCE(no_sleep, false);
+	mtag_hook_sleep_allow();
 	ret = use_kprobes ? kprobes_install() : ftrace_install();
 	if (ret)
 		return ret;
@@ -237,79 +298,47 @@ void mtag_hook_remove(void)
 {
 	if (!installed)
 		return;
-	forbid_sleep();
-	if (use_kprobes)
+	mtag_hook_sleep_forbid();
+	if (use_kprobes) {
 		unregister_kprobes(probe_list, nr_hooks);
-	else
+		if (watches)
+			unregister_kprobe(&switch_probe);
+	} else {
 		ftrace_remove(nr_own + 1);
+	}
 	WRITE_ONCE(installed, false);
 }
 
+/*
+ * Unlike ftrace's hooks, kprobes can be switched off beneath us, and one hit inside another is
+ * missed.
+ */
+bool mtag_hook_may_miss(void)
+{
+	return use_kprobes;
+}
+
 /**
- * mtag_hook_verify() - have what kprobes missed found out
+ * mtag_hook_missed() - has a hook missed an event since this was asked last?
  *
- * Unlike ftrace's hooks these can be switched off beneath us, and a probe hit
- * inside another is missed: then every space is counted anew.
  * Context: may sleep.
  */
-void mtag_hook_verify(void)
+bool mtag_hook_missed(void)
 {
-	static atomic_long_t seen;
 	struct mtag_hook *hook;
 	long missed = 0;
-	bool gone = false;
+	bool gone;
 
 	if (!use_kprobes || !READ_ONCE(installed))
-		return;
+		return false;
+	gone = atomic_xchg(&switched, 0);
 	for (hook = mtag_hooks; hook->name; hook++) {
 		missed += probes[hook - mtag_hooks].nmissed;
 		gone |= !patched(hook);
 	}
-	if (atomic_long_xchg(&seen, missed) == missed && !gone)
-		return;
-	atomic64_inc(&mtag_stat.lost);
-	mtag_space_dirty_all();
-}
-
-/**
- * mtag_hook_sleep_begin() - may this hook sleep?
- *
- * Not when preemption is disabled, as by kprobes or when another tracer shares
- * the function, nor while the hooks are being removed.
- * Return: true, and then mtag_hook_sleep_end() is owed; or false.
- */
-bool mtag_hook_sleep_begin(void)
-{
-	if (!preemptible())
-		return false;
-	atomic_inc(&sleepers);
-	/* Pairs with mtag_hook_remove(): it sees the count or this sees no_sleep. */
-	smp_mb__after_atomic();
-	if (likely(!READ_ONCE(no_sleep)))
-		return true;
-	atomic_dec(&sleepers);
-	return false;
-}
-
-void mtag_hook_sleep_end(void)
-{
-	atomic_dec(&sleepers);
-}
-
-/**
- * mtag_hook_gfp() - how may this hook allocate, and take spinlocks?
- * @sleeps:	filled: mtag_hook_sleep_end() is owed
- *
- * Return: flags, or 0: not at all (see mtag_hook_may_lock()), and the event is lost.
- */
-gfp_t mtag_hook_gfp(bool *sleeps)
-{
-	*sleeps = mtag_hook_sleep_begin();
-	if (*sleeps)
-		return MTAG_GFP;
-	if (!mtag_hook_may_lock())
-		return 0;
-	return MTAG_GFP_NOWAIT;
+	missed -= atomic_long_xchg(&misses_seen, missed);
+	/* They may have come back since: once more, when that is over. */
+	return atomic_xchg(&was_gone, gone) || gone || missed;
 }
 
 bool mtag_hook_installed(void)
@@ -332,6 +361,51 @@ static u64 hits_of(int i)
 	return hits;
 }
 
+/* The function, or one of those, that @func is hooked on. */
+const char *mtag_hook_name(ftrace_func_t func)
+{
+	const struct mtag_hook *hook;
+
+	for (hook = mtag_hooks; hook->name; hook++)
+		if (hook->func == func)
+			return hook->name;
+	return "";
+}
+
+/**
+ * mtag_hook_hits() - how often has a hook been hit?
+ * @func:	of the hook, which is on one function or several; none with a call of its own
+ *
+ * Context: any.
+ */
+u64 mtag_hook_hits(ftrace_func_t func)
+{
+	u64 hits = 0;
+	int i;
+
+	for (i = 0; i < nr_hooks; i++)
+		if (mtag_hooks[i].func == func)
+			hits += hits_of(i);
+	return hits;
+}
+
+/* How @hook is in. */
+static const char *mode_of(const struct mtag_hook *hook)
+{
+	int i;
+
+	for (i = 0; i < nr_own; i++)
+		if (own[i].hook == hook && own[i].direct)
+			return "direct";
+	return mtag_hook_mode();
+}
+
+/* Counting costs: the hottest are counted by their effect only. */
+static bool is_counted(const struct mtag_hook *hook)
+{
+	return use_kprobes || !(hook->own || hook->direct);
+}
+
 /* The lines of debugfs hooks: function, how and whether it is in, hits, misses. */
 int mtag_hook_show(struct seq_file *m)
 {
@@ -341,13 +415,12 @@ int mtag_hook_show(struct seq_file *m)
 	for (i = 0; i < nr_hooks; i++) {
 		struct mtag_hook *hook = &mtag_hooks[i];
 
-		seq_printf(m, "%-26s %-8s %-9s ", hook->name, mtag_hook_mode(),
+		seq_printf(m, "%-26s %-8s %-9s ", hook->name, mode_of(hook),
 			   READ_ONCE(installed) ? "installed" : "idle");
-		/* Counting costs: the hottest are counted by their effect only. */
-		if (hook->own && !use_kprobes)
-			seq_printf(m, "%12s", "-");
-		else
+		if (is_counted(hook))
 			seq_printf(m, "%12llu", hits_of(i));
+		else
+			seq_printf(m, "%12s", "-");
 		seq_printf(m, " %8lu\n", use_kprobes ? probes[i].nmissed : 0);
 	}
 	return 0;
@@ -365,6 +438,8 @@ int mtag_hook_init(void)
 
 	nr_hooks = mtag_resolve_hooks();
 	ret = nr_hooks < 0 ? nr_hooks : mtag_resolve_callers();
+	if (!ret)
+		ret = mtag_inlined_check();
 	mtag_resolve_end();
 	if (ret)
 		return ret;

@@ -8,7 +8,6 @@
 #include <linux/ftrace.h>
 #include <linux/mm_types.h>
 #include <linux/seq_file.h>
-#include <linux/task_work.h>
 #include <linux/types.h>
 
 /*
@@ -42,12 +41,14 @@ enum mtag_caller mtag_hook_caller(unsigned long parent_ip);
  * @name:	of the function
  * @func:	called at its entry
  * @own:	has an ftrace_ops of its own: hot
+ * @direct:	what the function calls directly, in place of @func, where it may; or NULL
  * @addr:	of the function, once resolved
  */
 struct mtag_hook {
 	const char *name;
 	ftrace_func_t func;
 	bool own;
+	void (*direct)(void);
 	unsigned long addr;
 };
 
@@ -64,24 +65,49 @@ struct mtag_caller_name {
 	bool part;
 };
 
+/**
+ * struct mtag_called - a hooked function that a compiler might inline
+ * @name:	of the function
+ * @callers:	those of its source file that call it: names separated by spaces
+ */
+struct mtag_called {
+	const char *name;
+	const char *callers;
+};
+
 /* compat/symbols.c: for this kernel; ended by an empty entry */
 extern struct mtag_hook mtag_hooks[];
+extern const struct mtag_called mtag_called[];
 extern const struct mtag_caller_name mtag_callers[];
 
 /* resolve.c */
 int mtag_hook_resolve(const char *name, unsigned long *addr);
+int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
+		       unsigned long *end);
 int mtag_resolve_hooks(void);
 int mtag_resolve_callers(void);
 void mtag_resolve_end(void);
+/* A compiler changes what a function takes, or leaves only part of it to be called. */
+#define MTAG_SUFFIXES "", ".isra.0", ".constprop.0", ".part.0"
+
+/* inlined.c */
+int mtag_inlined_check(void);
 
 int mtag_hook_init(void);
 void mtag_hook_exit(void);
 int mtag_hook_install(void);
 void mtag_hook_remove(void);
 bool mtag_hook_installed(void);
-void mtag_hook_verify(void);
+bool mtag_hook_may_miss(void);
+bool mtag_hook_missed(void);
 const char *mtag_hook_mode(void);
+const char *mtag_hook_name(ftrace_func_t func);
+u64 mtag_hook_hits(ftrace_func_t func);
 int mtag_hook_show(struct seq_file *m);
+
+/* sleep.c */
+void mtag_hook_sleep_allow(void);
+void mtag_hook_sleep_forbid(void);
 
 /* A hook that wants to sleep or to allocate asks first, and says when it is done. */
 bool mtag_hook_sleep_begin(void);
@@ -106,7 +132,7 @@ void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace
 void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		      struct ftrace_regs *fregs);
 
-/* follow.c, collapse.c, swap.c, ksm.c, life.c, event.c: all of the same form */
+/* follow.c, uffd.c, collapse.c, swap.c, ksm.c, life.c, event.c: all of the same form */
 #define MTAG_HOOK_FUNC(func) \
 	void func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, \
 		  struct ftrace_regs *fregs)
@@ -120,7 +146,7 @@ MTAG_HOOK_FUNC(mtag_swap_zap);
 MTAG_HOOK_FUNC(mtag_swap_lazyfree);
 MTAG_HOOK_FUNC(mtag_ksm_merge);
 MTAG_HOOK_FUNC(mtag_life_exec_begin);
-MTAG_HOOK_FUNC(mtag_life_mm_drop);
+MTAG_HOOK_FUNC(mtag_life_mm_gone);
 MTAG_HOOK_FUNC(mtag_life_mm_leave);
 MTAG_HOOK_FUNC(mtag_life_fork_begin);
 MTAG_HOOK_FUNC(mtag_life_fork_copied);
@@ -140,10 +166,5 @@ MTAG_HOOK_FUNC(mtag_event_shmdt);
 void mtag_event_grown(unsigned long addr, unsigned long end);
 void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsigned long to,
 		      unsigned long len);
-
-void mtag_life_exit(void);
-bool mtag_life_later(struct task_struct *task, struct callback_head *work,
-		     task_work_func_t func);
-void mtag_life_later_done(void);
 
 #endif /* MTAG_HOOK_H */

@@ -10,6 +10,7 @@
 #include "compat/compat.h"
 #include "owner.h"
 #include "rmap.h"
+#include "stray.h"
 
 /* pfn → id of the tree, of KSM pages promoted from tracked spaces */
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
@@ -67,17 +68,18 @@ void mtag_ksm_copy(const struct page *to, const struct page *from)
 }
 
 /*
- * @page is of a process that is not tracked, but may be one's that was forked by
- * a tracked one and could not be: then its parent has the page charged, too, and
- * the page will have no home.
+ * @page is of a process that is not tracked, but may be a stray: then its relatives
+ * may have the page charged, too, and the page will have no home.
  */
-static void strayed(struct page *page)
+static void strayed(const struct mm_struct *mm, struct page *page)
 {
 	if (!mtag_owner_get(page) ||
 	    (mtag_page_mapcount(page) == 1 && !folio_test_swapcache(page_folio(page))))
 		return;
-	mtag_owner_change(page, MTAG_ID_UNTAGGED);
-	mtag_space_dirty_strayed();
+	if (mtag_stray_dirty(mm)) {
+		mtag_owner_change(page, MTAG_ID_UNTAGGED);
+		mtag_stray_dirty(mm);
+	}
 }
 
 /* try_to_merge_one_page(vma, page, kpage): without kpage, page becomes a KSM page */
@@ -93,7 +95,7 @@ MTAG_HOOK_FUNC(mtag_ksm_merge)
 		return;
 	s = mtag_space_get_mm(vma->vm_mm);
 	if (!s)
-		strayed(page);
+		strayed(vma->vm_mm, page);
 	gfp = mtag_hook_gfp(&sleeps);
 	if (gfp)
 		home_set(page, s ? s->tree_id : 0, gfp & ~__GFP_ACCOUNT);

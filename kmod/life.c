@@ -2,52 +2,21 @@
 /*
  * The life of processes and threads: fork, exec, exit, and their names.
  */
+#include <linux/binfmts.h>
 #include <linux/cred.h>
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <linux/task_work.h>
 #include "compat/compat.h"
 #include "hook.h"
+#include "later.h"
 #include "mtag.h"
 #include "present.h"
 #include "rmap.h"
+#include "stray.h"
 #include "thread.h"
 #include "walk.h"
-
-/* Works of tasks that are to run code of this module on their way to user space. */
-static atomic_t pending_works;
-
-/* mtag_life_exit() waits for the instructions behind this one. */
-void mtag_life_later_done(void)
-{
-	atomic_dec(&pending_works);
-	module_put(THIS_MODULE);
-}
-
-/**
- * mtag_life_later() - have a task run @func on its way back to user space
- * @task:	the current one, or one that has not run yet
- * @work:	freed by @func, which ends with mtag_life_later_done()
- * @func:	runs in process context, may sleep
- *
- * Context: any but interrupts.
- * Return: false if it will never get there: @func is not called.
- */
-bool mtag_life_later(struct task_struct *task, struct callback_head *work, task_work_func_t func)
-{
-	/* While it is pending the module is in use. */
-	if (!try_module_get(THIS_MODULE))
-		return false;
-	atomic_inc(&pending_works);
-	init_task_work(work, func);
-	if (!task_work_add(task, work, TWA_RESUME))
-		return true;
-	mtag_life_later_done();
-	return false;
-}
 
 static void lost(struct mtag_space *s)
 {
@@ -64,6 +33,15 @@ static void lost_unless_killed(struct mtag_space *s)
 {
 	if (!fatal_signal_pending(current))
 		lost(s);
+}
+
+/* The new mm that the current task makes is not tracked, for the error @err. */
+static void not_tracked(struct mtag_space *s, int err)
+{
+	/* The hooks are on their way out: nobody is tracked. */
+	if (err == -ENODEV)
+		return;
+	lost_unless_killed(s);
 }
 
 static bool parked(const struct mtag_space *s)
@@ -113,23 +91,27 @@ static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
 }
 
 /*
- * insert_vm_struct(mm, vma): into an mm that has nothing yet, by exec. From here
- * on it ends by __mmdrop() whatever fails.
+ * copy_string_kernel(string, bprm): exec copies the program's name into the new mm, its first page,
+ * and other strings later. From here on the mm ends by __mmput() whatever fails.
  */
 MTAG_HOOK_FUNC(mtag_life_exec_begin)
 {
-	struct mm_struct *mm = (struct mm_struct *)mtag_arg0(fregs);
+	struct linux_binprm *bprm = (struct linux_binprm *)mtag_arg1(fregs);
+	struct mm_struct *mm = bprm->mm;
 	struct mtag_space *old;
 	bool sleeps;
 	gfp_t gfp;
+	int ret;
 
-	if (mm == current->mm || mm->map_count)
+	/* The strings go down from the end of the stack. */
+	if (bprm->p != bprm->vma->vm_end - sizeof(void *))
 		return;
 	old = current->mm ? mtag_space_get_mm(current->mm) : NULL;
 	if ((old && !parked(old)) || mtag_track_all) {
 		gfp = mtag_hook_gfp(&sleeps);
-		if (!gfp || exec_space(mm, old && !parked(old) ? old : NULL, gfp))
-			lost_unless_killed(old);
+		ret = gfp ? exec_space(mm, old && !parked(old) ? old : NULL, gfp) : -ENOMEM;
+		if (ret)
+			not_tracked(old, ret);
 		if (sleeps)
 			mtag_hook_sleep_end();
 	}
@@ -137,10 +119,23 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 		mtag_space_put(old);
 }
 
-/* __mmdrop(mm): the last reference is gone */
-MTAG_HOOK_FUNC(mtag_life_mm_drop)
+/* lru_gen_del_mm(mm): the end of __mmput(), all pages are gone; or a task changes its cgroup */
+MTAG_HOOK_FUNC(mtag_life_mm_gone)
 {
-	mtag_space_end((struct mm_struct *)mtag_arg0(fregs));
+	struct mm_struct *mm = (struct mm_struct *)mtag_arg0(fregs);
+
+	bool tracked;
+
+	if (atomic_read(&mm->mm_users))
+		return;
+	rcu_read_lock();
+	tracked = mtag_space_find(mm);
+	rcu_read_unlock();
+	if (tracked) {
+		mtag_space_end(mm);
+		mtag_thread_zap_end();
+	}
+	mtag_stray_end(mm);
 }
 
 /* mm_update_next_owner(mm): by a task that exits, or that has begun another program */
@@ -167,7 +162,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 
 	if (!child) {
 		lost_unless_killed(parent);
-		mtag_space_stray(parent);
+		mtag_stray_add(mm, parent->tree_id);
 		return;
 	}
 	child->unborn = true;
@@ -179,8 +174,8 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	if (!ret)
 		ret = mtag_space_publish(child, mm, gfp);
 	if (ret) {
-		lost_unless_killed(parent);
-		mtag_space_stray(parent);
+		not_tracked(parent, ret);
+		mtag_stray_add(mm, parent->tree_id);
 	}
 	mtag_space_put(child);
 }
@@ -188,14 +183,18 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 /* uprobe_dup_mmap(oldmm, mm): a fork begins; the parent's mmap_lock is held for writing */
 MTAG_HOOK_FUNC(mtag_life_fork_begin)
 {
-	struct mtag_space *parent = mtag_space_get_mm((struct mm_struct *)mtag_arg0(fregs));
+	struct mm_struct *oldmm = (struct mm_struct *)mtag_arg0(fregs);
+	struct mm_struct *mm = (struct mm_struct *)mtag_arg1(fregs);
+	struct mtag_space *parent = mtag_space_get_mm(oldmm);
 	bool sleeps;
 	gfp_t gfp;
 
-	if (!parent)
+	if (!parent) {
+		mtag_stray_fork(oldmm, mm);
 		return;
+	}
 	gfp = mtag_hook_gfp(&sleeps);
-	fork_space(parent, (struct mm_struct *)mtag_arg1(fregs), gfp);
+	fork_space(parent, mm, gfp);
 	if (sleeps)
 		mtag_hook_sleep_end();
 	raw_spin_lock(&parent->walk_lock);
@@ -260,13 +259,13 @@ MTAG_HOOK_FUNC(mtag_life_fork_end)
 
 /**
  * struct naming - a thread is to be tagged after its name
- * @work:	of the task that named it, run before that returns to user space
+ * @later:	of the task that named it
  * @task:	the thread; reference
  * @mm:		of @task; only compared, no reference
  * @name:	as it was given, made a component later
  */
 struct naming {
-	struct callback_head work;
+	struct mtag_later later;
 	struct task_struct *task;
 	struct mm_struct *mm;
 	char name[TASK_COMM_LEN];
@@ -278,15 +277,16 @@ static void naming_free(struct naming *n)
 	kfree(n);
 }
 
-static void naming_run(struct callback_head *work)
+static void naming_run(struct mtag_later *later, bool runs)
 {
-	struct naming *n = container_of(work, struct naming, work);
-	struct mtag_space *s;
+	struct naming *n = container_of(later, struct naming, later);
+	struct mtag_space *s = NULL;
 	size_t len;
 	int tag;
 
 	/* It names a thread of its own process; n->mm is only compared. */
-	s = current->mm == n->mm ? mtag_space_get_mm(current->mm) : NULL;
+	if (runs && current->mm == n->mm)
+		s = mtag_space_get_mm(current->mm);
 	if (s) {
 		len = mtag_name_component(n->name);
 		tag = len ? mtag_tree_intern(s, s->default_tag, n->name, len) : -EINVAL;
@@ -295,7 +295,6 @@ static void naming_run(struct callback_head *work)
 		mtag_space_put(s);
 	}
 	naming_free(n);
-	mtag_life_later_done();
 }
 
 static struct naming *naming_alloc(struct task_struct *task, const char *name)
@@ -321,7 +320,7 @@ static void name_thread(struct mtag_space *s, struct task_struct *task, const ch
 
 	if (!n)
 		lost(s);
-	else if (!mtag_life_later(current, &n->work, naming_run))
+	else if (!mtag_later(current, &n->later, naming_run))
 		naming_free(n);
 }
 
@@ -371,13 +370,4 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 MTAG_HOOK_FUNC(mtag_life_thread_end)
 {
 	mtag_thread_end((struct task_struct *)mtag_arg0(fregs));
-}
-
-/* Context: may sleep; no hook is in, so that nothing adds works. */
-void mtag_life_exit(void)
-{
-	/* A work's last instructions may still run: the grace period waits for those. */
-	while (atomic_read(&pending_works))
-		schedule_timeout_uninterruptible(1);
-	synchronize_rcu_tasks();
 }

@@ -10,6 +10,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include "hook.h"
+#include "later.h"
 #include "mtag.h"
 #include "owner.h"
 #include "present.h"
@@ -148,7 +149,7 @@ static const struct {
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, mtag_access_exit },
 	{ mtag_space_init, mtag_space_exit },
-	{ NULL, mtag_life_exit },
+	{ mtag_later_init, mtag_later_exit },
 	{ mtag_selftest, NULL },
 	{ track_everything, NULL },
 	{ mtag_debugfs_init, mtag_debugfs_exit },

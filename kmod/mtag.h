@@ -16,11 +16,12 @@
  *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs
  *   mtag_thread_lock, hash_lock, … raw spinlocks of one file, innermost
  *
- * Lifetimes: a space is hashed by its mm from its creation until __mmdrop() of
- * that mm (or untracking), holds no reference on the mm, and is freed after a
- * grace period when its last reference goes. A hook finds it under RCU: the
- * page-table lock disables preemption, other hooks take a reference. A tree
- * lives as long as a space or a reader refers to it.
+ * Lifetimes: a space is hashed by its mm from its creation until that mm has no
+ * pages any more (or untracking). Until it is dissolved after that it holds the
+ * mm's structure by mmgrab(), so that no other mm can take its address, whatever
+ * hooks missed. It is freed after a grace period when its last reference goes. A
+ * hook finds it under RCU: the page-table lock disables preemption, other hooks
+ * take a reference. A tree lives as long as a space or a reader refers to it.
  */
 #ifndef MTAG_H
 #define MTAG_H
@@ -85,7 +86,7 @@ struct mtag_hot {
  */
 struct mtag_cold {
 	atomic64_t peak;
-	atomic_t calls[MTAG_CALLS];
+	atomic64_t calls[MTAG_CALLS];
 	atomic64_t bytes[MTAG_CALLS];
 };
 
@@ -131,7 +132,7 @@ struct mtag_sum {
 	s64 nr[MTAG_KINDS];
 	u64 touched;
 	u64 peak;
-	u32 calls[MTAG_CALLS];
+	u64 calls[MTAG_CALLS];
 	u64 bytes[MTAG_CALLS];
 };
 
@@ -170,7 +171,6 @@ struct mtag_node {
  * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
  * @nr_tags:	highest id + 1
  * @spaces:	those that share it, by mtag_space.sibling
- * @strayed:	a process of it was forked and could not be tracked; stays
  * @parked:	a space of it has been; stays. @build_lock
  * @rcu:	frees it
  */
@@ -182,7 +182,6 @@ struct mtag_tree {
 	struct xarray nodes;
 	unsigned int nr_tags;
 	struct list_head spaces;
-	bool strayed;
 	bool parked;
 	struct rcu_head rcu;
 };
@@ -200,7 +199,8 @@ struct mtag_walk;
 /**
  * struct mtag_space - what mtag keeps per tracked mm
  * @node:	in the hash of spaces; RCU, changed under hash_lock
- * @mm:		the key; no reference. NULL once the mm is gone, under hash_lock
+ * @mm:		the key; NULL once it is not hashed any more, under hash_lock
+ * @grabbed:	@mm, by mmgrab(), from its publishing until it is dissolved
  * @slow:	MTAG_SLOW_*; changed under @walk_lock
  * @default_tag: of threads that have none of their own
  * @base_tag:	of ranges that nobody mapped under a tag
@@ -215,7 +215,12 @@ struct mtag_walk;
  * @dirty:	an event was missed: walk before the next answer
  * @forker:	the task that forks this space now; mmap_lock
  * @fork_events: events since the fork began; @walk_lock
- * @migrating:	pages taken away by migration and not yet brought back
+ * @migrating:	pages taken away by migration that are charged to nobody meanwhile
+ * @migrations:	those that stay charged, by address: migrate.c; walk_lock
+ * @moving:	how many; changed under walk_lock
+ * @shift_from:	page tables that mremap() moves just now; walk_lock
+ * @shift_to:	where to
+ * @shift_len:	bytes of them; 0: none
  * @movers:	threads that move pages by userfaultfd now
  * @unsure:	there may be others: it stays dirty
  * @serial:	its number; those of one bucket of the hash are in descending order
@@ -258,6 +263,7 @@ struct mtag_space {
 	u32 base_tag;
 	u32 tree_id;
 
+	struct mm_struct *grabbed;
 	struct mtag_tree *tree;
 	raw_spinlock_t walk_lock;
 	struct mtag_walk *walk;
@@ -281,6 +287,9 @@ struct mtag_space {
 	struct task_struct *forker;
 	unsigned int fork_events;
 	atomic_t migrating;
+	atomic_t moving;
+	struct rb_root migrations;
+	unsigned long shift_from, shift_to, shift_len;
 	atomic_t movers;
 	unsigned long fork_user;
 	u32 fork_tag;
@@ -333,8 +342,10 @@ void mtag_account_free(struct mtag_accounts *acc);
 int mtag_account_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp);
 void mtag_account_extend(struct mtag_space *s, unsigned int nr_tags);
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages);
+void mtag_account_replace(struct mtag_space *s, unsigned int tag);
 void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages);
 void mtag_account_peak(struct mtag_space *s, unsigned int tag);
+u64 mtag_account_seen(const struct mtag_accounts *acc, unsigned int tag, s64 pages);
 void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call call, u64 bytes);
 void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum);
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS]);
@@ -375,6 +386,7 @@ void mtag_space_put(struct mtag_space *s);
 struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp);
 int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp);
 void mtag_space_end(struct mm_struct *mm);
+void mtag_space_reap(void);
 bool mtag_space_unhash(struct mtag_space *s);
 void mtag_space_dissolve(struct mtag_space *s);
 bool mtag_space_count(void);
@@ -386,17 +398,14 @@ void mtag_space_unpinned(struct mtag_space *s);
 struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket);
 void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
 void mtag_space_dirty(struct mtag_space *s);
+/* A set of trees in a word: which one it is of 64 is told by a tree's number. */
+#define MTAG_TREE_BIT(tree_id)	BIT_ULL((tree_id) % 64)
+void mtag_space_dirty_trees(u32 tree_id, u64 others);
 void mtag_space_dirty_all(void);
-void mtag_space_stray(struct mtag_space *s);
-void mtag_space_dirty_strayed(void);
-void mtag_space_untag_begin(void);
-void mtag_space_untag_end(void);
-bool mtag_space_unsure(struct mtag_space *s);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);
 void mtag_space_flush(void);
-void mtag_space_close(void);
-bool mtag_space_closed(void);
+void mtag_space_admit(bool admit);
 void mtag_space_exit(void);
 
 /* ---- track.c ---- */
@@ -423,9 +432,12 @@ struct mtag_audit {
 
 int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audit *audit);
 int mtag_walk_repair(struct mtag_space *s);
+void mtag_walk_verify(void);
 
 /* ---- range.c ---- */
 u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end);
+
+/* ---- retag.c ---- */
 int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
 		     u32 flags, u64 *moved, u64 *kept);
 

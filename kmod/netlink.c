@@ -54,44 +54,30 @@ int mtag_netlink_explain(struct netlink_ext_ack *extack, int err)
 	return err;
 }
 
-/* Whoever opened the socket that the request @skb came by: a program's, so it has a file. */
-const struct cred *mtag_netlink_opener(struct sk_buff *skb)
-{
-	return NETLINK_CB(skb).sk->sk_socket->file->f_cred;
-}
-
 /* Fills @t, to be given back with mtag_access_put(), or says why not. */
-static int target_get(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
-		      struct sk_buff *skb, struct netlink_ext_ack *extack)
+static int target_get(struct mtag_target *t, enum mtag_access access, struct mtag_request *r)
 {
 	int err;
 
-	if (!pid) {
-		NL_SET_ERR_ATTR_MISS(extack, NULL, MTAG_A_PROC_PID);
-		NL_SET_ERR_MSG(extack, "which process? proc-pid is missing");
+	if (!r->pid) {
+		NL_SET_ERR_ATTR_MISS(&r->extack, NULL, MTAG_A_PROC_PID);
+		NL_SET_ERR_MSG(&r->extack, "which process? proc-pid is missing");
 		return -EINVAL;
 	}
-	err = mtag_access_get(t, nla_get_u32(pid), access, mtag_netlink_opener(skb));
-	return mtag_netlink_explain(extack, err);
+	err = mtag_access_get(t, nla_get_u32(r->pid), access, r->opener);
+	return mtag_netlink_explain(&r->extack, err);
 }
 
 /* The same, for a process that has to be tracked. */
-int mtag_netlink_target(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
-			struct sk_buff *skb, struct netlink_ext_ack *extack)
+int mtag_netlink_target(struct mtag_target *t, enum mtag_access access, struct mtag_request *r)
 {
-	int err = target_get(t, pid, access, skb, extack);
+	int err = target_get(t, access, r);
 
 	if (!err && !t->space) {
 		mtag_access_put(t);
-		err = mtag_netlink_explain(extack, -ENOENT);
+		err = mtag_netlink_explain(&r->extack, -ENOENT);
 	}
 	return err;
-}
-
-static int target_of(struct mtag_target *t, struct sk_buff *skb, struct genl_info *info,
-		     enum mtag_access access)
-{
-	return mtag_netlink_target(t, info->attrs[MTAG_A_PROC_PID], access, skb, info->extack);
 }
 
 /* ---- messages ---- */
@@ -112,6 +98,14 @@ int mtag_netlink_put_process(struct sk_buff *skb, const struct mtag_process *p)
 	       nla_put_string(skb, MTAG_A_PROC_COMM, p->comm) ? -EMSGSIZE : 0;
 }
 
+/* What a reader should know beside the numbers. */
+int mtag_netlink_put_health(struct sk_buff *skb, const struct mtag_report *r)
+{
+	return put_u64(skb, MTAG_A_PROC_LOST, r->lost) ||
+	       put_u64(skb, MTAG_A_PROC_OVERFLOW, r->overflow) ||
+	       put_u64(skb, MTAG_A_PROC_REPAIRS, r->repairs) ? -EMSGSIZE : 0;
+}
+
 int mtag_netlink_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r)
 {
@@ -124,29 +118,35 @@ int mtag_netlink_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 	    put_pages(skb, MTAG_A_PROC_SHMEM, nr[MTAG_SHMEM]) ||
 	    put_pages(skb, MTAG_A_PROC_SWAP, nr[MTAG_SWAP]) ||
 	    put_u64(skb, MTAG_A_PROC_VIRT, r->total_virt) ||
-	    put_u64(skb, MTAG_A_PROC_LOST, r->lost) ||
-	    put_u64(skb, MTAG_A_PROC_OVERFLOW, r->overflow) ||
-	    put_u64(skb, MTAG_A_PROC_REPAIRS, r->repairs))
+	    mtag_netlink_put_health(skb, r))
 		return -EMSGSIZE;
 	return 0;
 }
 
-/* A reply to @info with what @fill puts into it. */
-static int reply(struct genl_info *info, int (*fill)(struct sk_buff *skb, const void *data),
-		 const void *data)
+/* A reply with what @fill puts into it, to who asked for it. */
+static int reply(struct net *net, u32 portid, const struct nlmsghdr *nlh,
+		 struct netlink_ext_ack *extack,
+		 int (*fill)(struct sk_buff *skb, const void *data), const void *data)
 {
+	const struct genlmsghdr *genl = nlmsg_data(nlh);
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr;
 
 	if (!skb)
-		return mtag_netlink_explain(info->extack, -ENOMEM);
-	hdr = genlmsg_put_reply(skb, info, &mtag_family, 0, info->genlhdr->cmd);
+		return mtag_netlink_explain(extack, -ENOMEM);
+	hdr = genlmsg_put(skb, portid, nlh->nlmsg_seq, &mtag_family, 0, genl->cmd);
 	if (!hdr || fill(skb, data)) {
 		nlmsg_free(skb);
-		return mtag_netlink_explain(info->extack, -EMSGSIZE);
+		return mtag_netlink_explain(extack, -EMSGSIZE);
 	}
 	genlmsg_end(skb, hdr);
-	return genlmsg_reply(skb, info);
+	return genlmsg_unicast(net, skb, portid);
+}
+
+static int request_reply(struct mtag_request *r,
+			 int (*fill)(struct sk_buff *skb, const void *data), const void *data)
+{
+	return reply(sock_net(r->sk), r->portid, r->nlh, &r->extack, fill, data);
 }
 
 /* ---- do ---- */
@@ -169,7 +169,8 @@ static int fill_info(struct sk_buff *skb, const void *unused)
 
 static int info_get(struct sk_buff *skb, struct genl_info *info)
 {
-	return reply(info, fill_info, NULL);
+	return reply(genl_info_net(info), info->snd_portid, info->nlhdr, info->extack, fill_info,
+		     NULL);
 }
 
 struct proc_reply {
@@ -184,41 +185,40 @@ static int fill_proc(struct sk_buff *skb, const void *data)
 	return mtag_netlink_put_sums(skb, &p->target.process, p->report);
 }
 
-static int proc_get(struct sk_buff *skb, struct genl_info *info)
+static int proc_get(struct mtag_request *r)
 {
 	struct proc_reply p;
-	int err = target_of(&p.target, skb, info, MTAG_ACCESS_READ);
+	int err = mtag_netlink_target(&p.target, MTAG_ACCESS_READ, r);
 
 	if (err)
 		return err;
 	p.report = mtag_report_get(p.target.space);
 	if (IS_ERR(p.report)) {
-		err = mtag_netlink_explain(info->extack, PTR_ERR(p.report));
+		err = mtag_netlink_explain(&r->extack, PTR_ERR(p.report));
 	} else {
-		err = reply(info, fill_proc, &p);
+		err = request_reply(r, fill_proc, &p);
 		mtag_report_put(p.report);
 	}
 	mtag_access_put(&p.target);
 	return err;
 }
 
-static int track(struct sk_buff *skb, struct genl_info *info)
+static int track(struct mtag_request *r)
 {
 	struct mtag_target t;
-	const struct nlattr *pid = info->attrs[MTAG_A_PROC_PID];
-	int err = target_get(&t, pid, MTAG_ACCESS_TRACK, skb, info->extack);
+	int err = target_get(&t, MTAG_ACCESS_TRACK, r);
 
 	if (err)
 		return err;
-	err = mtag_netlink_explain(info->extack, t.space ? 0 : mtag_track_start(t.mm));
+	err = mtag_netlink_explain(&r->extack, t.space ? 0 : mtag_track_start(t.mm));
 	mtag_access_put(&t);
 	return err;
 }
 
-static int untrack(struct sk_buff *skb, struct genl_info *info)
+static int untrack(struct mtag_request *r)
 {
 	struct mtag_target t;
-	int err = target_of(&t, skb, info, MTAG_ACCESS_TRACK);
+	int err = mtag_netlink_target(&t, MTAG_ACCESS_TRACK, r);
 
 	if (err)
 		return err;
@@ -226,7 +226,7 @@ static int untrack(struct sk_buff *skb, struct genl_info *info)
 	if (err == -ESRCH) /* somebody else was faster */
 		err = -ENOENT;
 	mtag_access_put(&t);
-	return mtag_netlink_explain(info->extack, err);
+	return mtag_netlink_explain(&r->extack, err);
 }
 
 struct audit_reply {
@@ -251,30 +251,71 @@ static int fill_audit(struct sk_buff *skb, const void *data)
 	return 0;
 }
 
-static int audit(struct sk_buff *skb, struct genl_info *info)
+static int audit(struct mtag_request *r)
 {
 	struct audit_reply a = {};
-	int err = target_of(&a.target, skb, info, MTAG_ACCESS_READ);
+	int err = mtag_netlink_target(&a.target, MTAG_ACCESS_READ, r);
 
 	if (err)
 		return err;
 	err = mtag_walk_audit(a.target.space, a.target.mm, &a.audit);
-	err = mtag_netlink_explain(info->extack, err);
+	err = mtag_netlink_explain(&r->extack, err);
 	if (!err)
-		err = reply(info, fill_audit, &a);
+		err = request_reply(r, fill_audit, &a);
 	mtag_access_put(&a.target);
 	return err;
 }
 
-static int reset(struct sk_buff *skb, struct genl_info *info)
+static int reset(struct mtag_request *r)
 {
 	struct mtag_target t;
-	int err = target_of(&t, skb, info, MTAG_ACCESS_TRACK);
+	int err = mtag_netlink_target(&t, MTAG_ACCESS_TRACK, r);
 
 	if (err)
 		return err;
 	mtag_account_reset_peaks(t.space);
 	mtag_access_put(&t);
+	return 0;
+}
+
+/* ---- what may wait is left to request.c ---- */
+
+static int request_do(struct sk_buff *skb, struct genl_info *info, mtag_request_t *run)
+{
+	return mtag_request(skb, info->nlhdr, info->attrs[MTAG_A_PROC_PID], run);
+}
+
+#define LATER(_run)							\
+	static int _run##_later(struct sk_buff *skb, struct genl_info *info) \
+	{								\
+		return request_do(skb, info, _run);			\
+	}
+
+LATER(proc_get)
+LATER(track)
+LATER(untrack)
+LATER(audit)
+LATER(reset)
+
+/* The core's own dump never begins. */
+static int dump_start(struct netlink_callback *cb, mtag_request_t *run)
+{
+	return mtag_request(cb->skb, cb->nlh,
+			    nlmsg_find_attr(cb->nlh, GENL_HDRLEN, MTAG_A_PROC_PID), run);
+}
+
+static int dump_procs_start(struct netlink_callback *cb)
+{
+	return dump_start(cb, mtag_dump_procs);
+}
+
+static int dump_tags_start(struct netlink_callback *cb)
+{
+	return dump_start(cb, mtag_dump_tags);
+}
+
+static int dump_nothing(struct sk_buff *skb, struct netlink_callback *cb)
+{
 	return 0;
 }
 
@@ -298,16 +339,16 @@ static const struct nla_policy no_policy[] = {
 
 #define WITH_PID	.policy = pid_policy, .maxattr = ARRAY_SIZE(pid_policy) - 1
 #define WITH_NOTHING	.policy = no_policy, .maxattr = ARRAY_SIZE(no_policy) - 1
-#define DUMP(_dump)	.start = mtag_dump_start, .dumpit = _dump, .done = mtag_dump_done
+#define DUMP(_start)	.start = _start, .dumpit = dump_nothing
 
 static const struct genl_ops mtag_ops[] = {
 	{ .cmd = MTAG_CMD_INFO_GET, WITH_NOTHING, .doit = info_get },
-	{ .cmd = MTAG_CMD_PROC_GET, WITH_PID, .doit = proc_get, DUMP(mtag_dump_procs) },
-	{ .cmd = MTAG_CMD_TAG_GET, WITH_PID, DUMP(mtag_dump_tags) },
-	{ .cmd = MTAG_CMD_TRACK, WITH_PID, .doit = track },
-	{ .cmd = MTAG_CMD_UNTRACK, WITH_PID, .doit = untrack },
-	{ .cmd = MTAG_CMD_AUDIT, WITH_PID, .doit = audit },
-	{ .cmd = MTAG_CMD_RESET, WITH_PID, .doit = reset },
+	{ .cmd = MTAG_CMD_PROC_GET, WITH_PID, .doit = proc_get_later, DUMP(dump_procs_start) },
+	{ .cmd = MTAG_CMD_TAG_GET, WITH_PID, DUMP(dump_tags_start) },
+	{ .cmd = MTAG_CMD_TRACK, WITH_PID, .doit = track_later },
+	{ .cmd = MTAG_CMD_UNTRACK, WITH_PID, .doit = untrack_later },
+	{ .cmd = MTAG_CMD_AUDIT, WITH_PID, .doit = audit_later },
+	{ .cmd = MTAG_CMD_RESET, WITH_PID, .doit = reset_later },
 };
 
 static const struct genl_multicast_group mtag_groups[] = {

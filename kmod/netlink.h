@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The parts of the netlink family: netlink.c has its table and answers single
- * requests, dump.c answers dumps, notify.c sends events.
+ * requests, dump.c answers dumps, request.c has both wait where they may,
+ * notify.c sends events.
  */
 #ifndef MTAG_NETLINK_H
 #define MTAG_NETLINK_H
@@ -13,22 +14,51 @@ enum { MTAG_NETLINK_EVENTS };	/* groups */
 
 extern struct genl_family mtag_family;
 
-/* netlink.c */
+/* ---- request.c ---- */
+
+struct mtag_request;
+typedef int mtag_request_t(struct mtag_request *r);
+
+/**
+ * struct mtag_request - a request that may wait
+ * @node:	in its batch
+ * @skb:	that it came by; reference
+ * @nlh:	in @skb
+ * @sk:		that it was sent by; reference
+ * @portid:	of @sk
+ * @opener:	whoever opened @sk; reference
+ * @pid:	its proc-pid in @skb, or NULL
+ * @run:	answers it
+ * @extack:	what is told beside an error
+ */
+struct mtag_request {
+	struct list_head node;
+	struct sk_buff *skb;
+	const struct nlmsghdr *nlh;
+	struct sock *sk;
+	u32 portid;
+	const struct cred *opener;
+	const struct nlattr *pid;
+	mtag_request_t *run;
+	struct netlink_ext_ack extack;
+};
+
+int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
+		 mtag_request_t *run);
+
+/* ---- netlink.c ---- */
 int mtag_netlink_explain(struct netlink_ext_ack *extack, int err);
-const struct cred *mtag_netlink_opener(struct sk_buff *skb);
-int mtag_netlink_target(struct mtag_target *t, const struct nlattr *pid, enum mtag_access access,
-			struct sk_buff *skb, struct netlink_ext_ack *extack);
+int mtag_netlink_target(struct mtag_target *t, enum mtag_access access, struct mtag_request *r);
 int mtag_netlink_put_process(struct sk_buff *skb, const struct mtag_process *p);
+int mtag_netlink_put_health(struct sk_buff *skb, const struct mtag_report *r);
 int mtag_netlink_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r);
 
-/* dump.c */
-int mtag_dump_start(struct netlink_callback *cb);
-int mtag_dump_procs(struct sk_buff *skb, struct netlink_callback *cb);
-int mtag_dump_tags(struct sk_buff *skb, struct netlink_callback *cb);
-int mtag_dump_done(struct netlink_callback *cb);
+/* ---- dump.c ---- */
+int mtag_dump_procs(struct mtag_request *r);
+int mtag_dump_tags(struct mtag_request *r);
 
-/* notify.c */
+/* ---- notify.c ---- */
 void mtag_notify_open(void);
 void mtag_notify_flush(void);
 

@@ -7,6 +7,7 @@
 #include <linux/memory.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "owner.h"
 
@@ -16,25 +17,55 @@ unsigned long mtag_nr_sections __read_mostly;
 /* What the tables are in; readers take no lock. Loading and memory hotplug may come together. */
 static DEFINE_MUTEX(sections_lock);
 
-/* Have room for @nr sections. Waits for readers: not for every section. Context: sections_lock. */
+/*
+ * An array that a longer one has taken the place of. Some hooks that read it are in no RCU read
+ * side.
+ */
+struct old_array {
+	struct list_head list;
+	struct mtag_section **sections;
+};
+
+static LIST_HEAD(old_arrays);	/* sections_lock */
+
+/*
+ * Keeps the present array until unload. Each is twice as long as the one before: they are few
+ * and short.
+ */
+static int array_keep(struct mtag_section **sections)
+{
+	struct old_array *old;
+
+	if (!sections)
+		return 0;
+	old = kmalloc(sizeof(*old), GFP_KERNEL);
+	if (!old)
+		return -ENOMEM;
+	old->sections = sections;
+	list_add(&old->list, &old_arrays);
+	return 0;
+}
+
+/* Have room for @nr sections. Context: sections_lock. */
 static int array_grow(unsigned long nr)
 {
 	struct mtag_section **old = mtag_sections, **new;
 
 	if (nr <= mtag_nr_sections)
 		return 0;
+	nr = max(nr, 2 * mtag_nr_sections);
 	new = kvcalloc(nr, sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
+	if (array_keep(old)) {
+		kvfree(new);
+		return -ENOMEM;
+	}
 	if (old)
 		memcpy(new, old, mtag_nr_sections * sizeof(*new));
 	WRITE_ONCE(mtag_sections, new);
 	/* Pairs with mtag_owner_section(): the longer array before its length. */
 	smp_store_release(&mtag_nr_sections, nr);
-	if (old) {
-		synchronize_rcu();
-		kvfree(old);
-	}
 	return 0;
 }
 
@@ -80,12 +111,18 @@ static struct notifier_block memory_notifier = { .notifier_call = memory_changed
 
 static void sections_free(void)
 {
+	struct old_array *old, *next;
 	unsigned long nr;
 
 	for (nr = 0; nr < mtag_nr_sections; nr++) {
 		if (mtag_sections[nr])
 			atomic64_sub(sizeof(struct mtag_section), &mtag_stat.memory);
 		kvfree(mtag_sections[nr]);
+	}
+	list_for_each_entry_safe(old, next, &old_arrays, list) {
+		list_del(&old->list);
+		kvfree(old->sections);
+		kfree(old);
 	}
 	kvfree(mtag_sections);
 	mtag_sections = NULL;

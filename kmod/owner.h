@@ -49,7 +49,7 @@ static __always_inline struct mtag_section *mtag_owner_section(unsigned long pfn
 		return NULL;
 	/* Pairs with the release in array_grow(): the array is at least that long. */
 	smp_acquire__after_ctrl_dep();
-	/* The array may be replaced by a longer one, and is freed after a grace period. */
+	/* The array may be replaced by a longer one, but stays. */
 	return data_race(mtag_sections[pfn >> MTAG_SECTION_SHIFT]);
 }
 

@@ -13,6 +13,7 @@
 #include <linux/sched/mm.h>
 #include <linux/xarray.h>
 #include "compat/compat.h"
+#include "migrate.h"
 #include "owner.h"
 #include "rmap.h"
 #include "walk.h"
@@ -95,6 +96,22 @@ static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
 	return tag;
 }
 
+/*
+ * Where @page of a file is mapped in @vma; false for pages that a driver put there, and whose place
+ * cannot be told.
+ */
+bool mtag_range_place(const struct vm_area_struct *vma, const struct page *page,
+		      unsigned long *addr)
+{
+	const struct folio *folio = page_folio((struct page *)page);
+
+	if (!vma->vm_file || READ_ONCE(folio->mapping) != vma->vm_file->f_mapping)
+		return false;
+	*addr = vma->vm_start +
+		((folio->index + (page - &folio->page) - vma->vm_pgoff) << PAGE_SHIFT);
+	return *addr >= vma->vm_start && *addr < vma->vm_end;
+}
+
 /**
  * mtag_range_addr() - where @page of a file is mapped in @vma
  * @vma:	mapping of a file, of shared memory or by a driver
@@ -105,14 +122,9 @@ static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
  */
 unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct page *page)
 {
-	const struct folio *folio = page_folio((struct page *)page);
 	unsigned long addr;
 
-	if (!vma->vm_file || READ_ONCE(folio->mapping) != vma->vm_file->f_mapping)
-		return vma->vm_start;
-	addr = vma->vm_start +
-	       ((folio->index + (page - &folio->page) - vma->vm_pgoff) << PAGE_SHIFT);
-	return addr >= vma->vm_start && addr < vma->vm_end ? addr : vma->vm_start;
+	return mtag_range_place(vma, page, &addr) ? addr : vma->vm_start;
 }
 
 /**
@@ -141,6 +153,58 @@ void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		mtag_charge(s, tag, kind, sign * pages, addr);
 		if (sign > 0)
 			mtag_account_touch(s, tag, pages);
+	}
+}
+
+/**
+ * mtag_range_taken() - migration takes pages of a file away
+ * @s:		space
+ * @vma:	where they are mapped
+ * @page:	the first of @nr
+ * @nr:		pages
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_range_taken(struct mtag_space *s, const struct vm_area_struct *vma,
+		      const struct page *page, int nr)
+{
+	enum mtag_kind kind = mtag_file_kind(page);
+	unsigned long addr, end;
+	u32 tag;
+	int i;
+
+	if (!mtag_range_place(vma, page, &addr)) {
+		mtag_range_charge(s, vma, page, nr, -1);
+		return;
+	}
+	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
+		tag = event_tag(s, addr, &end);
+		if (!mtag_migrate_take(s, page + i, 1, addr, tag, kind))
+			mtag_charge(s, tag, kind, -1, addr);
+	}
+}
+
+/* They come back: charged still, perhaps to a tag that their range has no more. */
+void mtag_range_restored(struct mtag_space *s, const struct vm_area_struct *vma,
+			 const struct page *page, int nr)
+{
+	enum mtag_kind kind = mtag_file_kind(page);
+	unsigned long addr, end;
+	u32 tag, old;
+	int i;
+
+	if (!mtag_range_place(vma, page, &addr)) {
+		mtag_range_charge(s, vma, page, nr, 1);
+		return;
+	}
+	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
+		tag = event_tag(s, addr, &end);
+		if (!mtag_migrate_restore(s, addr, &old)) {
+			mtag_charge(s, tag, kind, 1, addr);
+		} else if (old != tag) {
+			mtag_charge(s, old, kind, -1, addr);
+			mtag_charge(s, tag, kind, 1, addr);
+		}
 	}
 }
 
@@ -312,180 +376,23 @@ void mtag_range_free(struct mtag_space *s)
 	mtag_uncharge_memory(s->range_room * ENTRY_BYTES);
 }
 
-/* ---- retagging ---- */
-
-struct retagger {
-	struct mtag_visitor v;
-	struct mtag_walk w;
-	bool present;
-	u64 moved, kept;
-};
-
-/* Caller holds walk_lock. */
-static void move_charge(struct retagger *r, u32 from, enum mtag_kind kind)
+/* Room for one more entry. Context, return: as mtag_range_give(). */
+int mtag_range_reserve(struct mtag_space *s)
 {
-	mtag_account_add(r->v.s, from, kind, -1);
-	mtag_account_add(r->v.s, r->w.tag, kind, 1);
-	r->moved += PAGE_SIZE;
-}
-
-/* A frame that a relative maps too, or that KSM shares, keeps its owner. */
-static void retag_anon(struct retagger *r, struct page *page)
-	__must_hold(&r->v.s->walk_lock)
-{
-	u32 from;
-
-	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 || !trylock_page(page)) {
-		r->kept += PAGE_SIZE;
-		return;
-	}
-	/* In the swap cache: a relative may have it in swap. */
-	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 ||
-	    folio_test_swapcache(page_folio(page))) {
-		r->kept += PAGE_SIZE;
-	} else {
-		from = mtag_owner_get(page);
-		if (from != r->w.tag) {
-			move_charge(r, from, MTAG_ANON);
-			mtag_owner_change(page, r->w.tag);
-		}
-	}
-	/* Waking who waits for it may sleep on PREEMPT_RT. The page-table lock keeps events off. */
-	raw_spin_unlock(&r->v.s->walk_lock);
-	unlock_page(page);
-	raw_spin_lock(&r->v.s->walk_lock);
-}
-
-static void retag_visit(struct mtag_visitor *v, const struct mtag_pte *e)
-{
-	struct retagger *r = container_of(v, struct retagger, v);
-	unsigned long addr, ignored;
-	enum mtag_kind kind;
-	u32 from;
-	int i;
-
-	if (!e->page)
-		return;
-	for (i = 0; i < e->nr; i++) {
-		if (PageAnon(e->page)) {
-			if (r->present)
-				retag_anon(r, e->page + i);
-			continue;
-		}
-		addr = mtag_range_addr(e->vma, e->page) + i * PAGE_SIZE;
-		from = mtag_range_tag(v->s, addr, &ignored);
-		kind = mtag_file_kind(e->page);
-		if (from != r->w.tag)
-			move_charge(r, from, kind);
-	}
-}
-
-static void retag_leave(struct mtag_visitor *v, unsigned long end)
-{
-	container_of(v, struct retagger, v)->w.cursor = end;
-}
-
-static void retag_set(struct mtag_space *s, struct mtag_walk *w)
-{
-	raw_spin_lock(&s->walk_lock);
-	s->walk = w;
-	WRITE_ONCE(s->slow, w ? s->slow | MTAG_SLOW_WALK : s->slow & ~MTAG_SLOW_WALK);
-	raw_spin_unlock(&s->walk_lock);
-}
-
-/* Mappings whose pages have no address of their own are retagged whole or not at all. */
-static bool placeless(const struct vm_area_struct *vma)
-{
-	return vma->vm_flags & (VM_PFNMAP | VM_MIXEDMAP | VM_IO | VM_DONTEXPAND);
-}
-
-static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long end)
-{
-	VMA_ITERATOR(vmi, mm, addr);
-	struct vm_area_struct *vma;
-
-	for_each_vma_range(vmi, vma, end)
-		if (placeless(vma) && (vma->vm_start < addr || vma->vm_end > end))
-			return -EINVAL;
-	return 0;
-}
-
-static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long addr,
-		      unsigned long end, u32 flags)
-{
-	VMA_ITERATOR(vmi, mm, addr);
-	struct mtag_space *s = r->v.s;
-	struct vm_area_struct *vma;
-	int ret = make_room(s);
-
-	if (ret)
-		return ret;
-	for_each_vma_range(vmi, vma, end)
-		mtag_walk_vma(&r->v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
-	raw_spin_lock(&s->walk_lock);
-	r->w.cursor = end;
-	raw_spin_unlock(&s->walk_lock);
-	ret = store(s, addr, end - 1, xa_mk_value((r->w.tag + 1) | EXPLICIT), MTAG_GFP);
-	if (!ret)
-		mtag_space_slow(s, MTAG_SLOW_RANGE, 0);
-	return ret;
+	return make_room(s);
 }
 
 /**
- * mtag_range_retag() - give a range of the current process to a tag
- * @s:		space of the current process
- * @addr:	page-aligned
- * @len:	bytes, whole pages, not 0
- * @tag:	id, with an account in @s
- * @flags:	MTAG_RANGE_*
- * @moved:	bytes of resident pages that changed their owner
- * @kept:	bytes of anonymous pages that were asked for and could not
+ * mtag_range_give() - a range belongs to a tag explicitly
+ * @s:		space
+ * @first:	address
+ * @last:	the last one of the range
+ * @tag:	id
  *
- * Context: may sleep.
- * Return: 0; -EINVAL, -ENOMEM, -EINTR, -EAGAIN, -ESRCH; -ENOSPC for too many ranges.
+ * Context: may sleep; as a store into @s->ranges.
+ * Return: 0, -ENOSPC, -ENOMEM.
  */
-int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
-		     u32 flags, u64 *moved, u64 *kept)
+int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag)
 {
-	struct mm_struct *mm = current->mm;
-	struct retagger r = {
-		.v = { .visit = retag_visit, .leave = retag_leave, .s = s },
-		.w = { .retag = true, .start = addr, .cursor = addr, .tag = tag },
-		.present = flags & MTAG_RANGE_PRESENT,
-	};
-	int ret = 0;
-
-	/* Forked, and not counted for the want of memory. */
-	if (!READ_ONCE(s->live))
-		ret = mtag_walk_repair(s);
-	if (ret)
-		return ret;
-	ret = mutex_lock_killable(&s->tree->build_lock);
-	if (ret)
-		return ret;
-	if (!s->live) {
-		ret = -ESRCH;
-		goto unlock_build;
-	}
-	retag_set(s, &r.w);
-	synchronize_rcu();
-	ret = mtag_walk_lock(mm);
-	if (ret)
-		goto unset;
-	ret = retag_check(mm, addr, addr + len);
-	if (!ret)
-		ret = retag_walk(&r, mm, addr, addr + len, flags);
-	retag_set(s, NULL);
-	/* Part of the pages has moved, but the range could not be noted. */
-	if (ret == -ENOMEM)
-		mtag_space_dirty(s);
-	mmap_read_unlock(mm);
-	*moved = r.moved;
-	*kept = r.kept;
-	goto unlock_build;
-unset:
-	retag_set(s, NULL);
-unlock_build:
-	mutex_unlock(&s->tree->build_lock);
-	return ret;
+	return store(s, first, last, xa_mk_value((tag + 1) | EXPLICIT), MTAG_GFP);
 }

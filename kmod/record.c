@@ -7,13 +7,12 @@
 #include <linux/slab.h>
 #include "record.h"
 
-#define HASH_BITS 12
-static struct hlist_head records[1 << HASH_BITS];
+struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
 DEFINE_RAW_SPINLOCK(mtag_thread_lock);
 
 static struct hlist_head *bucket_of(const struct task_struct *task)
 {
-	return &records[hash_ptr((void *)task, HASH_BITS)];
+	return &mtag_records[hash_ptr((void *)task, MTAG_RECORD_BITS)];
 }
 
 /**
@@ -109,9 +108,9 @@ void mtag_record_each(void (*end)(struct task_struct *task))
 	struct mtag_thread *t;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(records); i++) {
-		while (!hlist_empty(&records[i])) {
-			t = hlist_entry(records[i].first, struct mtag_thread, node);
+	for (i = 0; i < ARRAY_SIZE(mtag_records); i++) {
+		while (!hlist_empty(&mtag_records[i])) {
+			t = hlist_entry(mtag_records[i].first, struct mtag_thread, node);
 			end(t->task);
 		}
 		cond_resched();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is kept per task, by the task. Only thread.c uses it.
+ * What is kept per task, by the task. Only thread.c and zap.c use it.
  */
 #ifndef MTAG_RECORD_H
 #define MTAG_RECORD_H
@@ -37,6 +37,10 @@ struct mtag_thread {
 
 /* Of records, pins, and all in them; nothing is allocated or freed under it. */
 extern raw_spinlock_t mtag_thread_lock;
+
+/* By hash_ptr() of the task; RCU, changed under mtag_thread_lock. */
+#define MTAG_RECORD_BITS	12
+extern struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
 
 struct mtag_thread *mtag_record_find(const struct task_struct *task);
 bool mtag_record_may_have(const struct task_struct *task);

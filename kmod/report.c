@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "hook.h"
+#include "migrate.h"
 #include "present.h"
 #include "rmap.h"
 
@@ -92,6 +93,7 @@ static int virt_read(struct mtag_space *s, struct mm_struct *mm, struct virt *v)
 		virt_vma(s, vma, v);
 		cond_resched();
 	}
+	mtag_migrate_settle(s, mm);
 	mmap_read_unlock(mm);
 	return 0;
 }
@@ -104,6 +106,8 @@ static void fold(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
 	mtag_account_fold(acc, tag, sum);
 	for (i = 0; i < MTAG_KINDS; i++)
 		sum->nr[i] = max_t(s64, sum->nr[i], 0);
+	sum->peak = mtag_account_seen(acc, tag, sum->nr[MTAG_ANON] + sum->nr[MTAG_FILE] +
+						sum->nr[MTAG_SHMEM]);
 }
 
 static void fold_all(struct mtag_space *s, struct mtag_report *r)
@@ -179,7 +183,10 @@ static void add_up(struct mtag_report *r)
  */
 static int settle(struct mtag_space *s)
 {
-	int err = READ_ONCE(s->dirty) ? mtag_walk_repair(s) : 0;
+	int err;
+
+	mtag_walk_verify();
+	err = READ_ONCE(s->dirty) ? mtag_walk_repair(s) : 0;
 
 	if (err == -EAGAIN) {
 		atomic64_inc(&s->lost);

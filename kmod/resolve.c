@@ -12,7 +12,7 @@
 #include "hook.h"
 #include "mtag.h"
 
-#define RANGES_MAX	96
+#define RANGES_MAX	128
 
 /*
  * Probes by which symbols were found. They are given back many at a time: each
@@ -128,19 +128,36 @@ static struct caller_range {
 } ranges[RANGES_MAX];
 static int nr_ranges;
 
-static int range_add(const char *name, const char *suffix, enum mtag_caller caller)
+/**
+ * mtag_resolve_range() - where the code of a function is
+ * @name:	of the function
+ * @suffix:	that the compiler gave to this part of it, or ""
+ * @start:	filled: behind an ENDBR
+ * @end:	filled
+ *
+ * Context, return: as mtag_hook_resolve().
+ */
+int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
+		       unsigned long *end)
 {
 	char symbol[KSYM_NAME_LEN];
-	unsigned long start, end;
 	int ret;
 
 	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
-	ret = mtag_hook_resolve(symbol, &start);
+	ret = mtag_hook_resolve(symbol, start);
 	if (ret)
 		return ret;
-	end = function_end(start);
-	if (!end)
-		return -ENOENT;
+	*end = function_end(*start);
+	return *end ? 0 : -ENOENT;
+}
+
+static int range_add(const char *name, const char *suffix, enum mtag_caller caller)
+{
+	unsigned long start, end;
+	int ret = mtag_resolve_range(name, suffix, &start, &end);
+
+	if (ret)
+		return ret;
 	/* One too many is counted and not written: mtag_resolve_callers() refuses. */
 	if (nr_ranges < RANGES_MAX)
 		ranges[nr_ranges] = (struct caller_range){ start, end, caller };
@@ -148,23 +165,38 @@ static int range_add(const char *name, const char *suffix, enum mtag_caller call
 	return 0;
 }
 
-static int caller_add(const struct mtag_caller_name *c)
+/*
+ * The function and what a compiler has put elsewhere of it; -ENOENT if there is no such
+ * function.
+ */
+static int function_add(const char *name, const char *suffix, enum mtag_caller caller)
 {
-	static const char *const suffixes[] = { "", ".isra.0", ".constprop.0" };
-	int i, ret = -ENOENT;
+	char cold[32];
+	int ret = range_add(name, suffix, caller);
 
-	for (i = 0; ret == -ENOENT && i < ARRAY_SIZE(suffixes); i++)
-		ret = range_add(c->name, suffixes[i], c->caller);
-	if (ret == -ENOENT && c->part)
-		return 0;
-	if (ret == -ENOENT)
-		pr_err("this kernel has no function %s, by which mtag tells page events apart\n",
-		       c->name);
 	if (ret)
 		return ret;
-	/* Most have none. */
-	ret = range_add(c->name, ".cold", c->caller);
+	snprintf(cold, sizeof(cold), "%s.cold", suffix);
+	ret = range_add(name, cold, caller);
 	return ret == -ENOENT ? 0 : ret;
+}
+
+static int caller_add(const struct mtag_caller_name *c)
+{
+	static const char *const suffixes[] = { MTAG_SUFFIXES };
+	bool found = false;
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		ret = function_add(c->name, suffixes[i], c->caller);
+		if (ret && ret != -ENOENT)
+			return ret;
+		found |= !ret;
+	}
+	if (found || c->part)
+		return 0;
+	pr_err("this kernel has no function %s, by which mtag tells page events apart\n", c->name);
+	return -ENOENT;
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -204,6 +236,22 @@ static int compare_ip(const void *key, const void *elt)
 	return ip <= r->start ? -1 : ip > r->end;
 }
 
+static enum mtag_caller caller_find(unsigned long parent_ip)
+{
+	const struct caller_range *r;
+
+	r = bsearch(&parent_ip, ranges, nr_ranges, sizeof(*ranges), compare_ip);
+	return r ? r->caller : MTAG_BY_OTHER;
+}
+
+/*
+ * Return addresses that were seen and what they are about, in one word: no lock. A few dozen calls
+ * come, so that there is room for all within a few places from their own.
+ */
+#define SEEN_BITS	9
+#define SEEN_PROBES	8
+static unsigned long seen[1 << SEEN_BITS] __read_mostly;
+
 /**
  * mtag_hook_caller() - what the caller that @parent_ip returns to is about
  * @parent_ip:	return address, as the hook gets it
@@ -212,16 +260,22 @@ static int compare_ip(const void *key, const void *elt)
  */
 enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
 {
-	/* Return addresses seen and what they are about, in one word: no lock. */
-	static unsigned long seen[64] __read_mostly;
-	unsigned long *slot = &seen[hash_long(parent_ip, 6)], known = READ_ONCE(*slot);
-	const struct caller_range *r;
-	enum mtag_caller caller;
+	unsigned int i, slot = hash_long(parent_ip, SEEN_BITS);
+	unsigned long known;
 
-	if (likely(known >> 8 == parent_ip << 8 >> 8))
-		return known & 0xff;
-	r = bsearch(&parent_ip, ranges, nr_ranges, sizeof(*ranges), compare_ip);
-	caller = r ? r->caller : MTAG_BY_OTHER;
-	WRITE_ONCE(*slot, parent_ip << 8 | caller);
-	return caller;
+	for (i = 0; i < SEEN_PROBES; i++, slot = (slot + 1) % ARRAY_SIZE(seen)) {
+		known = READ_ONCE(seen[slot]);
+		if (likely(known >> 8 == parent_ip << 8 >> 8))
+			return known & 0xff;
+		if (!known)
+			break;
+	}
+	known = parent_ip << 8 | caller_find(parent_ip);
+	/*
+	 * What is written once stays: CPUs share it. If there is no place, each looks for
+	 * itself.
+	 */
+	if (i < SEEN_PROBES)
+		cmpxchg(&seen[slot], 0, known);
+	return known & 0xff;
 }

@@ -118,8 +118,8 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 		goto other;
 	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
 	acc = rcu_dereference_raw(s->accounts);
-	/* It only grows: below an old value there is an account too. */
-	if (unlikely(tag >= data_race(acc->nr_tags)))
+	/* It only grows: below an old value there is an account too. No thread's tag is [ksm]. */
+	if (unlikely(tag >= data_race(acc->nr_tags) || tag == MTAG_ID_KSM))
 		goto other;
 	tag = array_index_nospec(tag, acc->nr_tags);
 	pfn = page_to_pfn((struct page *)mtag_arg0(fregs));
@@ -217,15 +217,17 @@ void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned lon
  * @vma:	where they are mapped
  * @page:	the first of @nr
  * @nr:		pages
+ * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
  */
-void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr)
+void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
+			  unsigned long parent_ip)
 {
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
-	if (s && !(s->slow & MTAG_SLOW_PARKED))
-		mtag_range_charge(s, vma, page, nr, 1);
+	if (s)
+		mtag_follow_file(s, page, vma, nr, parent_ip);
 }
 
 /**
@@ -262,6 +264,23 @@ u32 mtag_owner_valid(struct mtag_space *s, const struct page *page)
 		return tag;
 	mtag_owner_change(page, MTAG_ID_UNTAGGED);
 	return MTAG_ID_UNTAGGED;
+}
+
+/**
+ * mtag_charge_replacing() - one anonymous page more for @tag, in place of one that goes next
+ * @s:		space
+ * @tag:	id
+ * @addr:	where, or MTAG_NO_ADDR
+ *
+ * As mtag_charge(), but no peak.
+ * Context: page-table lock of the mapping.
+ */
+void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr)
+{
+	if (unlikely(s->slow & (MTAG_SLOW_WALK | MTAG_SLOW_FORK)))
+		mtag_walk_replaced(s, tag, addr);
+	else
+		mtag_account_replace(s, tag);
 }
 
 /**

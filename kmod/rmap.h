@@ -120,11 +120,13 @@ u32 mtag_owner_valid(struct mtag_space *s, const struct page *page);
 u32 mtag_owner_of(struct mtag_space *s, const struct page *page);
 void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		 unsigned long addr);
+void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr);
 void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr,
 		    unsigned long parent_ip);
 void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned long addr, int nr,
 		     unsigned long parent_ip);
-void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr);
+void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
+			  unsigned long parent_ip);
 
 /* follow.c: everything but the commonest */
 void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_area_struct *vma,
@@ -133,7 +135,14 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		     unsigned long addr, int nr, unsigned long parent_ip);
 void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
 			int nr, unsigned long parent_ip);
+void mtag_follow_file(struct mtag_space *s, const struct page *page,
+		      const struct vm_area_struct *vma, int nr, unsigned long parent_ip);
 unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct page *page);
+
+/* copy.c */
+void mtag_copy_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag);
+void mtag_copy_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
+		   enum mtag_caller caller);
 
 /* collapse.c */
 void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag);
@@ -142,8 +151,9 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 /* swap.c */
 u32 mtag_swap_tag(unsigned long entry);
 void mtag_swap_set(unsigned long entry, u32 tag);
-void mtag_swap_found(void);
 void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr);
+void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip);
+void mtag_swap_freed_one(unsigned long entry, unsigned long parent_ip);
 void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr);
 void mtag_swap_exit(void);
 
@@ -152,19 +162,28 @@ bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page);
 void mtag_ksm_copy(const struct page *to, const struct page *from);
 void mtag_ksm_exit(void);
 
-/* thread.c */
-void mtag_thread_zap(struct mm_struct *mm);
+/* zap.c */
+bool mtag_thread_zap(struct mm_struct *mm);
+void mtag_thread_zap_end(void);
 struct mm_struct *mtag_thread_zapped(void);
 
 /* range.c; context: a page-table lock or mmap_lock of the space's mm */
 bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end);
 void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		       const struct page *page, int nr, int sign);
+void mtag_range_taken(struct mtag_space *s, const struct vm_area_struct *vma,
+		      const struct page *page, int nr);
+void mtag_range_restored(struct mtag_space *s, const struct vm_area_struct *vma,
+			 const struct page *page, int nr);
 void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag);
 void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 		     unsigned long len);
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp);
 void mtag_range_free(struct mtag_space *s);
+bool mtag_range_place(const struct vm_area_struct *vma, const struct page *page,
+		      unsigned long *addr);
+int mtag_range_reserve(struct mtag_space *s);
+int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag);
 unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct page *page);
 
 #endif /* MTAG_RMAP_H */

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "hook.h"
+#include "migrate.h"
 #include "present.h"
 #include "rmap.h"
 #include "thread.h"
@@ -16,11 +17,11 @@
 struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 atomic_t mtag_space_generation;
 
-static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, the next two */
+static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, the next three */
 static LIST_HEAD(dead_spaces);
 static u64 last_serial;
+static bool admitting;	/* the hooks are in, and are to stay: spaces may be published */
 static struct kmem_cache *cache;
-static bool closed;	/* the module is going: no space comes any more */
 
 static void end_work(struct work_struct *work);
 static DECLARE_WORK(ender, end_work);
@@ -35,6 +36,9 @@ static void space_free(struct work_struct *work)
 	struct mtag_space *s = container_of(to_rcu_work(work), struct mtag_space, free);
 
 	mtag_range_free(s);
+	mtag_migrate_forget(s, false);
+	/* One that could not be published has not been dissolved. */
+	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
 	mtag_account_free(rcu_dereference_protected(s->accounts, true));
 	kfree(s->collapse);
@@ -181,7 +185,7 @@ void mtag_space_dirty(struct mtag_space *s)
 	WRITE_ONCE(s->dirty, true);
 }
 
-static void dirty_once(bool strayed)
+static void dirty_once(u32 tree_id, u64 others)
 {
 	struct mtag_space *s;
 	int i;
@@ -189,65 +193,32 @@ static void dirty_once(bool strayed)
 	rcu_read_lock();
 	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
 		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
-			if (!strayed || READ_ONCE(s->tree->strayed))
+			if (s->tree_id == tree_id || others & MTAG_TREE_BIT(s->tree_id))
 				mtag_space_dirty(s);
 	rcu_read_unlock();
 }
 
-/*
- * A fork copies the counters of a parent that is not dirty yet, and its child
- * may come where this has been already; after once, no parent is clean.
+/**
+ * mtag_space_dirty_trees() - the spaces of some trees missed an event
+ * @tree_id:	of one; 0: none
+ * @others:	a set of others, by MTAG_TREE_BIT()
+ *
+ * Context: any.
  */
-static void dirty_all(bool strayed)
+void mtag_space_dirty_trees(u32 tree_id, u64 others)
 {
-	dirty_once(strayed);
-	dirty_once(strayed);
+	dirty_once(tree_id, others);
+	/*
+	 * A fork copies the counters of a parent that is not dirty yet, and its child
+	 * may come where this has been already; after once, no parent is clean.
+	 */
+	dirty_once(tree_id, others);
 }
 
 /* An event was missed, and it cannot be told whose. Context: any. */
 void mtag_space_dirty_all(void)
 {
-	dirty_all(false);
-}
-
-static bool strays;	/* there has been one */
-
-/*
- * A process was forked by that of @s and could not be tracked: should it be
- * later, its pages become untagged, and some may be its relatives' too.
- */
-void mtag_space_stray(struct mtag_space *s)
-{
-	WRITE_ONCE(s->tree->strayed, true);
-	WRITE_ONCE(strays, true);
-}
-
-static atomic_t untagging;	/* processes that are about to be counted, and may be strays */
-
-/* Pages of a process that may be one have become untagged. */
-void mtag_space_dirty_strayed(void)
-{
-	if (READ_ONCE(strays))
-		dirty_all(true);
-}
-
-/* They will; whoever ends before mtag_space_untag_end() may have some of them charged otherwise. */
-void mtag_space_untag_begin(void)
-{
-	atomic_inc(&untagging);
-	mtag_space_dirty_strayed();
-}
-
-void mtag_space_untag_end(void)
-{
-	mtag_space_dirty_strayed();
-	atomic_dec(&untagging);
-}
-
-/* What has been counted of @s may be wrong by now, and it stays dirty. */
-bool mtag_space_unsure(struct mtag_space *s)
-{
-	return READ_ONCE(s->unsure) || (READ_ONCE(s->tree->strayed) && atomic_read(&untagging));
+	mtag_space_dirty_trees(0, U64_MAX);
 }
 
 /**
@@ -279,6 +250,7 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	INIT_LIST_HEAD(&s->sibling);
 	INIT_LIST_HEAD(&s->threads);
 	s->pins = RB_ROOT;
+	s->migrations = RB_ROOT;
 	kref_init(&s->ref);
 	INIT_RCU_WORK(&s->free, space_free);
 	return s;
@@ -299,6 +271,26 @@ bool mtag_space_count(void)
 	return false;
 }
 
+/* Has @s found by @mm, with a reference of its own; false when no space is admitted. */
+static bool hash_add(struct mtag_space *s, struct mm_struct *mm)
+{
+	unsigned long flags;
+	bool admitted;
+
+	raw_spin_lock_irqsave(&hash_lock, flags);
+	admitted = admitting;
+	if (admitted) {
+		mtag_space_get(s);
+		mmgrab(mm);
+		s->mm = mm;
+		s->grabbed = mm;
+		s->serial = ++last_serial;
+		hlist_add_head_rcu(&s->node, bucket_of(mm));
+	}
+	raw_spin_unlock_irqrestore(&hash_lock, flags);
+	return admitted;
+}
+
 /**
  * mtag_space_publish() - @s is the space of @mm from here on
  * @s:		complete: its first page may come at once
@@ -306,30 +298,24 @@ bool mtag_space_count(void)
  * @gfp:	as the caller may sleep
  *
  * Context: may sleep if @gfp may; @mm has none yet.
- * Return: 0; -ENOSPC at the limit of processes; -ENOMEM.
+ * Return: 0; -ENOSPC at the limit of processes; -ENOMEM; -ENODEV while the hooks are on their way
+ * out: all spaces go, and nothing is lost that the others keep.
  */
 int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 {
 	bool counts = !(s->slow & MTAG_SLOW_PARKED);
-	unsigned long flags;
 	int ret;
 
-	if (READ_ONCE(closed))
-		return -ENODEV;
 	if (counts && !mtag_space_count())
 		return -ENOSPC;
 	ret = mtag_tree_join(s, gfp);
+	if (!ret && !hash_add(s, mm))
+		ret = -ENODEV;
 	if (ret) {
 		if (counts)
 			atomic_dec(&mtag_stat.tracked);
 		return ret;
 	}
-	mtag_space_get(s);
-	raw_spin_lock_irqsave(&hash_lock, flags);
-	s->mm = mm;
-	s->serial = ++last_serial;
-	hlist_add_head_rcu(&s->node, bucket_of(mm));
-	raw_spin_unlock_irqrestore(&hash_lock, flags);
 	atomic_inc(&mtag_space_generation);
 	return 0;
 }
@@ -359,11 +345,13 @@ void mtag_space_uncount(void)
 		mtag_track_linger();
 }
 
-/* What is left of a space that is hashed no more. */
+/* What is left of a space that is hashed no more. Context: may sleep. */
 void mtag_space_dissolve(struct mtag_space *s)
 {
 	mtag_tree_leave(s);
 	mtag_thread_end_space(s);
+	mtag_migrate_forget(s, false);
+	mmdrop(s->grabbed);
 	if (!(s->slow & MTAG_SLOW_PARKED))
 		mtag_space_uncount();
 	mtag_space_put(s);
@@ -372,10 +360,12 @@ void mtag_space_dissolve(struct mtag_space *s)
 /* I5: when a space dies, every counter of it is 0. */
 static void check_ended(struct mtag_space *s)
 {
-	u64 left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
+	u64 left;
 
 	if (s->slow & MTAG_SLOW_PARKED)
 		return;
+	mtag_migrate_forget(s, true);
+	left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
 	atomic64_inc(&mtag_stat.ended);
 	/*
 	 * One that was never counted may have what is left of an attempt. That one of a fork which
@@ -406,8 +396,8 @@ static void end_work(struct work_struct *work)
 }
 
 /**
- * mtag_space_end() - @mm is about to be freed, all its pages are gone
- * @mm:		only compared
+ * mtag_space_end() - all pages of @mm are gone, and nobody will run in it
+ * @mm:		only compared; NULL: nothing is done
  *
  * Context: any.
  */
@@ -417,7 +407,7 @@ void mtag_space_end(struct mm_struct *mm)
 	unsigned long flags;
 
 	rcu_read_lock();
-	s = mtag_space_find(mm);
+	s = mm ? mtag_space_find(mm) : NULL;
 	if (s && mtag_space_unhash(s)) {
 		raw_spin_lock_irqsave(&hash_lock, flags);
 		list_add_tail(&s->dead, &dead_spaces);
@@ -427,27 +417,59 @@ void mtag_space_end(struct mm_struct *mm)
 	rcu_read_unlock();
 }
 
+/* Nobody runs in the mm of @s, nor ever will. */
+static bool is_deserted(struct mtag_space *s)
+{
+	unsigned long flags;
+	bool deserted;
+
+	/* As long as @s is hashed its mm stays. */
+	raw_spin_lock_irqsave(&hash_lock, flags);
+	deserted = s->mm && !atomic_read(&s->mm->mm_users);
+	raw_spin_unlock_irqrestore(&hash_lock, flags);
+	return deserted;
+}
+
+/**
+ * mtag_space_reap() - end the spaces whose end a hook may have missed
+ *
+ * One whose mm is going just now ends too early by this, as it may: the caller has found that
+ * events were missed, and has made all spaces dirty.
+ * Context: any but hard interrupts.
+ */
+void mtag_space_reap(void)
+{
+	struct mtag_space *s;
+	int i;
+
+	rcu_read_lock();
+	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
+		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
+			if (is_deserted(s))
+				mtag_space_end(READ_ONCE(s->mm));
+	rcu_read_unlock();
+}
+
 int mtag_space_init(void)
 {
 	cache = KMEM_CACHE(mtag_space, SLAB_ACCOUNT);
 	return cache ? 0 : -ENOMEM;
 }
 
-/* Context: no space ends any more. */
+/* Those that have ended are checked and gone. Context: may sleep. */
 void mtag_space_flush(void)
 {
 	flush_work(&ender);
 }
 
-/* The module is going. Context: whoever calls this drops what comes meanwhile. */
-void mtag_space_close(void)
+/* From here on spaces may be published, or none is. Context: any. */
+void mtag_space_admit(bool admit)
 {
-	WRITE_ONCE(closed, true);
-}
+	unsigned long flags;
 
-bool mtag_space_closed(void)
-{
-	return READ_ONCE(closed);
+	raw_spin_lock_irqsave(&hash_lock, flags);
+	admitting = admit;
+	raw_spin_unlock_irqrestore(&hash_lock, flags);
 }
 
 /* Context: after mtag_track_close(). */
@@ -457,5 +479,6 @@ void mtag_space_exit(void)
 	/* The callbacks queue work, and the work must be done. */
 	rcu_barrier();
 	flush_workqueue(mtag_wq);
+	mtag_migrate_exit();
 	kmem_cache_destroy(cache);
 }

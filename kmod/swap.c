@@ -22,9 +22,6 @@
 #define SLOTS (PAGE_SIZE / sizeof(u16))
 static DEFINE_XARRAY_FLAGS(pages, XA_FLAGS_LOCK_IRQ);
 
-/* True since the first page went out, or was found to be out: nothing can be missed before. */
-static bool swap_seen __read_mostly;
-
 /*
  * The pages that there was no memory for, by index. There will be none until
  * the hooks are out: what was charged to untagged for the want of one must be
@@ -129,13 +126,6 @@ void mtag_swap_set(unsigned long entry, u32 tag)
 		WRITE_ONCE(*slot, tag);
 }
 
-/* A space that is being counted has something in swap, which went out before. Context: any. */
-void mtag_swap_found(void)
-{
-	if (!READ_ONCE(swap_seen))
-		WRITE_ONCE(swap_seen, true);
-}
-
 /**
  * mtag_swap_out() - reclaim replaces a mapping of a page in @s by a swap entry
  * @s:		space
@@ -147,7 +137,6 @@ void mtag_swap_found(void)
  */
 void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr)
 {
-	WRITE_ONCE(swap_seen, true);
 	mtag_swap_set(entry, tag);
 	if (unlikely(mtag_swap_tag(entry) != tag)) {
 		atomic64_inc(&s->lost);
@@ -188,45 +177,68 @@ MTAG_HOOK_FUNC(mtag_swap_read)
 		mtag_owner_mixed(&folio->page);
 }
 
-/* unmap_page_range(tlb, vma, …), __zap_vma_range(): swap entries of this mm are zapped next */
+/*
+ * The current task zaps page tables of @mm next. Its swap entries are freed by a function that is
+ * not told whose they are.
+ */
+static void zap_begins(struct mm_struct *mm)
+{
+	struct mtag_space *s;
+
+	rcu_read_lock();
+	s = mtag_space_find(mm);
+	if (!mtag_thread_zap(s ? mm : NULL))
+		mtag_space_dirty(s);
+	rcu_read_unlock();
+}
+
+/* unmap_page_range(tlb, vma, …), __zap_vma_range() */
 MTAG_HOOK_FUNC(mtag_swap_zap)
 {
-	if (READ_ONCE(swap_seen))
-		mtag_thread_zap(((struct vm_area_struct *)mtag_arg1(fregs))->vm_mm);
+	zap_begins(((struct vm_area_struct *)mtag_arg1(fregs))->vm_mm);
 }
 
-/* madvise_free_pte_range(pmd, addr, end, walk): likewise */
+/* madvise_free_pte_range(pmd, addr, end, walk) */
 MTAG_HOOK_FUNC(mtag_swap_lazyfree)
 {
-	if (READ_ONCE(swap_seen))
-		mtag_thread_zap(((struct mm_walk *)mtag_arg3(fregs))->mm);
+	zap_begins(((struct mm_walk *)mtag_arg3(fregs))->mm);
 }
 
-/*
- * free_swap_and_cache(entry) and its successors, which take a number too; of
- * interest when a page table is zapped, under its lock
+/**
+ * mtag_swap_freed() - swap entries are freed, perhaps of a page table that is zapped
+ * @entry:	the first
+ * @nr:		entries, consecutive
+ * @parent_ip:	who frees them
+ *
+ * Context: if a page table is zapped, its lock.
  */
-MTAG_HOOK_FUNC(mtag_swap_free)
+void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 {
 	enum mtag_caller caller = mtag_hook_caller(parent_ip);
-	unsigned long entry = mtag_arg0(fregs);
-	int i, nr = mtag_swap_free_nr(fregs);
 	struct mtag_space *s;
 	struct mm_struct *mm;
+	int i;
 
 	if (caller != MTAG_BY_ZAP && caller != MTAG_BY_LAZYFREE)
 		return;
 	mm = mtag_thread_zapped();
-	if (unlikely(!mm)) {
-		/* The zap began before the first page went out or was found. */
-		mtag_space_dirty_all();
-		return;
-	}
-	s = mtag_space_find(mm);
+	s = mm ? mtag_space_find(mm) : NULL;
 	if (!s || s->slow & MTAG_SLOW_PARKED)
 		return;
 	for (i = 0; i < nr; i++)
 		mtag_charge(s, mtag_swap_tag(entry + i), MTAG_SWAP, -1, MTAG_NO_ADDR);
+}
+
+/* The same for one entry, called by entry.S. */
+void mtag_swap_freed_one(unsigned long entry, unsigned long parent_ip)
+{
+	mtag_swap_freed(entry, 1, parent_ip);
+}
+
+/* free_swap_and_cache(entry) and its successors, which take a number too */
+MTAG_HOOK_FUNC(mtag_swap_free)
+{
+	mtag_swap_freed(mtag_arg0(fregs), mtag_swap_free_nr(fregs), parent_ip);
 }
 
 /* Context: no hook is in. */
@@ -241,5 +253,4 @@ void mtag_swap_exit(void)
 	}
 	xa_destroy(&pages);
 	nr_holes = 0;
-	swap_seen = false;
 }

@@ -9,6 +9,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "later.h"
 #include "pin.h"
 #include "record.h"
 #include "thread.h"
@@ -124,7 +125,7 @@ u32 mtag_thread_tag(struct mtag_space *s)
 	else
 		tag = READ_ONCE(*find_word(cpu, s));
 	nr_tags = READ_ONCE(rcu_dereference_raw(s->accounts)->nr_tags);
-	if (unlikely(tag >= nr_tags)) {
+	if (unlikely(tag >= nr_tags || tag == MTAG_ID_KSM)) {
 		atomic64_inc(&mtag_stat.bad_word);
 		tag = MTAG_ID_UNTAGGED;
 	}
@@ -288,15 +289,15 @@ void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child)
 }
 
 struct first_return {
-	struct callback_head work;
+	struct mtag_later later;
 	unsigned long user;
 };
 
 /* The forked child's own copy of the word takes over before it runs. */
-static void first_return(struct callback_head *work)
+static void first_return(struct mtag_later *later, bool runs)
 {
-	struct first_return *f = container_of(work, struct first_return, work);
-	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
+	struct first_return *f = container_of(later, struct first_return, later);
+	struct mtag_space *s = runs && current->mm ? mtag_space_get_mm(current->mm) : NULL;
 	int ret;
 	u32 tag;
 
@@ -312,7 +313,6 @@ static void first_return(struct callback_head *work)
 		mtag_space_put(s);
 	}
 	kfree(f);
-	mtag_life_later_done();
 }
 
 /* Has the forked @child register its copy of its parent's word. */
@@ -325,7 +325,7 @@ static void register_later(struct mtag_space *s, struct task_struct *child, gfp_
 		return;
 	}
 	f->user = s->fork_user;
-	if (!mtag_life_later(child, &f->work, first_return))
+	if (!mtag_later(child, &f->later, first_return))
 		kfree(f);
 }
 
@@ -396,6 +396,7 @@ void mtag_thread_end(struct task_struct *task)
 {
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
+	bool had_word = false;
 
 	/* Pairs with set_tag(): this sees the record, or that what @task is about. */
 	smp_mb();
@@ -404,11 +405,13 @@ void mtag_thread_end(struct task_struct *task)
 	raw_spin_lock(&mtag_thread_lock);
 	t = mtag_record_find(task);
 	if (t) {
+		/* Else no CPU knows a word of it. */
+		had_word = t->space;
 		unused = leave(t);
 		mtag_record_del(t);
 	}
 	raw_spin_unlock(&mtag_thread_lock);
-	if (t)
+	if (had_word)
 		released(task, unused);
 	mtag_record_free(t);
 }
@@ -439,46 +442,6 @@ void mtag_thread_end_space(struct mtag_space *s)
 			released(task, unused);
 		cond_resched();
 	} while (t);
-}
-
-/**
- * mtag_thread_zap() - the current task zaps page tables of @mm from here on
- * @mm:		only compared
- *
- * Context: any but interrupts. If nothing can be allocated nobody will know:
- * see mtag_thread_zapped().
- */
-void mtag_thread_zap(struct mm_struct *mm)
-{
-	struct mtag_thread *t, *spare;
-
-	rcu_read_lock();
-	t = mtag_record_find(current);
-	if (t)
-		t->zap = mm;
-	rcu_read_unlock();
-	if (t || !mtag_hook_may_lock())
-		return;
-	/*
-	 * No limit but that of tasks, no memory cgroup's either, and from the reserves, as it
-	 * is to free memory: what would be missed is everyone's loss.
-	 */
-	mtag_charge_unlimited(sizeof(*spare));
-	spare = mtag_record_new(current, GFP_ATOMIC | __GFP_NOWARN);
-	if (!spare)
-		return;
-	raw_spin_lock(&mtag_thread_lock);
-	mtag_record_get(&spare)->zap = mm;
-	raw_spin_unlock(&mtag_thread_lock);
-	mtag_record_free(spare);
-}
-
-/* The mm that the current task zaps, NULL if that is not known. Context: RCU. */
-struct mm_struct *mtag_thread_zapped(void)
-{
-	struct mtag_thread *t = mtag_record_find(current);
-
-	return t ? t->zap : NULL;
 }
 
 /* Context: may sleep; no hook is in and no space left. */

@@ -7,8 +7,10 @@
 #include <linux/wait.h>
 #include "compat/compat.h"
 #include "hook.h"
+#include "migrate.h"
 #include "present.h"
 #include "rmap.h"
+#include "stray.h"
 #include "thread.h"
 #include "walk.h"
 
@@ -23,6 +25,16 @@ void mtag_track_linger(void)
 {
 	if (!mtag_track_all)
 		mod_delayed_work(mtag_system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
+}
+
+/* Where hooks may miss something: look, though nobody reads. It ends with the hooks. */
+static void verify_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(verifier, verify_work);
+
+static void verify_work(struct work_struct *work)
+{
+	mtag_walk_verify();
+	queue_delayed_work(mtag_system_wq, &verifier, HZ);
 }
 
 /* ---- one change of an mm at a time ---- */
@@ -75,11 +87,27 @@ static void change_end(struct change *c)
 
 /* ---- tracking and untracking ---- */
 
-/* The caller, who must hooks_unlock() even if this fails, tracks something at once. */
-static int hooks_lock(void)
+static bool closed;	/* the module is going; track_mutex */
+
+/*
+ * The caller tracks something at once, then must hooks_unlock(). Whoever holds the mutex may be
+ * waiting until all tasks have left the hooks.
+ */
+static int __must_check hooks_lock(void)
 {
-	mutex_lock(&track_mutex);
-	return mtag_space_closed() ? -ENODEV : mtag_hook_install();
+	int ret = mutex_lock_killable(&track_mutex);
+
+	if (ret)
+		return ret;
+	ret = closed ? -ENODEV : mtag_hook_install();
+	if (ret) {
+		mutex_unlock(&track_mutex);
+		return ret;
+	}
+	mtag_space_admit(true);
+	if (mtag_hook_may_miss())
+		queue_delayed_work(mtag_system_wq, &verifier, HZ);
+	return 0;
 }
 
 static void hooks_unlock(void)
@@ -120,6 +148,7 @@ static void park(struct mtag_space *s)
 	s->tree->parked = true;
 	mutex_unlock(&s->tree->build_lock);
 	mtag_thread_end_space(s);
+	mtag_migrate_forget(s, false);
 	mtag_space_uncount();
 }
 
@@ -132,11 +161,12 @@ static void untrack(struct mtag_space *s)
 		park(s);
 		return;
 	}
+	/* It may fork just now, and share its pages with a child that stays in the tree. */
+	mtag_stray_add(s->grabbed, s->tree_id);
 	hashed = mtag_space_unhash(s);
 	not_live(s);
-	/* It may have forked just now. */
-	if (has_relatives(s))
-		mtag_space_stray(s);
+	if (!hashed || !has_relatives(s))
+		mtag_stray_end(s->grabbed);
 	mutex_unlock(&s->tree->build_lock);
 	if (hashed) {
 		/* Hooks let go of it by RCU. */
@@ -150,9 +180,10 @@ static int publish_new(struct mtag_space *s, struct mm_struct *mm)
 {
 	int ret = hooks_lock();
 
+	if (ret)
+		return ret;
 	mutex_lock(&s->tree->build_lock);
-	if (!ret)
-		ret = mtag_space_publish(s, mm, MTAG_GFP);
+	ret = mtag_space_publish(s, mm, MTAG_GFP);
 	hooks_unlock();
 	if (ret)
 		mutex_unlock(&s->tree->build_lock);
@@ -174,14 +205,14 @@ static int track_new(struct mm_struct *mm)
 	ret = publish_new(s, mm);
 	if (ret)
 		goto put;
-	mtag_space_untag_begin();
 	ret = mtag_walk_build(s, mm, true);
-	mtag_space_untag_end();
-	/* It may have forked meanwhile. */
-	if (ret)
+	if (ret) {
+		/* It may have forked meanwhile. */
 		untrack(s);
-	else
+	} else {
+		mtag_stray_end(mm);
 		mutex_unlock(&s->tree->build_lock);
+	}
 put:
 	mtag_space_put(s);
 	return ret;
@@ -207,7 +238,9 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 {
 	int ret = hooks_lock();
 
-	if (!ret && !mtag_space_count())
+	if (ret)
+		return ret;
+	if (!mtag_space_count())
 		ret = -ENOSPC;
 	hooks_unlock();
 	if (ret)
@@ -312,18 +345,21 @@ static void drop_all(void)
 }
 
 /*
- * No hook, no state. Spaces go first: without the hooks nobody would tell that
- * an mm is gone. Context: track_mutex.
+ * No hook, no state. Nothing is published from the beginning on, and spaces go
+ * first: without the hooks nobody would tell that an mm is gone. Context: track_mutex.
  */
 static void idle(void)
 {
+	mtag_space_admit(false);
+	cancel_delayed_work_sync(&verifier);
 	drop_all();
 	mtag_hook_remove();
-	drop_all();
 	mtag_space_flush();
 	mtag_swap_exit();
 	mtag_ksm_exit();
+	mtag_stray_exit();
 	mtag_thread_exit();
+	mtag_migrate_exit();
 }
 
 static void linger_work(struct work_struct *work)
@@ -338,7 +374,7 @@ static void linger_work(struct work_struct *work)
 void mtag_track_close(void)
 {
 	mutex_lock(&track_mutex);
-	mtag_space_close();
+	closed = true;
 	idle();
 	mutex_unlock(&track_mutex);
 }

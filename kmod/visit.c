@@ -82,8 +82,12 @@ static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t 
 	struct mtag_pte e = { .vma = vma, .addr = addr, .nr = (end - addr) >> PAGE_SHIFT };
 
 	if (!pmd_present(*pmd)) {
-		if (mtag_pmd_migrating(*pmd))
-			v->migrating += e.nr;
+		e.page = mtag_pmd_migrating(*pmd);
+		e.moving = true;
+		if (e.page) {
+			e.page += (addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
+			v->visit(v, &e);
+		}
 	} else if (!mtag_pmd_devmap(*pmd) && !mtag_pmd_special(*pmd)) {
 		e.page = pmd_page(*pmd);
 		if (huge_zero(e.page))
@@ -109,10 +113,12 @@ static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t 
 		return;
 	}
 	e.swap = mtag_pte_swap(pte);
-	if (e.swap)
+	if (!e.swap) {
+		e.page = mtag_pte_migrating(pte);
+		e.moving = true;
+	}
+	if (e.swap || e.page)
 		v->visit(v, &e);
-	else if (mtag_pte_migrating(pte))
-		v->migrating++;
 }
 
 /* Caller holds the lock of the table that @pte, for @addr, lies in. */

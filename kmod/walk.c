@@ -16,7 +16,32 @@
 #include "compat/compat.h"
 #include "count.h"
 #include "hook.h"
+#include "migrate.h"
 #include "rmap.h"
+#include "stray.h"
+
+static void event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
+		  unsigned long addr, bool replaces)
+{
+	struct mtag_walk *w;
+	bool charged;
+
+	raw_spin_lock(&s->walk_lock);
+	s->fork_events++;
+	w = s->walk;
+	charged = s->live || (w && tag < w->taken);
+	if (charged && replaces)
+		mtag_account_replace(s, tag);
+	else if (charged)
+		mtag_account_add(s, tag, kind, pages);
+	if (w && !w->retag) {
+		if (addr == MTAG_NO_ADDR || tag >= w->nr_tags)
+			w->inexact = true;
+		else if (addr < w->cursor)
+			w->shadow[tag][kind] += pages;
+	}
+	raw_spin_unlock(&s->walk_lock);
+}
 
 /**
  * mtag_walk_event() - a page event in a space that a walk or a fork goes through
@@ -31,20 +56,34 @@
 void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		     unsigned long addr)
 {
-	struct mtag_walk *w;
+	event(s, tag, kind, pages, addr, false);
+}
 
-	raw_spin_lock(&s->walk_lock);
-	s->fork_events++;
-	w = s->walk;
-	if (s->live || (w && tag < w->taken))
-		mtag_account_add(s, tag, kind, pages);
-	if (w && !w->retag) {
-		if (addr == MTAG_NO_ADDR || tag >= w->nr_tags)
-			w->inexact = true;
-		else if (addr < w->cursor)
-			w->shadow[tag][kind] += pages;
-	}
-	raw_spin_unlock(&s->walk_lock);
+/* The same for one anonymous page more, in place of one that goes next: no peak. */
+void mtag_walk_replaced(struct mtag_space *s, u32 tag, unsigned long addr)
+{
+	event(s, tag, MTAG_ANON, 1, addr, true);
+}
+
+/**
+ * mtag_walk_late() - a page that was unmapped before is released now
+ * @s:		space
+ * @tag:	that it is charged to
+ * @kind:	what it is charged as
+ * @counted:	a walk that is under way has counted it
+ *
+ * Context: walk_lock.
+ */
+void mtag_walk_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted)
+{
+	struct mtag_walk *w = s->walk && !s->walk->retag ? s->walk : NULL;
+	/* What the walk has counted has become the account already. */
+	bool taken = w && tag < w->taken;
+
+	if (taken ? counted : s->live)
+		mtag_account_add(s, tag, kind, -1);
+	if (w && counted && tag < w->nr_tags)
+		w->shadow[tag][kind]--;
 }
 
 /**
@@ -100,6 +139,7 @@ static void wait_for_hooks(void)
 static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_audit *audit)
 {
 	struct mtag_space *s = c->v.s;
+	struct mtag_untagging untagging;
 	int ret;
 
 	mtag_count_begin(c);
@@ -112,12 +152,17 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 		mtag_count_end(c, audit);
 		return ret;
 	}
+	mtag_migrate_shifted(s);
+	if (c->untag && c->fresh)
+		mtag_stray_untag_begin(&untagging, mm);
 	mtag_count_mm(c, mm);
 	if (audit) {
 		memset(audit, 0, sizeof(*audit));
 		audit->kernel = kernel_rss(mm);
 	}
 	ret = mtag_count_end(c, audit);
+	if (c->untag && c->fresh)
+		mtag_stray_untag_end(&untagging);
 	mmap_read_unlock(mm);
 	return ret;
 }
@@ -135,6 +180,7 @@ static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fr
 			break;
 		c.untag = untag;
 		c.fresh = fresh;
+		c.compares = audit;
 		ret = count_once(&c, mm, audit);
 		kvfree(c.w.shadow);
 		if (ret != -EAGAIN)
@@ -169,6 +215,21 @@ static void repaired(struct mtag_space *s)
 }
 
 /**
+ * mtag_walk_verify() - have what hooks missed found out
+ *
+ * Then every space is counted anew before the next answer, and those whose end was missed end.
+ * Context: may sleep.
+ */
+void mtag_walk_verify(void)
+{
+	if (!mtag_hook_missed())
+		return;
+	atomic64_inc(&mtag_stat.lost);
+	mtag_space_dirty_all();
+	mtag_space_reap();
+}
+
+/**
  * mtag_walk_repair() - count a space anew if it missed an event
  * @s:		space
  *
@@ -181,7 +242,7 @@ int mtag_walk_repair(struct mtag_space *s)
 	struct mm_struct *mm;
 	int ret = 0;
 
-	mtag_hook_verify();
+	mtag_walk_verify();
 	if (!READ_ONCE(s->dirty))
 		return 0;
 	mm = mtag_space_mm(s);
@@ -198,7 +259,7 @@ int mtag_walk_repair(struct mtag_space *s)
 		 * for what another has from before.
 		 */
 		ret = count(s, mm, s->untag, s->untag && !s->tree->parked, NULL);
-		if (ret || mtag_space_unsure(s))
+		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree_id))
 			mtag_space_dirty(s);
 		if (!ret)
 			repaired(s);

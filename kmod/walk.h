@@ -36,6 +36,8 @@ struct mtag_walk {
 
 void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		     unsigned long addr);
+void mtag_walk_replaced(struct mtag_space *s, u32 tag, unsigned long addr);
+void mtag_walk_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted);
 void mtag_walk_spoil(struct mtag_space *s);
 int mtag_walk_lock(struct mm_struct *mm);
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh);
@@ -53,6 +55,7 @@ unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr);
  * @page:	the frame, or NULL for a swap entry
  * @swap:	swap entry
  * @nr:		frames from @page on: 1, or those of a huge page
+ * @moving:	@page is under migration: the frame that it had
  */
 struct mtag_pte {
 	struct vm_area_struct *vma;
@@ -60,6 +63,7 @@ struct mtag_pte {
 	struct page *page;
 	unsigned long swap;
 	int nr;
+	bool moving;
 };
 
 /**
@@ -68,7 +72,7 @@ struct mtag_pte {
  * @leave:	called before each page-table lock is dropped, with the end of what
  *		was visited, and for each range that has nothing
  * @s:		space, whose walk_lock is held for both
- * @migrating:	counts pages under migration
+ * @migrating:	pages under migration that are charged to nobody
  */
 struct mtag_visitor {
 	void (*visit)(struct mtag_visitor *v, const struct mtag_pte *pte);

@@ -4,27 +4,6 @@
 #include "format/format.h"
 #include "nl.h"
 
-/* Lost events and such are not among the tags' messages. Failing, they stay zero: it is a remark. */
-static void add_health(struct kern *nl, pid_t pid, struct snap *snap)
-{
-	_cleanup_(snap_clear) struct snap health = {0};
-
-	if ((pid ? kern_proc(nl, pid, &health) : kern_procs(nl, &health)) < 0)
-		return;
-	for (size_t i = 0, j = 0; i < snap->n_procs && j < health.n_procs;) {
-		struct proc *proc = &snap->procs[i];
-		const struct proc *from = &health.procs[j];
-
-		if (proc->pid == from->pid) {
-			proc->lost = from->lost;
-			proc->overflow = from->overflow;
-			proc->repairs = from->repairs;
-		}
-		i += proc->pid <= from->pid;
-		j += from->pid <= proc->pid;
-	}
-}
-
 static int fetch_all(struct ctl *ctl, struct kern *nl, struct snap *snap)
 {
 	int err = kern_tags(nl, 0, snap);
@@ -33,8 +12,6 @@ static int fetch_all(struct ctl *ctl, struct kern *nl, struct snap *snap)
 		return fail_all(nl, "read the tags", err);
 	if (err == KERN_INCOMPLETE)
 		note_incomplete();
-	if (!ctl->json)
-		add_health(nl, 0, snap);
 	if (!ctl->json && !snap->n_procs)
 		ctl_error("no tracked process that you may see");
 	return CTL_OK;
@@ -61,7 +38,7 @@ static int move_proc(struct snap *snap, struct snap *from)
 }
 
 /* What cannot be read is reported and left out. */
-static int fetch_some(struct ctl *ctl, struct kern *nl, pid_t *pids, size_t n, struct snap *snap)
+static int fetch_some(struct kern *nl, pid_t *pids, size_t n, struct snap *snap)
 {
 	int status = CTL_OK;
 
@@ -77,8 +54,6 @@ static int fetch_some(struct ctl *ctl, struct kern *nl, pid_t *pids, size_t n, s
 			status = fail_pid(nl, "read", pids[i], err);
 			continue;
 		}
-		if (!ctl->json)
-			add_health(nl, pids[i], &one);
 		err = move_proc(snap, &one);
 		if (err)
 			return err;
@@ -103,7 +78,7 @@ int cmd_show(struct ctl *ctl, int argc, char **argv)
 	err = kern_open(&nl);
 	if (err)
 		return fail_open(err);
-	status = argc ? fetch_some(ctl, nl, pids, (size_t)argc, &snap) : fetch_all(ctl, nl, &snap);
+	status = argc ? fetch_some(nl, pids, (size_t)argc, &snap) : fetch_all(ctl, nl, &snap);
 	fmt_init(&fmt, ctl);
 	if (!ctl->json)
 		show_text(&fmt, &snap);

@@ -160,6 +160,14 @@ void json_add_counters(struct json_object *object, const struct tag *tag, bool s
 			json_add_u64(object, fields[i].key, value_of(&fields[i], tag->c));
 }
 
+/* Of the process: the same in all of its tags. */
+static void json_add_health(struct json_object *object, const struct proc *proc)
+{
+	json_add_u64(object, "lost", proc->lost);
+	json_add_u64(object, "overflow", proc->overflow);
+	json_add_u64(object, "repairs", proc->repairs);
+}
+
 int show_json(const struct fmt *fmt, const struct snap *snap)
 {
 	_cleanup_(json_putp) struct json_object *array = json_object_new_array();
@@ -178,6 +186,7 @@ int show_json(const struct fmt *fmt, const struct snap *snap)
 			object = json_add_object(array);
 			json_add_tag(object, proc, tag);
 			json_add_counters(object, tag, fmt->stats);
+			json_add_health(object, proc);
 		}
 	}
 	return json_print(fmt, array);

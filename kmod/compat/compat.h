@@ -75,6 +75,32 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 #define MTAG_UFFDIO_MOVE	0
 #endif
 
+/*
+ * Direct calls: ftrace has a hooked function call code of ours, with nothing of its own in
+ * between.
+ */
+static inline int mtag_direct_register(struct ftrace_ops *ops, void (*func)(void))
+{
+#ifndef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	return -EOPNOTSUPP;
+#elif MTAG_SINCE(6, 4)
+	return register_ftrace_direct(ops, (unsigned long)func);
+#else
+	return register_ftrace_direct_multi(ops, (unsigned long)func);
+#endif
+}
+
+static inline void mtag_direct_unregister(struct ftrace_ops *ops, void (*func)(void))
+{
+#ifndef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	return;
+#elif MTAG_SINCE(6, 4)
+	unregister_ftrace_direct(ops, (unsigned long)func, false);
+#else
+	unregister_ftrace_direct_multi(ops, (unsigned long)func);
+#endif
+}
+
 /* Where work may wait that must not hold up our own queue. */
 #if MTAG_SINCE(6, 17)
 #define mtag_system_wq		system_dfl_wq
@@ -186,16 +212,21 @@ static inline unsigned long mtag_pte_swap(pte_t pte)
 	return softleaf_is_swap(entry) ? entry.val : 0;
 }
 
-/* Is the page of @pte, neither empty nor present, being migrated? */
-static inline bool mtag_pte_migrating(pte_t pte)
+/* The page of @pte, neither empty nor present, if it is being migrated; or NULL. */
+static inline struct page *mtag_pte_migrating(pte_t pte)
 {
-	return softleaf_is_migration(softleaf_from_pte(pte));
+	softleaf_t entry = softleaf_from_pte(pte);
+
+	return softleaf_is_migration(entry) ? softleaf_to_page(entry) : NULL;
 }
 
-/* Is the huge page of @pmd, neither empty nor present, being migrated? */
-static inline bool mtag_pmd_migrating(pmd_t pmd)
+/*
+ * The first of the huge page of @pmd, neither empty nor present, if it is being migrated; or
+ * NULL.
+ */
+static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 {
-	return pmd_is_migration_entry(pmd);
+	return pmd_is_migration_entry(pmd) ? softleaf_to_page(softleaf_from_pmd(pmd)) : NULL;
 }
 
 #else
@@ -207,14 +238,16 @@ static inline unsigned long mtag_pte_swap(pte_t pte)
 	return non_swap_entry(entry) ? 0 : entry.val;
 }
 
-static inline bool mtag_pte_migrating(pte_t pte)
+static inline struct page *mtag_pte_migrating(pte_t pte)
 {
-	return is_migration_entry(pte_to_swp_entry(pte));
+	swp_entry_t entry = pte_to_swp_entry(pte);
+
+	return is_migration_entry(entry) ? pfn_swap_entry_to_page(entry) : NULL;
 }
 
-static inline bool mtag_pmd_migrating(pmd_t pmd)
+static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 {
-	return is_pmd_migration_entry(pmd);
+	return is_pmd_migration_entry(pmd) ? pfn_swap_entry_to_page(pmd_to_swp_entry(pmd)) : NULL;
 }
 
 #endif

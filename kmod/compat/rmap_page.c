@@ -24,7 +24,7 @@ MTAG_HOOK_FUNC(mtag_page_add_file)
 {
 	mtag_rmap_added_file((struct vm_area_struct *)mtag_arg1(fregs),
 			     (struct page *)mtag_arg0(fregs),
-			     (u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1);
+			     (u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1, parent_ip);
 }
 
 /* What @t keeps to itself of the changes to @mm; counts who may. */

@@ -6,6 +6,7 @@
 #include "../hook.h"
 #include "adapt.h"
 #include "compat.h"
+#include "direct.h"
 
 #if MTAG_KERNEL_6_1
 #define MTAG_FUNCTIONS "functions-6.1.h"
@@ -18,16 +19,27 @@
 #define HOOK(function, ...)	{ function, __VA_ARGS__ },
 #define CALLER(function, ...)
 #define PART(function, ...)
+#define CALLED(function, ...)
 struct mtag_hook mtag_hooks[] = {
 #include MTAG_FUNCTIONS
 	{ }
 };
 
 #undef HOOK
+#undef CALLED
+
+#define HOOK(function, ...)
+#define CALLED(function, callers)	{ function, callers },
+const struct mtag_called mtag_called[] = {
+#include MTAG_FUNCTIONS
+	{ }
+};
+
+#undef CALLED
 #undef CALLER
 #undef PART
 
-#define HOOK(function, ...)
+#define CALLED(function, ...)
 #define CALLER(function, ...)	{ function, __VA_ARGS__, false },
 #define PART(function, ...)	{ function, __VA_ARGS__, true },
 const struct mtag_caller_name mtag_callers[] = {

@@ -99,11 +99,6 @@ int kern_procs(struct kern *nl, struct snap *snap)
 	return kern_tags(nl, 0, snap);
 }
 
-int kern_proc(struct kern *nl, pid_t pid, struct snap *snap)
-{
-	return kern_tags(nl, pid, snap);
-}
-
 int kern_audit(struct kern *nl, pid_t pid, struct audit *audit)
 {
 	*audit = (struct audit){.pid = pid,

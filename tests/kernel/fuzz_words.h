@@ -145,7 +145,7 @@ static void try_touch(void)
 	if (word && !one_in(&rng, 4))
 		*word = in_frame = one_in(&rng, 2) ? odd_number(&rng) : below(&rng, nr_nodes);
 	tag = has_word ? in_frame : default_tag;
-	if (tag >= nr_nodes)
+	if (tag >= nr_nodes || tag == MTAG_ID_KSM)
 		tag = MTAG_UNTAGGED;
 	must(madvise(fresh, 8 * PG, MADV_DONTNEED));
 	before = usage(tag);

@@ -31,6 +31,7 @@ UNUSED static void visit_cpus(void)
 UNUSED static bool idle(void)
 {
 	uint64_t linger = strtoull(slurp(PARAMETER("linger_ms")), NULL, 10);
+	uint64_t memory;
 	bool is_idle;
 
 	/* Whoever ends last has the hooks removed so much later: somebody who ends now. */
@@ -39,6 +40,11 @@ UNUSED static bool idle(void)
 		diag("%" PRIu64 " processes are tracked", health("tracked"));
 	sh("mtagctl run /bin/true");
 	is_idle = until((visit_cpus(), !health("tracked")) && !health("installed"), 60);
+	/* What the hooks could still have used goes after them. */
+	do {
+		memory = health("memory");
+		usleep(100000);
+	} while (health("memory") != memory);
 	must0(spew(PARAMETER("linger_ms"), "%" PRIu64, linger));
 	return is_idle;
 }

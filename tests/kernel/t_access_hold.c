@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A process that keeps its mmap_lock, as one whose page fault waits for a file system does: it holds up
- * who reads or tracks it, until they are killed, and nobody else.
+ * who reads or tracks it, until they are killed, and nobody else, not even those who use netlink otherwise.
  */
 /* vm: timeout=300 */
 // link: -Wl,-z,now
 #include "netlink.h"
+
+#define FAMILY "l2tp_netlink" /* a module that registers a family of generic netlink */
 
 static char image[] = "/tmp/hold.XXXXXX";
 static char mountpoint[] = "/tmp/held.XXXXXX";
@@ -98,6 +100,50 @@ static void others_go_on(const char *what)
 	waitpid(victim, NULL, 0);
 }
 
+/* Seconds that another user waits at most for an answer of generic netlink, in @seconds of asking. */
+static double longest_answer(double seconds)
+{
+	double longest = 0, end = now() + seconds, start;
+	int fd = nl_open();
+
+	do {
+		start = now();
+		nl_send(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK, CTRL_ATTR_FAMILY_NAME,
+			"nlctrl", sizeof("nlctrl"));
+		if (nl_hear(fd)->error)
+			return 1e9;
+		if (now() - start > longest)
+			longest = now() - start;
+	} while (now() < end);
+	close(fd);
+	return longest;
+}
+
+/* A family that is registered wants all of generic netlink to itself. */
+static void family_comes(const char *what)
+{
+	pid_t loader, user;
+	int status = 0;
+
+	sh("modprobe -rq " FAMILY);
+	if (sh("modinfo " FAMILY " >/dev/null 2>&1")) {
+		skip("%s: a family can be registered (no module " FAMILY ")", what);
+		return;
+	}
+	loader = child();
+	if (!loader)
+		_exit(sh("modprobe " FAMILY));
+	user = child();
+	if (!user) {
+		must0(setuid(65534));
+		_exit(longest_answer(3 * slowness()) > slowness());
+	}
+	ok(until(ended(loader, &status), 20) && !status, "%s: a family can be registered", what);
+	status = -1;
+	ok(until(ended(user, &status), 30) && !status,
+	   "%s: another user's generic netlink answers within a second", what);
+}
+
 static void held(int command, pid_t pid, const char *what)
 {
 	pid_t who = asker(command, pid);
@@ -109,9 +155,30 @@ static void held(int command, pid_t pid, const char *what)
 		return;
 	}
 	others_go_on(what);
+	family_comes(what);
 	kill(who, SIGKILL);
 	ok(until(ended(who, &status), 20) && WIFSIGNALED(status), "%s: who waits can be killed",
 	   what);
+}
+
+/* A dump of all processes, of which it is one. */
+static void held_dump(void)
+{
+	pid_t who = child();
+	int status = 0;
+
+	if (!who) {
+		nl_ask(nl_open(), MTAG_CMD_TAG_GET, NLM_F_DUMP, 0);
+		_exit(0);
+	}
+	if (until(ended(who, &status), 1)) {
+		skip("a dump of all waits for it");
+		return;
+	}
+	family_comes("a dump of all waits for it");
+	kill(who, SIGKILL);
+	ok(until(ended(who, &status), 20) && WIFSIGNALED(status),
+	   "a dump of all waits for it: who waits can be killed");
 }
 
 int main(void)
@@ -135,6 +202,8 @@ int main(void)
 	reap(pid);
 	pid = holder(true);
 	held(MTAG_CMD_AUDIT, pid, "it is tracked, and being audited");
+	held(MTAG_CMD_PROC_GET, pid, "it is being read");
+	held_dump();
 	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
 	reap(pid);
 	sh("umount %s; rm -f %s; rmdir %s", mountpoint, image, mountpoint);

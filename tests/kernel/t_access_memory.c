@@ -3,7 +3,7 @@
  * Memory of the module that users cause: it is charged to their cgroup, the cgroup's limit makes calls
  * fail and kills nobody, and there is a limit to everything even without one.
  */
-/* vm: timeout=300 */
+/* vm: timeout=300 repairs=2 */
 // link: -Wl,-z,now
 #include "keepers.h"
 #include "netlink.h"
@@ -366,7 +366,21 @@ static void counts(void)
 
 /* ---- what one user's losses cost others ---- */
 
-/* A process that attaches and waits; with @loses it forks a child that is one too many. */
+#define MANY 300 /* strays: more than the module remembers one by one */
+
+/* A stray that has as many children as it likes, which are not tracked either. */
+static void many(void)
+{
+	for (int i = 0; i < MANY; i++) {
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+	}
+}
+
+/* A process that attaches and waits; with @loses it forks a child that is one too many, and attaches later. */
 static pid_t waiter(struct gate *mine, int step, bool loses)
 {
 	pid_t pid = child();
@@ -379,6 +393,12 @@ static pid_t waiter(struct gate *mine, int step, bool loses)
 	if (loses) {
 		pid = stray();
 		if (!pid) {
+			pass_gate(mine, 40);
+			many();
+			open_gate(mine, 41);
+			pass_gate(mine, 50);
+			must0(attach());
+			open_gate(mine, 51);
 			pause();
 			_exit(0);
 		}
@@ -411,7 +431,19 @@ static void strays(void)
 	loser = waiter(mine, 2, true);
 	newcomer = waiter(mine, 3, false);
 	is(repairs_by_reading(other), 0, "a child that was not tracked costs other trees no walk");
-	is(repairs_by_reading(loser), 1, "but its own, when something new is tracked");
+	is(repairs_by_reading(loser), 0, "nor its own, while it stays so and others are tracked");
+	open_gate(mine, 40);
+	pass_gate(mine, 41);
+	in_child {
+		must0(attach());
+	}
+	is(repairs_by_reading(other), 0, "nor do %d such cost others one", MANY);
+	is(repairs_by_reading(loser), 1, "but their own, when anybody is tracked");
+	open_gate(mine, 50);
+	pass_gate(mine, 51);
+	is(repairs_by_reading(loser), 1, "its own costs it one, when it is tracked itself");
+	is(repairs_by_reading(loser), 0, "and no more");
+	is(repairs_by_reading(other), 0, "others cost it none");
 	open_gate(mine, 100);
 	reap(other);
 	reap(loser);

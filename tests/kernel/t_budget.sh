@@ -4,6 +4,7 @@
 # vm: only=6.1 stock=1 because="what a fault costs differs little between kernels, and counting it takes long; sanitizers cost more" icount=1 group=budget module=linger_ms=2000 timeout=900
 . tests/kernel/lib.sh
 
+swap_on_zram 64M || bail "no swap on zram"
 numbers=$(build/bench/cost 6 2>&1)
 ok $? "the benchmark runs" || bail "$numbers"
 

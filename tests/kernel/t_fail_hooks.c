@@ -3,8 +3,8 @@
  * Each k-th allocation of mtag's fails while programs fork, copy, move, page out, merge and collapse what they
  * have: what is lost is counted, and once that is over every process adds up again.
  */
-/* vm: group=fail mem=1G timeout=300 */
-/* vm: group=fail mem=1G timeout=3600 long=1 args=24 */
+/* vm: group=fail mem=1G timeout=300 repairs=any because="each allocation that fails in a hook may cost one" */
+/* vm: group=fail mem=1G timeout=3600 repairs=any because="each allocation that fails in a hook may cost one" long=1 args=24 */
 // link: -Wl,-z,now
 #include "load.h"
 #include "fail.h"

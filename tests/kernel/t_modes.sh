@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # ftrace and kprobes give the same numbers, and switching function tracing off cannot silently stop mtag.
-# vm: group=modules module=linger_ms=2000 mem=1500M timeout=500
+# vm: group=modules module=linger_ms=2000 mem=1500M timeout=500 repairs=1
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 huge=/sys/kernel/mm/transparent_hugepage

@@ -3,7 +3,7 @@
  * A process is untracked and tracked again while it forks all the time: its children begin untagged, and what
  * an older child shares with them stays that child's. A child is tracked later than its parent, which ends.
  */
-/* vm: group=parallel thread=multi mem=1G timeout=300 */
+/* vm: group=parallel thread=multi mem=1G timeout=300 repairs=any because="who reads while a relative becomes untagged reads again" */
 // link: -Wl,-z,now
 #include "keepers.h"
 

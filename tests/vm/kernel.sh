@@ -12,6 +12,10 @@
 #   kernel_base       of a kernel of our own: the one that it is another build of
 #   kernel_slow       how many times longer than on that tests may take
 #   kernel_more       MiB of memory that tests get there on top of what they ask for
+#   kernel_unfit      1 where mtag must refuse to load: tests/run-all runs nothing there, tests/vm/unfit.sh boots it
+#
+# Where kernel_key finds that Debian's archive no longer has the packages it calls not_offered, which ends with
+# status 123; what is in the cache of the kernel goes on being used.
 #
 # The cache entry kernels/NAME is a link to store/NAME-HASH, so that an update never pulls the
 # files from under a running guest.
@@ -29,8 +33,21 @@ apt_cache() { apt-cache "${apt_opts[@]}" "$@"; }
 apt_get() { apt-get "${apt_opts[@]}" -qq -o APT::Sandbox::User=root "$@"; }
 # This machine's own lists are root's.
 apt_update() {
-	if [ ${#apt_opts[@]} = 0 ]; then as_root apt-get -qq update; else apt_get update; fi
+	if [ ${#apt_opts[@]} = 0 ]; then as_root apt-get -qq update "$@"; else apt_get update "$@"; fi
 }
+# apt_reread: the package lists as the archive has them now, all of them. What is in none of them then is not offered.
+apt_reread() { apt_update --error-on=any >&2 || die "cannot read the package lists"; }
+
+# apt_download DIR NAME=VERSION…: into DIR. Where that fails the package lists may be old, and with them the kernel's
+# key: they are read anew, and key_outdated is set. The caller must then return to kernel_ensure, which starts again.
+key_outdated=''
+apt_download() {
+	(cd "$1" && apt_get download "${@:2}") >&2 && return
+	apt_update >&2 && key_outdated=1
+	return 1
+}
+
+not_offered() { say "Debian's archive no longer offers it: $1"; exit 123; }
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -52,8 +69,18 @@ apt_suite() {
 		-o Dir::Etc::PreferencesParts=/dev/null -o "Dir::State::Lists=$dir/lists"
 		-o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache=")
 	if [ -z "$(find "$dir/lists" -name '*_Packages*' -mmin -1440)" ]; then
-		apt_get update >&2 || die "cannot read the package lists of $1"
+		suite_update "$1"
 	fi
+}
+
+# suite_update SUITE: reads the package lists of the suite that apt_opts are for.
+suite_update() {
+	local said
+	said=$(LC_ALL=C apt_get update 2>&1) && return
+	echo "$said" >&2
+	# The archive has answered, and has no such suite.
+	[[ $said != *'does not have a Release file'* || $said == *'Failed to fetch'* ]] || not_offered "the suite $1"
+	die "cannot read the package lists of $1"
 }
 
 # deb_newest VERSION FLAVOUR: the name of the newest image package.
@@ -65,8 +92,7 @@ deb_newest() {
 # deb_packages VERSION FLAVOUR: "NAME=VERSION" of each package to extract.
 deb_packages() {
 	local image headers pkg
-	image=$(deb_newest "$@") || { apt_update >&2; image=$(deb_newest "$@"); } ||
-		die "this machine's apt offers no linux-image-$1.*-$2"
+	image=$(deb_newest "$@") || { apt_reread; image=$(deb_newest "$@"); } || not_offered "linux-image-$1.*-$2"
 	headers=${image/image/headers}
 	for pkg in "$image" "$headers" $(apt_cache depends --important "$image" "$headers" |
 			awk '$1 == "Depends:" && $2 ~ /^linux-(base|binary|modules|headers|kbuild)-[0-9]/ {print $2}'); do
@@ -79,8 +105,10 @@ deb_fetch() {
 	local dir=$1 debs=$1/debs packages deb link
 	mkdir -p "$debs"
 	mapfile -t packages < <(deb_packages "$2" "$3")
-	(cd "$debs" && { apt_get download "${packages[@]}" || { apt_update && apt_get download "${packages[@]}"; }; }) >&2 ||
-		die "cannot download ${packages[*]}"
+	if ! apt_download "$debs" "${packages[@]}"; then
+		[ -n "$key_outdated" ] || die "cannot download ${packages[*]}"
+		return 0
+	fi
 	for deb in "$debs"/*.deb; do dpkg-deb --extract "$deb" "$dir"; done
 	rm -rf "$debs" "$dir/usr/share"
 	[ -e "$dir/lib" ] || ln -s usr/lib "$dir/lib"
@@ -131,6 +159,7 @@ kernel_build() {
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	kernel_fetch "$dir"
+	[ -z "$key_outdated" ] || return 0
 	release=$(basename "$dir"/lib/modules/*)
 	depmod -b "$dir" "$release"
 	ln -s "$(cd "$dir" && find "boot/vmlinuz-$release" "lib/modules/$release/vmlinuz" 2>/dev/null || :)" "$dir/vmlinuz"
@@ -142,9 +171,36 @@ kernel_build() {
 	mv "$dir" "$final"
 }
 
+# kernel_prepare NAME: makes the link to the cache entry for what the archive offers now. With key_outdated set at the
+# end it is not done.
+kernel_prepare() {
+	local name=$1 link=$cache/kernels/$1 key final status=0
+	key=$(kernel_key) || status=$?
+	if [ $status = 123 ] && [ -f "$link/key" ]; then
+		final=$(realpath "$link")
+		say "going on with the kernel $name in the cache, $final"
+	elif [ $status != 0 ]; then
+		exit $status
+	else
+		final=$cache/store/$name-$(cat - "$vm/kernel.sh" "$busybox" <<<"$key" | sha256sum | cut -c1-12)
+	fi
+	if [ ! -f "$final/key" ]; then
+		say "preparing kernel $name in $final"
+		progress_follow "kernel $name" progress_size "$final.new"
+		kernel_build "$final" "$key"
+		progress_end
+		[ -z "$key_outdated" ] || return 0
+	fi
+	touch "$final/key"
+	ln -sfn "../store/${final##*/}" "$link"
+	# Predecessors, once no guest can be running from them.
+	find "$cache/store" -maxdepth 1 -name "$name-????????????" ! -name "${final##*/}" -mtime +0 \
+		-exec rm -rf {} +
+}
+
 # kernel_ensure NAME: sets kernel_dir, kernel_release and kernel_root_dir (empty: this machine's).
 kernel_ensure() {
-	local name=$1 link=$cache/kernels/$1 key final
+	local name=$1 link=$cache/kernels/$1
 	[ -f "$vm/kernels/$name" ] ||
 		die "unknown kernel '$name'; known: $(vm_known_kernels | tr '\n' ' ')"
 	# shellcheck disable=SC1090
@@ -153,17 +209,13 @@ kernel_ensure() {
 	exec {lock}>"$cache/kernels/.lock-$name"
 	flock "$lock"
 	if ! kernel_fresh "$name"; then
-		key=$(kernel_key) || exit
-		final=$cache/store/$name-$(cat - "$vm/kernel.sh" "$busybox" <<<"$key" | sha256sum | cut -c1-12)
-		if [ ! -f "$final/key" ]; then
-			say "preparing kernel $name in $final"
-			kernel_build "$final" "$key"
+		kernel_prepare "$name"
+		if [ -n "$key_outdated" ]; then
+			key_outdated=''
+			say "trying once more with new package lists"
+			kernel_prepare "$name"
+			[ -z "$key_outdated" ] || die "cannot download the kernel $name"
 		fi
-		touch "$final/key"
-		ln -sfn "../store/${final##*/}" "$link"
-		# Predecessors, once no guest can be running from them.
-		find "$cache/store" -maxdepth 1 -name "$name-????????????" ! -name "${final##*/}" -mtime +0 \
-			-exec rm -rf {} +
 	fi
 	kernel_dir=$(realpath "$link")
 	kernel_release=$(cat "$kernel_dir/release")

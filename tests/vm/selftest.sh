@@ -40,6 +40,20 @@ vm panic --fast -- sh -c 'echo c >/proc/sysrq-trigger'
 vm warning --fast -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
 vm icount --fast --icount -- sh -c 'cat /proc/loadavg >/dev/null; nproc'
 vm unknown --kernel no-such-kernel -- true
+# guest-tap with a health that tests write: each of them "ID REPAIRS COMMAND".
+mkdir "$tmp/health"
+while read -r id allowed command; do
+	printf '%s\t30\t%s\t%s\n' "$id" "$allowed" "sh -c '$command'"
+done >"$tmp/health/list" <<-'END'
+	none 0 true
+	as_many 2 echo repairs 7 >/sys/kernel/debug/mtag/health
+	more 2 echo repairs 10 >/sys/kernel/debug/mtag/health
+	any any echo repairs 99 >/sys/kernel/debug/mtag/health
+	anew 1 rm /sys/kernel/debug/mtag/health; echo repairs 2 >/sys/kernel/debug/mtag/health
+	gone 0 rm /sys/kernel/debug/mtag/health
+END
+MTAG_VM_OUT=$tmp/health vm health --fast -- sh -c 'mount -t tmpfs tmpfs /sys/kernel/debug &&
+	mkdir /sys/kernel/debug/mtag && echo repairs 5 >/sys/kernel/debug/mtag/health && tests/vm/guest-tap "$0"' "$tmp/health"
 wait
 
 check "arguments arrive as they were given" cmp -s "$tmp/args.out" <(printf '<%s>\n' "${args[@]}")
@@ -58,6 +72,20 @@ check "a warning is shown" says warning "WARNING: CPU: 0 PID: 1 at selftest"
 check "with --icount a command runs" status_is icount 0
 check "an unknown kernel is refused" status_is unknown 125
 check "an unknown kernel's error names the known ones" says unknown "known:.* 6\.1 "
+
+# repairs ID WANT: what guest-tap added to that test's log.
+repairs() {
+	local got
+	got=$(grep '^mtag health:' "$tmp/health/$1.dmesg" 2>&1)
+	[ -f "$tmp/health/$1.status" ] && [ "$got" = "$2" ] || { echo "# $got"; false; }
+}
+check "repairs: none are none" repairs none ''
+check "repairs: as many as the test allows" repairs as_many ''
+check "repairs: more than it allows are a failure" repairs more "mtag health: repairs 3, but the test's vm: line allows 2"
+check "repairs: any number" repairs any ''
+check "repairs: a module that was loaded anew counts from 0" repairs anew \
+	"mtag health: repairs 2, but the test's vm: line allows 1"
+check "repairs: no module, no repairs" repairs gone ''
 
 # tap STATUS LINE…: the judge's first line.
 tap() { local s=$1; shift; printf '%s\n' "$@" | awk -v status="$s" -f tests/lib/tap.awk | head -n 1; }

@@ -148,7 +148,7 @@ enum {	/* indices, append only; the same order as netlink's "counters" */
 	MTAG_C_FILE,		/* bytes resident, files */
 	MTAG_C_SHMEM,		/* bytes resident, tmpfs, memfd, SysV and shared anonymous */
 	MTAG_C_SWAP,		/* bytes in swap */
-	MTAG_C_PEAK,		/* highest anon + file + shmem, at most 64 pages a CPU too low */
+	MTAG_C_PEAK,		/* highest anon + file + shmem, a little too low: see mtag.7 */
 	MTAG_C_VIRT,		/* bytes of virtual size */
 	MTAG_C_TOUCHED,		/* bytes ever first touched, cumulative */
 	MTAG_C_MMAPS,		/* calls, and below their bytes */
@@ -256,7 +256,7 @@ enum {
 	MTAG_A_AUDIT_WALKED,	/* u64 bytes, present in the page tables */
 	MTAG_A_AUDIT_ACCOUNTED,	/* u64 bytes, sum over tags */
 	MTAG_A_AUDIT_DRIFT,	/* u64 pages, sum over tags and kinds of |counted - walked| */
-	MTAG_A_AUDIT_MIGRATING,	/* u64 pages under migration */
+	MTAG_A_AUDIT_MIGRATING,	/* u64 pages charged to nobody while they migrate */
 	MTAG_A_INFO_VERSION,	/* string, of the module */
 	MTAG_A_INFO_MODE,	/* string, "ftrace" or "kprobes" */
 	MTAG_A_INFO_INSTALLED,	/* u32, 1 while the hooks are in */

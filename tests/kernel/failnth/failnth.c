@@ -38,12 +38,16 @@ static unsigned int stall;
 module_param(stall, uint, 0600);
 MODULE_PARM_DESC(stall, "milliseconds that a failure takes");
 
+static bool harmless;
+module_param(harmless, bool, 0600);
+MODULE_PARM_DESC(harmless, "a failure is only the time that it takes: the allocation goes on");
+
 static bool deadly;
 module_param(deadly, bool, 0600);
 MODULE_PARM_DESC(deadly, "who asked is killed as well: some allocators fail for those alone");
 
 static atomic_t left, failed, seen;
-static unsigned long failed_ip, failed_for;
+static unsigned long failed_ip, failed_for, failed_by;
 
 static int set_nth(const char *value, const struct kernel_param *kp)
 {
@@ -69,6 +73,15 @@ module_param_cb(nth, &nth_ops, NULL, 0600);
 MODULE_PARM_DESC(
 	nth,
 	"write: fail the n-th from now on, 0: none; read: how many failed and were asked for, and the last that failed");
+
+static int get_by(char *buffer, const struct kernel_param *kp)
+{
+	return sprintf(buffer, "%ps\n", (void *)READ_ONCE(failed_by));
+}
+
+static const struct kernel_param_ops by_ops = {.get = get_by};
+module_param_cb(by, &by_ops, NULL, 0400);
+MODULE_PARM_DESC(by, "read: who called what the last that failed was for");
 
 /* Where an allocator has its flags; NO_GFP: nowhere. */
 enum { NO_GFP = -1, FIRST, SECOND, THIRD, FOURTH, FIFTH };
@@ -239,6 +252,18 @@ static noinline notrace bool is_spared(unsigned long ip, unsigned long parent_ip
 	return false;
 }
 
+/* Who called the function that @ip is in. */
+static noinline notrace unsigned long caller_of(unsigned long ip)
+{
+	unsigned long callers[32];
+	unsigned int i, nr = stack_trace_save(callers, ARRAY_SIZE(callers), 0);
+
+	for (i = 0; i + 1 < nr; i++)
+		if (callers[i] == ip)
+			return callers[i + 1];
+	return 0;
+}
+
 static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs)
 {
@@ -261,9 +286,12 @@ static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftr
 	atomic_set(&left, READ_ONCE(every));
 	WRITE_ONCE(failed_ip, ip);
 	WRITE_ONCE(failed_for, parent_ip);
+	WRITE_ONCE(failed_by, caller_of(parent_ip));
 	atomic_inc(&failed);
 	if (stall)
 		mdelay(stall);
+	if (harmless)
+		return;
 	regs->ip = (unsigned long)just_return;
 }
 

@@ -2,15 +2,16 @@
 # shellcheck shell=bash
 # Sourced by tests/vm/kernels/*: kernels of our own, built from Debian's linux-source packages.
 #
-# A kernel is common.config, FLAVOUR.config and what there is of VERSION.config and VERSION-FLAVOUR.config,
-# on top of `make allnoconfig`, and every option that those name must have taken. What was built is kept
-# in the cache, in own/VERSION-FLAVOUR-HASH, by the hash of these files and the version of the sources:
-# changes to the rest of the harness build nothing again.
+# A kernel is common.config and what there is of FLAVOUR.config, VERSION.config and VERSION-FLAVOUR.config,
+# on top of `make allnoconfig`, and every option that those name must have taken; its sources are changed by
+# what there is of VERSION.sed and VERSION-FLAVOUR.sed. What was built is kept in the cache, in
+# own/VERSION-FLAVOUR-HASH, by the hash of these files and the version of the sources: changes to the rest of
+# the harness build nothing again.
 
 # own_inputs VERSION FLAVOUR: the files that the kernel is made of.
 own_inputs() {
 	local file
-	for file in "$vm/debug"/{common,"$2","$1","$1-$2"}.config "$vm/debug"/{"$1.sed",build.sh}; do
+	for file in "$vm/debug"/{common,"$2","$1","$1-$2"}.config "$vm/debug"/{"$1.sed","$1-$2.sed",build.sh}; do
 		[ ! -f "$file" ] || echo "$file"
 	done
 }
@@ -19,8 +20,8 @@ own_inputs() {
 own_key() {
 	local version inputs
 	version=$(apt_cache policy "linux-source-$1" | awk '$1 == "Candidate:" {print $2}')
-	[ -n "$version" ] || { apt_update >&2; version=$(apt_cache policy "linux-source-$1" | awk '$1 == "Candidate:" {print $2}'); }
-	[ -n "$version" ] || die "this machine's apt offers no linux-source-$1"
+	[ -n "$version" ] || { apt_reread; version=$(apt_cache policy "linux-source-$1" | awk '$1 == "Candidate:" {print $2}'); }
+	[ -n "$version" ] || not_offered "linux-source-$1"
 	mapfile -t inputs < <(own_inputs "$@")
 	echo "linux-source-$1=$version"
 	sha256sum "${inputs[@]}" | sed "s|$vm/||"
@@ -36,8 +37,11 @@ own_fetch() {
 		rm -rf "$built.new"
 		mkdir -p "$built.new"
 		say "building the kernel $1-$2 from ${key%%$'\n'*}: a quarter of an hour or more; its log is $built.new/log"
-		own_build "$built.new" "${key%%$'\n'*}" "$@" >"$built.new/log" 2>&1 </dev/null ||
-			{ tail -n 30 "$built.new/log" >&2; die "the kernel $1-$2 does not build"; }
+		own_build "$built.new" "${key%%$'\n'*}" "$@" >"$built.new/log" 2>&1 </dev/null || {
+			tail -n 30 "$built.new/log" >&2
+			[ -n "$key_outdated" ] || die "the kernel $1-$2 does not build"
+			return 0
+		}
 		echo "$key" >"$built.new/key"
 		mv "$built.new" "$built"
 	fi
@@ -50,6 +54,8 @@ own_fetch() {
 own_build() {
 	local dir=$1 source=$1/source release headers
 	own_source "$source" "$2" "$3" || return
+	own_edit "$source" "$3.sed" || return
+	own_edit "$source" "$3-$4.sed" || return
 	own_configure "$source" "$3" "$4" || return
 	# Whoever waits for it should not wait for other work on this machine, nor hold it up.
 	# What is inlined in part cannot be hooked: mtag would refuse this kernel.
@@ -67,22 +73,27 @@ own_build() {
 	rm -rf "$source"
 }
 
-# own_source DIR PACKAGE VERSION: the package's sources, with what VERSION.sed does to some.
+# own_source DIR PACKAGE VERSION: the package's sources.
 own_source() {
-	local debs=$1.debs file script
+	local debs=$1.debs
 	mkdir -p "$1" "$debs"
-	(cd "$debs" && { apt_get download "$2" || { apt_update && apt_get download "$2"; }; }) || return
+	apt_download "$debs" "$2" || return
 	dpkg-deb --fsys-tarfile "$debs"/*.deb | tar -xO "./usr/src/linux-source-$3.tar.xz" |
 		tar -xJ -C "$1" --strip-components=1 || return
 	rm -rf "$debs"
-	[ -f "$vm/debug/$3.sed" ] || return 0
-	# Its lines are FILE<tab>SCRIPT, and each must change something.
+}
+
+# own_edit SOURCE NAME: what debug/NAME, if there is one, does to the sources. Its lines are FILE<tab>SCRIPT, and
+# each must change something.
+own_edit() {
+	local file script
+	[ -f "$vm/debug/$2" ] || return 0
 	while IFS=$'\t' read -r file script; do
 		case $file in '' | \#*) continue ;; esac
 		sed -i.orig "$script" "$1/$file" || return
-		! cmp -s "$1/$file" "$1/$file.orig" || { echo "$3.sed changes nothing in $file: $script"; return 1; }
+		! cmp -s "$1/$file" "$1/$file.orig" || { echo "$2 changes nothing in $file: $script"; return 1; }
 		rm "$1/$file.orig"
-	done <"$vm/debug/$3.sed"
+	done <"$vm/debug/$2"
 }
 
 # own_configure SOURCE VERSION FLAVOUR: .config, in which all that was asked for is as asked.

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * At load a process is forked that goes every way by which pages and spaces come and go
+ * (ways.c), and the hooks must see it. That they are patched in says nothing of whether the
+ * kernel's code comes through them.
+ *
+ * The process is a fork of the loader, which the module tracks; it never runs a user's code. It
+ * makes system calls as a program would, by the functions that the kernel calls for them, begins
+ * the loader's program anew and kills itself before the first instruction of that. What the machine
+ * does not have, like swap, is not driven, and said to be so.
+ */
+#include <linux/cpumask.h>
+#include <linux/file.h>
+#include <linux/freezer.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include <uapi/linux/wait.h>
+#include "compat/compat.h"
+#include "hook.h"
+#include "selftest.h"
+
+#define ATTEMPTS	5
+
+static pid_t no_clone(struct kernel_clone_args *args)
+{
+	return -EOPNOTSUPP;
+}
+
+static long no_wait4(pid_t pid, int __user *status, int options, struct rusage *usage)
+{
+	return -EOPNOTSUPP;
+}
+
+DEFINE_STATIC_CALL(mtag_kernel_clone, no_clone);
+DEFINE_STATIC_CALL(mtag_kernel_wait4, no_wait4);
+
+/**
+ * mtag_selftest_resolve() - find functions of the kernel
+ * @names:	theirs
+ * @at:		filled with their addresses
+ * @nr:		how many
+ *
+ * Context, return: as mtag_hook_resolve(); what is missing is said by name.
+ */
+int mtag_selftest_resolve(const char *const names[], unsigned long at[], int nr)
+{
+	int i, ret;
+
+	for (i = 0; i < nr; i++) {
+		ret = mtag_hook_resolve(names[i], &at[i]);
+		if (ret == -ENOENT)
+			pr_err("this kernel has no function %s\n", names[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int resolve(void)
+{
+	static const char *const names[] = { "kernel_clone", "kernel_wait4" };
+	unsigned long at[ARRAY_SIZE(names)];
+	int ret = mtag_selftest_resolve(names, at, ARRAY_SIZE(names)) ?: mtag_ways_resolve();
+
+	if (!ret) {
+		static_call_update(mtag_kernel_clone, (void *)at[0]);
+		static_call_update(mtag_kernel_wait4, (void *)at[1]);
+	}
+	mtag_resolve_end();
+	return ret;
+}
+
+static const struct mtag_way fork_way = { "fork", NULL,
+	{ mtag_life_fork_begin, mtag_life_fork_copied, mtag_life_fork_end, mtag_life_thread_begin }
+};
+
+static const struct mtag_way exit_way = { "exit", NULL,
+	{ mtag_life_mm_leave, mtag_life_mm_gone, mtag_life_thread_end }
+};
+
+static void hits(const struct mtag_way *way, u64 hits[MTAG_WAY_HOOKS])
+{
+	int i;
+
+	for (i = 0; i < MTAG_WAY_HOOKS; i++)
+		hits[i] = way->hooks[i] ? mtag_hook_hits(way->hooks[i]) : 0;
+}
+
+/* Have all hooks been hit since @before? */
+static int expect_hits(const struct mtag_way *way, const u64 before[MTAG_WAY_HOOKS])
+{
+	u64 now[MTAG_WAY_HOOKS];
+	int i;
+
+	hits(way, now);
+	for (i = 0; i < MTAG_WAY_HOOKS && way->hooks[i]; i++) {
+		if (now[i] != before[i])
+			continue;
+		pr_err("self-test: %s does not come through the hook on %s\n", way->name,
+		       mtag_hook_name(way->hooks[i]));
+		return -ENXIO;
+	}
+	return 0;
+}
+
+/* Reclaim and others may interfere: not every time. */
+static int run_way(struct mtag_drive *d, int i)
+{
+	const struct mtag_way *way = &mtag_ways[i];
+	u64 before[MTAG_WAY_HOOKS];
+	int attempt, ret;
+
+	hits(way, before);
+	for (attempt = 0; attempt < ATTEMPTS; attempt++) {
+		ret = way->run(d);
+		if (ret != -EAGAIN)
+			break;
+	}
+	if (ret == MTAG_WAY_MISSING) {
+		d->missing |= BIT(i);
+		return 0;
+	}
+	if (ret == -EAGAIN) {
+		pr_err("self-test: %s: %lld %s pages are counted, and there are %lld\n", way->name,
+		       d->got, d->kind, d->want);
+		ret = -ENXIO;
+	}
+	return ret ?: expect_hits(way, before);
+}
+
+static u64 losses(void)
+{
+	return atomic64_read(&mtag_stat.lost) + atomic64_read(&mtag_stat.overflow);
+}
+
+/* Has a limit, or the want of memory, kept the module from tracking something since it began? */
+bool mtag_drive_limited(const struct mtag_drive *d)
+{
+	return losses() != d->losses;
+}
+
+/* The process. It does not return to its program: that ends by the signal. */
+static int driven(void *data)
+{
+	struct mtag_drive *d = data;
+	int i;
+
+	d->task = get_task_struct(current);
+	complete(&d->began);
+	/* Pages that were touched on another CPU may wait there, and are not paged out. */
+	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
+	d->ret = expect_hits(&fork_way, d->before_fork);
+	d->s = mtag_space_get_mm(current->mm);
+	if (d->s) {
+		for (i = 0; mtag_ways[i].name && !d->ret; i++)
+			d->ret = run_way(d, i);
+		mtag_space_put(d->s);
+	} else if (!d->ret && !mtag_drive_limited(d)) {
+		pr_err("self-test: fork: the child is not tracked\n");
+		d->ret = -ENXIO;
+	}
+	send_sig(SIGKILL, current, 1);
+	return 0;
+}
+
+/* Until the process has ended: then nothing of it is in the module's code. */
+static void wait_for(struct mtag_drive *d, pid_t nr)
+{
+	/* It begins, whoever kills it. */
+	wait_for_completion(&d->began);
+	while (!READ_ONCE(d->task->exit_state)) {
+		schedule_timeout_uninterruptible(1);
+		try_to_freeze();
+	}
+	put_task_struct(d->task);
+	static_call(mtag_kernel_wait4)(nr, NULL, WNOHANG | __WALL, NULL);
+}
+
+/* Context: the loader is tracked. Return: false if a process is not to be had. */
+static bool fork_driven(struct mtag_drive *d)
+{
+	/* It sends no signal when it ends, and no tracer of the loader's follows it. */
+	struct kernel_clone_args args = { .flags = CLONE_UNTRACED, .fn = driven, .fn_arg = d };
+	pid_t nr = static_call(mtag_kernel_clone)(&args);
+
+	if (nr < 0)
+		return false;
+	wait_for(d, nr);
+	return true;
+}
+
+/* All pages of the process are gone, and the module has noticed. */
+static int expect_none_left(void)
+{
+	mtag_space_flush();
+	if (!atomic64_read(&mtag_stat.drift))
+		return 0;
+	pr_err("self-test: exit: %lld pages are left\n", atomic64_read(&mtag_stat.drift));
+	return -ENXIO;
+}
+
+static void say_missing(const struct mtag_drive *d)
+{
+	int i;
+
+	for (i = 0; mtag_ways[i].name; i++)
+		if (d->missing & BIT(i))
+			pr_info("self-test: no %s here: its hooks are not tried\n",
+				mtag_ways[i].name);
+}
+
+static int drive(struct mtag_drive *d)
+{
+	u64 before_exit[MTAG_WAY_HOOKS];
+
+	init_completion(&d->began);
+	d->losses = losses();
+	hits(&fork_way, d->before_fork);
+	hits(&exit_way, before_exit);
+	if (!fork_driven(d) || (!d->ret && mtag_drive_limited(d))) {
+		pr_notice("self-test: for want of memory or of a process not all hooks are tried\n");
+		return 0;
+	}
+	say_missing(d);
+	return d->ret ?: expect_hits(&exit_way, before_exit) ?: expect_none_left();
+}
+
+/**
+ * mtag_selftest_drive() - have a process go every way, and see whether the hooks see it
+ *
+ * Context: an init function of the module; its loader is tracked.
+ * Return: 0; -ENXIO, said by name, where something is not seen; -ENOENT, -ENOMEM.
+ */
+int mtag_selftest_drive(void)
+{
+	struct file *exe = mtag_exe_file(current->mm);
+	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
+	struct mtag_drive d = { };
+	int ret = resolve();
+
+	if (exe && buf)
+		d.exe = d_path(&exe->f_path, buf, PATH_MAX);
+	if (IS_ERR(d.exe))
+		d.exe = NULL;
+	if (!ret)
+		ret = drive(&d);
+	kfree(buf);
+	if (exe)
+		fput(exe);
+	return ret;
+}

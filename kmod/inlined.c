@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Refuses a kernel whose compiler has inlined a hooked function into others of its source file.
+ *
+ * The function may exist beside that, and be hooked; what the others do would not be seen. So the
+ * code of those that call it in the sources is looked through for a call of it.
+ */
+#include <linux/bits.h>
+#include <linux/kallsyms.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "hook.h"
+#include "mtag.h"
+
+/* x86: call and jmp, each with the distance in four bytes. */
+#define OPCODE_CALL	0xe8
+#define OPCODE_JMP	0xe9
+#define CALL_SIZE	5
+
+/* Calls go to the place before an ENDBR, or to the prefix of a function that counts their depth. */
+#define PREFIX_MAX	32
+
+/*
+ * Is the instruction at @text, if it is one, a call of @callee? What stands in the middle of
+ * another instruction is not told from one: four bytes that happen to be the right distance are
+ * no danger.
+ */
+static bool is_call(const u8 *text, unsigned long ip, const struct mtag_hook *callee)
+{
+	unsigned long to;
+	s32 distance;
+
+	if (text[0] != OPCODE_CALL && text[0] != OPCODE_JMP)
+		return false;
+	memcpy(&distance, text + 1, sizeof(distance));
+	to = ip + CALL_SIZE + distance;
+	return to <= callee->addr && to + PREFIX_MAX > callee->addr;
+}
+
+static bool range_calls(unsigned long start, unsigned long end, const struct mtag_hook *callee)
+{
+	u8 text[256];
+	unsigned long ip = start;
+	size_t size, i;
+
+	while (ip + CALL_SIZE <= end) {
+		size = min(sizeof(text), end - ip);
+		if (copy_from_kernel_nofault(text, (void *)ip, size))
+			return false;
+		for (i = 0; i + CALL_SIZE <= size; i++)
+			if (is_call(text + i, ip + i, callee))
+				return true;
+		ip += i;
+	}
+	return false;
+}
+
+/* Is there a function @name or a part of it, and does it call @callee? */
+static int part_calls(const char *name, const char *suffix, const struct mtag_hook *callee,
+		      bool *exists, bool *calls)
+{
+	unsigned long start, end;
+	int ret = mtag_resolve_range(name, suffix, &start, &end);
+
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
+	*exists = true;
+	*calls |= range_calls(start, end, callee);
+	return 0;
+}
+
+static int caller_calls(const char *name, const struct mtag_hook *callee, bool *exists, bool *calls)
+{
+	static const char *const suffixes[] = { MTAG_SUFFIXES };
+	char cold[32];
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		snprintf(cold, sizeof(cold), "%s.cold", suffixes[i]);
+		ret = part_calls(name, suffixes[i], callee, exists, calls);
+		if (!ret)
+			ret = part_calls(name, cold, callee, exists, calls);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* A caller that is inlined itself is not there; each that is must call, and one must be. */
+static int check(const struct mtag_called *called, const struct mtag_hook *callee)
+{
+	const char *rest = called->callers, *end;
+	char name[KSYM_NAME_LEN];
+	bool seen = false;
+	int ret;
+
+	for (; *rest; rest = *end ? end + 1 : end) {
+		bool exists = false, calls = false;
+
+		end = strchrnul(rest, ' ');
+		snprintf(name, sizeof(name), "%.*s", (int)(end - rest), rest);
+		ret = caller_calls(name, callee, &exists, &calls);
+		if (ret)
+			return ret;
+		if (exists && !calls) {
+			pr_err("this kernel's compiler has inlined %s into %s, where it cannot be hooked\n",
+			       callee->name, name);
+			return -ENOENT;
+		}
+		seen |= calls;
+	}
+	if (seen)
+		return 0;
+	pr_err("this kernel has no caller of %s: none of %s\n", callee->name, called->callers);
+	return -ENOENT;
+}
+
+static const struct mtag_hook *hook_of(const struct mtag_called *called)
+{
+	const struct mtag_hook *hook;
+
+	for (hook = mtag_hooks; hook->name; hook++)
+		if (!strcmp(hook->name, called->name))
+			return hook;
+	return NULL;
+}
+
+/**
+ * mtag_inlined_check() - is every hooked function called where the sources call it?
+ *
+ * Context: may sleep; while the module loads, the addresses of mtag_hooks[] filled in;
+ * mtag_resolve_end() is owed.
+ * Return: 0; -ENOENT, said by name, where one is inlined; -ENOMEM.
+ */
+int mtag_inlined_check(void)
+{
+	const struct mtag_called *called;
+	const struct mtag_hook *hook;
+	int ret = 0;
+
+	for (called = mtag_called; called->name && !ret; called++) {
+		hook = hook_of(called);
+		if (WARN_ON_ONCE(!hook))
+			return -ENOENT;
+		ret = check(called, hook);
+	}
+	return ret;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Code of the module that tasks run later, on their way back to user space.
+ *
+ * It may be long until a task gets there: a system call may wait for something. So the module,
+ * when it goes, takes back what has not begun. No reference on the module is needed, and nothing
+ * is written that CPUs share, however many calls are counted by this.
+ */
+#include <linux/percpu.h>
+#include <linux/sched/signal.h>
+#include <linux/static_call.h>
+#include <linux/task_work.h>
+#include "hook.h"
+#include "later.h"
+#include "mtag.h"
+
+/* Works that have been given to tasks, and have not ended; only the sum means anything. */
+static DEFINE_PER_CPU(long, mtag_works);
+
+static struct callback_head *cancel_none(struct task_struct *task,
+					 bool (*match)(struct callback_head *work, void *data),
+					 void *data)
+{
+	return NULL;
+}
+
+/* task_work_cancel_match(), which is not exported. */
+DEFINE_STATIC_CALL(mtag_work_cancel, cancel_none);
+
+static void later_run(struct callback_head *work)
+{
+	struct mtag_later *later = container_of(work, struct mtag_later, work);
+
+	later->run(later, true);
+	/* mtag_later_exit() waits for the instructions behind this one. */
+	this_cpu_dec(mtag_works);
+}
+
+/**
+ * mtag_later() - have a task do something on its way back to user space
+ * @task:	the current one, or one that has not run yet
+ * @later:	freed by @run
+ * @run:	see struct mtag_later
+ *
+ * Context: any but interrupts.
+ * Return: false if @task will never get there: @run is not called.
+ */
+bool mtag_later(struct task_struct *task, struct mtag_later *later,
+		void (*run)(struct mtag_later *later, bool runs))
+{
+	later->run = run;
+	this_cpu_inc(mtag_works);
+	init_task_work(&later->work, later_run);
+	if (!task_work_add(task, &later->work, TWA_RESUME))
+		return true;
+	this_cpu_dec(mtag_works);
+	return false;
+}
+
+static bool is_ours(struct callback_head *work, void *unused)
+{
+	return work->func == later_run;
+}
+
+/* Context: RCU. */
+static void take_back(struct task_struct *task)
+{
+	struct callback_head *work;
+	struct mtag_later *later;
+
+	while ((work = static_call(mtag_work_cancel)(task, is_ours, NULL))) {
+		later = container_of(work, struct mtag_later, work);
+		later->run(later, false);
+		this_cpu_dec(mtag_works);
+	}
+}
+
+static long works(void)
+{
+	long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(mtag_works, cpu));
+	return sum;
+}
+
+int mtag_later_init(void)
+{
+	unsigned long addr;
+	int ret = mtag_hook_resolve("task_work_cancel_match", &addr);
+
+	if (ret == -ENOENT)
+		pr_err("this kernel has no function task_work_cancel_match\n");
+	if (!ret)
+		static_call_update(mtag_work_cancel, (void *)addr);
+	mtag_resolve_end();
+	return ret;
+}
+
+/* Nothing of this is pending or runs any more. Context: may sleep; no hook is in. */
+void mtag_later_exit(void)
+{
+	struct task_struct *process, *task;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task)
+		take_back(task);
+	rcu_read_unlock();
+	while (works())
+		schedule_timeout_uninterruptible(1);
+	synchronize_rcu_tasks();
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages under migration. The kernel's RSS has them all the time, so they stay
+ * charged: taking one away notes where it was, and bringing it back finds the
+ * note and charges nothing.
+ *
+ * What is zapped meanwhile tells nobody: its note is left over, and the charge
+ * with it, until somebody looks. A reader looks at the page tables, a walk does
+ * in passing, and a work does once a second where nobody reads: a page that is
+ * no longer locked is not under migration any more.
+ *
+ * A note is of up to 512 consecutive pages, small or a huge one, that
+ * have one owner, found by address. All notes of a space are under its
+ * walk_lock; none is allocated or freed under it.
+ */
+#include <linux/bitmap.h>
+#include <linux/memory_hotplug.h>
+#include <linux/page-flags.h>
+#include <linux/rbtree.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "compat/compat.h"
+#include "hook.h"
+#include "migrate.h"
+#include "note.h"
+#include "owner.h"
+#include "rmap.h"
+#include "walk.h"
+
+/* ---- a work, where nobody reads ---- */
+
+static void expire_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(expirer, expire_work);
+static bool armed;
+
+static void arm(void)
+{
+	if (READ_ONCE(armed) || !mtag_hook_may_lock())
+		return;
+	WRITE_ONCE(armed, true);
+	queue_delayed_work(mtag_system_wq, &expirer, HZ);
+}
+
+/* All the time that a page is under migration its frame is locked. */
+static bool is_over(unsigned long pfn)
+{
+	struct page *page = pfn_to_online_page(pfn);
+
+	return !page || !PageLocked(compound_head(page));
+}
+
+/* Releases what is not under migration any more. Context: walk_lock. */
+static void expire(struct mtag_space *s, struct mtag_note **freed)
+{
+	struct rb_node *node, *next;
+	unsigned long place;
+	struct mtag_note *e;
+
+	for (node = rb_first(&s->migrations); node; node = next) {
+		next = rb_next(node);
+		e = mtag_note_of(node);
+		for_each_set_bit(place, e->pages, MTAG_NOTE_PAGES)
+			if (is_over(e->pfn + place))
+				mtag_note_release(s, e, place, freed);
+	}
+}
+
+/**
+ * mtag_migrate_expire() - release what was zapped in migrations that are over
+ * @s:		space
+ *
+ * Context: any but NMI.
+ */
+void mtag_migrate_expire(struct mtag_space *s)
+{
+	struct mtag_note *freed = NULL;
+
+	if (!atomic_read(&s->moving))
+		return;
+	raw_spin_lock(&s->walk_lock);
+	expire(s, &freed);
+	raw_spin_unlock(&s->walk_lock);
+	mtag_notes_push(freed);
+}
+
+static void expire_work(struct work_struct *work)
+{
+	struct mtag_space *s = NULL;
+	unsigned int bucket = 0;
+	bool more = false;
+
+	/* What is noted from here on arms it again. */
+	WRITE_ONCE(armed, false);
+	while ((s = mtag_space_next(s, &bucket))) {
+		mtag_migrate_expire(s);
+		more |= atomic_read(&s->moving);
+		cond_resched();
+	}
+	mtag_notes_trim();
+	if (more)
+		arm();
+}
+
+/* ---- events ---- */
+
+/* Where what is at @addr is noted: where page tables that move take it. Context: walk_lock. */
+static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
+{
+	return addr - s->shift_from < s->shift_len ? addr - s->shift_from + s->shift_to : addr;
+}
+
+/**
+ * mtag_migrate_take() - migration takes pages away, which stay charged
+ * @s:		space
+ * @page:	the first of @nr, in one huge page at most
+ * @nr:		pages
+ * @addr:	where they were, or MTAG_NO_ADDR
+ * @tag:	that all of them are charged to
+ * @kind:	what they are charged as
+ *
+ * Context: page-table lock; the pages are locked.
+ * Return: false if they cannot be noted: the caller releases them, and they are charged when they
+ * come back.
+ */
+bool mtag_migrate_take(struct mtag_space *s, const struct page *page, int nr, unsigned long addr,
+		       u32 tag, enum mtag_kind kind)
+{
+	struct mtag_note *e = NULL, *spare, *freed = NULL;
+
+	if (addr == MTAG_NO_ADDR)
+		return false;
+	spare = mtag_note_get();
+	raw_spin_lock(&s->walk_lock);
+	s->fork_events++;
+	addr = noted_at(s, addr);
+	mtag_note_release_old(s, addr, nr, &freed);
+	e = mtag_note_add(s, &spare, page_to_pfn(page), nr, addr, tag, kind);
+	raw_spin_unlock(&s->walk_lock);
+	mtag_notes_push(freed);
+	mtag_notes_push(spare);
+	if (e)
+		arm();
+	return e;
+}
+
+/**
+ * mtag_migrate_restore() - migration brings a page back
+ * @s:		space
+ * @addr:	where it is mapped
+ * @tag:	filled with the tag that it is charged to
+ *
+ * Context: page-table lock.
+ * Return: false if it is charged to nobody.
+ */
+bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
+{
+	struct mtag_note *e, *freed = NULL;
+
+	if (!atomic_read(&s->moving))
+		return false;
+	raw_spin_lock(&s->walk_lock);
+	s->fork_events++;
+	addr = noted_at(s, addr);
+	e = mtag_note_find(s, addr);
+	if (e) {
+		*tag = e->tag;
+		mtag_note_clear(s, e, mtag_note_place(e, addr), &freed);
+	}
+	raw_spin_unlock(&s->walk_lock);
+	mtag_notes_push(freed);
+	return e;
+}
+
+/*
+ * Has what is noted at page tables that move go with them. What was noted where they go is gone;
+ * exec moves its stack by less than its length. Context: walk_lock.
+ */
+static void shift_notes(struct mtag_space *s, struct mtag_note **freed)
+{
+	unsigned long from = s->shift_from, end = from + s->shift_len;
+	struct mtag_note *e, *moved = NULL, *next;
+	struct rb_node *node, *after;
+
+	for (node = rb_first(&s->migrations); node; node = after) {
+		after = rb_next(node);
+		e = mtag_note_cut(s, mtag_note_of(node), from, end);
+		if (!e)
+			continue;
+		e->addr += s->shift_to - from;
+		e->next = moved;
+		moved = e;
+	}
+	mtag_note_release_range(s, s->shift_to, s->shift_len, freed);
+	for (e = moved; e; e = next) {
+		next = e->next;
+		rb_add(&e->node, &s->migrations, mtag_note_less);
+	}
+}
+
+/**
+ * mtag_migrate_shift() - mremap is about to move page tables, and what is under migration with them
+ * @s:		space
+ * @from:	address, page-aligned
+ * @to:		address, page-aligned, where nothing else is mapped
+ * @len:	bytes
+ *
+ * Until mtag_migrate_shifted() what comes and goes at @from is noted where it will be at @to.
+ * Context: mmap_lock held for writing.
+ */
+void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long to,
+			unsigned long len)
+{
+	struct mtag_note *freed = NULL;
+	bool any = atomic_read(&s->moving);
+
+	if (any && mtag_hook_may_lock())
+		mtag_notes_prepare(GFP_NOWAIT);
+	raw_spin_lock(&s->walk_lock);
+	s->shift_from = from;
+	s->shift_to = to;
+	WRITE_ONCE(s->shift_len, len);
+	if (any)
+		shift_notes(s, &freed);
+	raw_spin_unlock(&s->walk_lock);
+	mtag_notes_push(freed);
+}
+
+/**
+ * mtag_migrate_shifted() - page tables that mremap moved have moved
+ * @s:		space
+ *
+ * Context: no mremap is under way, or this is its process, behind it.
+ */
+void mtag_migrate_shifted(struct mtag_space *s)
+{
+	if (!READ_ONCE(s->shift_len))
+		return;
+	raw_spin_lock(&s->walk_lock);
+	WRITE_ONCE(s->shift_len, 0);
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/* ---- walks ---- */
+
+/**
+ * mtag_migrate_check_begin() - a walk begins, which will find what is under migration still
+ * @s:		space
+ *
+ * Context: build_lock and walk_lock.
+ */
+void mtag_migrate_check_begin(struct mtag_space *s)
+{
+	struct rb_node *node;
+
+	for (node = rb_first(&s->migrations); node; node = rb_next(node))
+		bitmap_copy(mtag_note_of(node)->check, mtag_note_of(node)->pages, MTAG_NOTE_PAGES);
+}
+
+/**
+ * mtag_migrate_seen() - a walk finds a page under migration
+ * @s:		space
+ * @addr:	where it will be mapped
+ * @tag:	filled with the tag that it is charged to
+ *
+ * Context: page-table lock and walk_lock.
+ * Return: false if it is charged to nobody.
+ */
+bool mtag_migrate_seen(struct mtag_space *s, unsigned long addr, u32 *tag)
+{
+	struct mtag_note *e = mtag_note_find(s, addr);
+
+	if (!e)
+		return false;
+	__clear_bit(mtag_note_place(e, addr), e->check);
+	*tag = e->tag;
+	return true;
+}
+
+/**
+ * mtag_migrate_found() - a walk that counts finds a page under migration that is charged to nobody
+ * @s:		space
+ * @page:	that was taken away
+ * @addr:	where it will be mapped
+ * @tag:	that the walk counts it for
+ * @kind:	what the walk counts it as
+ *
+ * Context: page-table lock and walk_lock.
+ * Return: false if it cannot be noted, and must not be counted.
+ */
+bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned long addr, u32 tag,
+			enum mtag_kind kind)
+{
+	struct mtag_note *spare = mtag_note_pop(), *e;
+
+	e = mtag_note_add(s, &spare, page_to_pfn(page), 1, addr, tag, kind);
+	if (e)
+		__clear_bit(mtag_note_place(e, addr), e->check);
+	mtag_notes_push(spare);
+	return e;
+}
+
+/* What was not found is forgotten, and released if @release. Context: walk_lock. */
+static struct mtag_note *check_end(struct mtag_space *s, bool release)
+{
+	struct mtag_note *e, *freed = NULL;
+	struct rb_node *node, *next;
+	unsigned long place;
+
+	for (node = rb_first(&s->migrations); node; node = next) {
+		next = rb_next(node);
+		e = mtag_note_of(node);
+		for_each_set_bit(place, e->check, MTAG_NOTE_PAGES) {
+			if (release)
+				mtag_note_release(s, e, place, &freed);
+			else
+				mtag_note_clear(s, e, place, &freed);
+		}
+	}
+	return freed;
+}
+
+/**
+ * mtag_migrate_check_end() - what a walk has not found is not under migration any more
+ * @s:		space
+ * @release:	it is charged, and released now; else the accounts are without it already
+ *
+ * Context: build_lock and walk_lock.
+ */
+void mtag_migrate_check_end(struct mtag_space *s, bool release)
+{
+	mtag_notes_push(check_end(s, release));
+}
+
+/* Have what walks need. Context: may sleep if @gfp may; no lock of the module but build_lock. */
+void mtag_migrate_prepare(gfp_t gfp)
+{
+	mtag_notes_prepare(gfp);
+}
+
+/* ---- readers ---- */
+
+static void settle_visit(struct mtag_visitor *v, const struct mtag_pte *e)
+{
+	u32 ignored;
+	int i;
+
+	for (i = 0; e->moving && i < e->nr; i++)
+		mtag_migrate_seen(v->s, e->addr + i * PAGE_SIZE, &ignored);
+}
+
+static void settle_leave(struct mtag_visitor *v, unsigned long end)
+{
+}
+
+/* Looks where a note at @addr may have pages: perhaps in several mappings. */
+static void settle_note(struct mtag_space *s, struct mm_struct *mm, unsigned long addr)
+{
+	VMA_ITERATOR(vmi, mm, addr);
+	struct mtag_visitor v = { .visit = settle_visit, .leave = settle_leave, .s = s };
+	unsigned long end = addr + MTAG_NOTE_PAGES * PAGE_SIZE;
+	struct vm_area_struct *vma;
+
+	for_each_vma_range(vmi, vma, end)
+		mtag_walk_vma(&v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
+}
+
+/* The next note behind @addr: where it is. */
+static bool next_note(struct mtag_space *s, unsigned long *addr)
+{
+	struct rb_node *node;
+	bool found = false;
+
+	raw_spin_lock(&s->walk_lock);
+	for (node = rb_first(&s->migrations); node && !found; node = rb_next(node)) {
+		found = mtag_note_of(node)->addr > *addr;
+		if (found)
+			*addr = mtag_note_of(node)->addr;
+	}
+	raw_spin_unlock(&s->walk_lock);
+	return found;
+}
+
+/**
+ * mtag_migrate_settle() - release what was zapped while it was under migration
+ * @s:		space
+ * @mm:		its mm
+ *
+ * Context: build_lock, mmap_lock for reading; may sleep.
+ */
+void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
+{
+	unsigned long addr = 0;
+
+	mtag_migrate_shifted(s);
+	mtag_migrate_expire(s);
+	if (!atomic_read(&s->moving))
+		return;
+	raw_spin_lock(&s->walk_lock);
+	mtag_migrate_check_begin(s);
+	raw_spin_unlock(&s->walk_lock);
+	while (next_note(s, &addr))
+		settle_note(s, mm, addr);
+	raw_spin_lock(&s->walk_lock);
+	mtag_migrate_check_end(s, true);
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/* ---- ends ---- */
+
+/**
+ * mtag_migrate_forget() - nothing of a space is noted any more
+ * @s:		space
+ * @release:	it is charged, and has ended: all that is left was zapped
+ *
+ * Context: may sleep; no event of the space comes after this, or it is parked.
+ */
+void mtag_migrate_forget(struct mtag_space *s, bool release)
+{
+	raw_spin_lock(&s->walk_lock);
+	mtag_migrate_check_begin(s);
+	mtag_migrate_check_end(s, release);
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/* Context: no hook is in, and no space is left. */
+void mtag_migrate_exit(void)
+{
+	struct mtag_note *e;
+
+	cancel_delayed_work_sync(&expirer);
+	armed = false;
+	while ((e = mtag_note_pop())) {
+		kfree(e);
+		mtag_uncharge_memory(sizeof(*e));
+	}
+}

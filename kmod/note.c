@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The notes of what is under migration: their memory, and those of a space, by address.
+ */
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "hook.h"
+#include "note.h"
+#include "rmap.h"
+#include "walk.h"
+
+#define AT_HAND	32
+
+/* ---- memory: notes that were used once are kept until the hooks are out ---- */
+
+static struct mtag_note *unused;
+static unsigned int nr_unused;
+static DEFINE_RAW_SPINLOCK(unused_lock);	/* both; the number is read without it */
+
+struct mtag_note *mtag_note_pop(void)
+{
+	struct mtag_note *e;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&unused_lock, flags);
+	e = unused;
+	if (e) {
+		unused = e->next;
+		e->next = NULL;
+		nr_unused--;
+	}
+	raw_spin_unlock_irqrestore(&unused_lock, flags);
+	return e;
+}
+
+/* Gives back a list of notes, which may be empty. Context: any. */
+void mtag_notes_push(struct mtag_note *e)
+{
+	struct mtag_note *next;
+	unsigned long flags;
+
+	for (; e; e = next) {
+		next = e->next;
+		raw_spin_lock_irqsave(&unused_lock, flags);
+		e->next = unused;
+		unused = e;
+		nr_unused++;
+		raw_spin_unlock_irqrestore(&unused_lock, flags);
+	}
+}
+
+static struct mtag_note *note_alloc(gfp_t gfp)
+{
+	struct mtag_note *e = kmalloc(sizeof(*e), gfp | __GFP_NOWARN);
+
+	if (e) {
+		mtag_charge_unlimited(sizeof(*e));
+		e->next = NULL;
+	}
+	return e;
+}
+
+/*
+ * Without the reserves: the caller may be reclaiming, and can do without. Context: any but
+ * interrupts.
+ */
+struct mtag_note *mtag_note_get(void)
+{
+	struct mtag_note *e = mtag_note_pop();
+
+	if (!e && mtag_hook_may_lock())
+		e = note_alloc(GFP_NOWAIT | __GFP_NOMEMALLOC);
+	return e;
+}
+
+/* Has notes at hand for a walk, which finds a few at most. Context: may sleep if @gfp may. */
+void mtag_notes_prepare(gfp_t gfp)
+{
+	struct mtag_note *e;
+
+	while (READ_ONCE(nr_unused) < AT_HAND) {
+		e = note_alloc(gfp & ~__GFP_ACCOUNT);
+		if (!e)
+			return;
+		mtag_notes_push(e);
+	}
+}
+
+/* Context: may sleep. */
+void mtag_notes_trim(void)
+{
+	struct mtag_note *e;
+
+	while (READ_ONCE(nr_unused) > 4 * AT_HAND && (e = mtag_note_pop())) {
+		kfree(e);
+		mtag_uncharge_memory(sizeof(*e));
+	}
+}
+
+/* ---- the notes of a space; context of all: walk_lock ---- */
+
+bool mtag_note_less(struct rb_node *a, const struct rb_node *b)
+{
+	return mtag_note_of(a)->addr < rb_entry(b, struct mtag_note, node)->addr;
+}
+
+/* The last note that begins at @addr or before; NULL: there is none. */
+static struct mtag_note *note_before(struct mtag_space *s, unsigned long addr)
+{
+	struct rb_node *node = s->migrations.rb_node;
+	struct mtag_note *found = NULL;
+
+	while (node) {
+		struct mtag_note *e = mtag_note_of(node);
+
+		if (e->addr <= addr) {
+			found = e;
+			node = node->rb_right;
+		} else {
+			node = node->rb_left;
+		}
+	}
+	return found;
+}
+
+static struct mtag_note *note_prev(struct mtag_note *e)
+{
+	struct rb_node *node = rb_prev(&e->node);
+
+	return node ? mtag_note_of(node) : NULL;
+}
+
+/* The note that has the page at @addr under migration, or NULL. */
+struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr)
+{
+	struct mtag_note *e;
+
+	if (addr == MTAG_NO_ADDR)
+		return NULL;
+	for (e = note_before(s, addr); e; e = note_prev(e)) {
+		if (mtag_note_place(e, addr) >= MTAG_NOTE_PAGES)
+			return NULL;
+		if (test_bit(mtag_note_place(e, addr), e->pages))
+			return e;
+	}
+	return NULL;
+}
+
+/* One page less is noted. A note without any is added to @freed. */
+void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long place,
+		     struct mtag_note **freed)
+{
+	__clear_bit(place, e->pages);
+	__clear_bit(place, e->check);
+	atomic_dec(&s->moving);
+	if (--e->left)
+		return;
+	rb_erase(&e->node, &s->migrations);
+	e->next = *freed;
+	*freed = e;
+}
+
+/* The page went while it was under migration: it is released now. */
+void mtag_note_release(struct mtag_space *s, struct mtag_note *e, unsigned long place,
+		       struct mtag_note **freed)
+{
+	mtag_walk_late(s, e->tag, e->kind, !test_bit(place, e->check));
+	mtag_note_clear(s, e, place, freed);
+}
+
+/* A walk that goes through the space has still to come to @addr. */
+static bool walk_comes(struct mtag_space *s, unsigned long addr)
+{
+	return s->walk && !s->walk->retag && addr >= s->walk->cursor;
+}
+
+/* A note that goes on where @addr is, with frames behind its own, or NULL. */
+static struct mtag_note *note_to_extend(struct mtag_space *s, unsigned long pfn, int nr,
+					unsigned long addr, u32 tag, enum mtag_kind kind)
+{
+	struct mtag_note *e = note_before(s, addr);
+	unsigned long place;
+
+	if (!e || e->tag != tag || e->kind != kind)
+		return NULL;
+	place = mtag_note_place(e, addr);
+	return place + nr <= MTAG_NOTE_PAGES && e->pfn + place == pfn ? e : NULL;
+}
+
+/* Notes @nr pages in a note that is there, or uses up *@spare. */
+struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, unsigned long pfn,
+				int nr, unsigned long addr, u32 tag, enum mtag_kind kind)
+{
+	struct mtag_note *e = note_to_extend(s, pfn, nr, addr, tag, kind);
+	unsigned long place;
+
+	if (!e) {
+		e = *spare;
+		if (!e)
+			return NULL;
+		*spare = NULL;
+		memset(e, 0, sizeof(*e));
+		e->addr = addr;
+		e->pfn = pfn;
+		e->tag = tag;
+		e->kind = kind;
+		rb_add(&e->node, &s->migrations, mtag_note_less);
+	}
+	place = mtag_note_place(e, addr);
+	bitmap_set(e->pages, place, nr);
+	if (walk_comes(s, addr))
+		bitmap_set(e->check, place, nr);
+	e->left += nr;
+	atomic_add(nr, &s->moving);
+	return e;
+}
+
+/* What was noted there before is gone: another page was mapped since. */
+void mtag_note_release_old(struct mtag_space *s, unsigned long addr, int nr,
+			   struct mtag_note **freed)
+{
+	struct mtag_note *e;
+	int i;
+
+	for (i = 0; i < nr && !RB_EMPTY_ROOT(&s->migrations); i++, addr += PAGE_SIZE) {
+		e = mtag_note_find(s, addr);
+		if (e)
+			mtag_note_release(s, e, mtag_note_place(e, addr), freed);
+	}
+}
+
+/* What is noted at these addresses is gone. */
+void mtag_note_release_range(struct mtag_space *s, unsigned long addr, unsigned long len,
+			     struct mtag_note **freed)
+{
+	struct rb_node *node, *next;
+	unsigned long place;
+	struct mtag_note *e;
+
+	for (node = rb_first(&s->migrations); node; node = next) {
+		next = rb_next(node);
+		e = mtag_note_of(node);
+		for_each_set_bit(place, e->pages, MTAG_NOTE_PAGES)
+			if (e->addr + place * PAGE_SIZE - addr < len)
+				mtag_note_release(s, e, place, freed);
+	}
+}
+
+/* Those places of @e whose addresses are from @from to @end. */
+static void places_between(const struct mtag_note *e, unsigned long from, unsigned long end,
+			   unsigned long *first, unsigned long *behind)
+{
+	*first = from > e->addr ? min(mtag_note_place(e, from), MTAG_NOTE_PAGES) : 0;
+	*behind = end > e->addr ? min(mtag_note_place(e, end), MTAG_NOTE_PAGES) : 0;
+}
+
+/**
+ * mtag_note_cut() - take the part of a note that concerns some addresses out of the space
+ * @s:		space
+ * @e:		in it
+ * @from:	address
+ * @end:	behind the last
+ *
+ * Return: a note with that part, in no tree, often @e itself; NULL: there is none, or no memory
+ * for it, and what comes back later is charged anew.
+ */
+struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsigned long from,
+				unsigned long end)
+{
+	unsigned long first, behind, place;
+	struct mtag_note *part;
+
+	places_between(e, from, end, &first, &behind);
+	place = find_next_bit(e->pages, MTAG_NOTE_PAGES, first);
+	if (place >= behind)
+		return NULL;
+	if (find_first_bit(e->pages, MTAG_NOTE_PAGES) >= first &&
+	    find_next_bit(e->pages, MTAG_NOTE_PAGES, behind) >= MTAG_NOTE_PAGES) {
+		rb_erase(&e->node, &s->migrations);
+		return e;
+	}
+	part = mtag_note_pop();
+	if (!part)
+		return NULL;
+	memset(part, 0, sizeof(*part));
+	part->addr = e->addr + first * PAGE_SIZE;
+	part->pfn = e->pfn + first;
+	part->tag = e->tag;
+	part->kind = e->kind;
+	for (; place < behind; place = find_next_bit(e->pages, MTAG_NOTE_PAGES, place + 1)) {
+		__clear_bit(place, e->pages);
+		__set_bit(place - first, part->pages);
+		if (__test_and_clear_bit(place, e->check))
+			__set_bit(place - first, part->check);
+		e->left--;
+		part->left++;
+	}
+	return part;
+}

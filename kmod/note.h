@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Notes of pages under migration; note.c. Only migrate.c needs them.
+ */
+#ifndef MTAG_NOTE_H
+#define MTAG_NOTE_H
+
+#include <linux/bitmap.h>
+#include <linux/rbtree.h>
+#include "mtag.h"
+
+#define MTAG_NOTE_PAGES	512UL
+
+/**
+ * struct mtag_note - pages under migration
+ * @node:	in space->migrations, by @addr; there may be several of one address
+ * @next:	in a list of those that are free
+ * @addr:	of the first page
+ * @pfn:	of the first page, before it was taken away
+ * @tag:	that they are charged to
+ * @kind:	what they are charged as
+ * @left:	how many are
+ * @pages:	those that are charged, and not mapped
+ * @check:	those of them that a walk has not found yet
+ */
+struct mtag_note {
+	union {
+		struct rb_node node;
+		struct mtag_note *next;
+	};
+	unsigned long addr;
+	unsigned long pfn;
+	u32 tag;
+	u8 kind;
+	u16 left;
+	DECLARE_BITMAP(pages, MTAG_NOTE_PAGES);
+	DECLARE_BITMAP(check, MTAG_NOTE_PAGES);
+};
+
+static inline struct mtag_note *mtag_note_of(struct rb_node *node)
+{
+	return rb_entry(node, struct mtag_note, node);
+}
+
+static inline unsigned long mtag_note_place(const struct mtag_note *e, unsigned long addr)
+{
+	return (addr - e->addr) >> PAGE_SHIFT;
+}
+
+/* Memory. */
+struct mtag_note *mtag_note_pop(void);
+struct mtag_note *mtag_note_get(void);
+void mtag_notes_push(struct mtag_note *e);
+void mtag_notes_prepare(gfp_t gfp);
+void mtag_notes_trim(void);
+
+/* The notes of a space; context of all: walk_lock. */
+bool mtag_note_less(struct rb_node *a, const struct rb_node *b);
+struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr);
+struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, unsigned long pfn,
+				int nr, unsigned long addr, u32 tag, enum mtag_kind kind);
+void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long place,
+		     struct mtag_note **freed);
+void mtag_note_release(struct mtag_space *s, struct mtag_note *e, unsigned long place,
+		       struct mtag_note **freed);
+void mtag_note_release_old(struct mtag_space *s, unsigned long addr, int nr,
+			   struct mtag_note **freed);
+void mtag_note_release_range(struct mtag_space *s, unsigned long addr, unsigned long len,
+			     struct mtag_note **freed);
+struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsigned long from,
+				unsigned long end);
+
+#endif /* MTAG_NOTE_H */

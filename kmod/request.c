@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests by netlink that may wait for another process: for the locks of its
+ * memory, which it may keep for as long as it likes.
+ *
+ * The netlink core calls a family with a lock held that every other user of
+ * generic netlink needs as soon as anybody registers a family. So such a
+ * request is only noted there, and answered by the same task on its way back
+ * to user space: with its own credentials, before its sendmsg() returns, and
+ * only a fatal signal ends the waiting.
+ */
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/netlink.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+#include "later.h"
+#include "netlink.h"
+
+/**
+ * struct batch - the requests of one sendmsg()
+ * @later:	answers them
+ * @node:	in batches
+ * @task:	whose they are; only compared
+ * @requests:	in the order in which they came
+ */
+struct batch {
+	struct mtag_later later;
+	struct list_head node;
+	struct task_struct *task;
+	struct list_head requests;
+};
+
+static LIST_HEAD(batches);
+static DEFINE_SPINLOCK(batches_lock);	/* batches, and their requests while they are in there */
+
+static void request_free(struct mtag_request *r)
+{
+	put_cred(r->opener);
+	consume_skb(r->skb);
+	sock_put(r->sk);
+	kfree(r);
+}
+
+static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlmsghdr *nlh,
+					  const struct nlattr *pid, mtag_request_t *run)
+{
+	struct mtag_request *r = kzalloc(sizeof(*r), MTAG_GFP);
+
+	if (!r)
+		return NULL;
+	/* A program's socket, so it has a file. */
+	r->sk = NETLINK_CB(skb).sk;
+	r->opener = get_cred(r->sk->sk_socket->file->f_cred);
+	sock_hold(r->sk);
+	r->skb = skb_get(skb);
+	r->nlh = nlh;
+	r->portid = NETLINK_CB(skb).portid;
+	r->pid = pid;
+	r->run = run;
+	return r;
+}
+
+static void answer(struct mtag_request *r)
+{
+	int err = r->run(r);
+
+	/* As the core does, where a dump that has begun says so by itself. */
+	if (err != -EINTR && (err || r->nlh->nlmsg_flags & NLM_F_ACK))
+		netlink_ack(r->skb, (struct nlmsghdr *)r->nlh, err, &r->extack);
+}
+
+static void batch_run(struct mtag_later *later, bool runs)
+{
+	struct batch *b = container_of(later, struct batch, later);
+	struct mtag_request *r, *next;
+
+	spin_lock(&batches_lock);
+	list_del(&b->node);
+	spin_unlock(&batches_lock);
+	list_for_each_entry_safe(r, next, &b->requests, node) {
+		if (runs)
+			answer(r);
+		request_free(r);
+	}
+	kfree(b);
+	module_put(THIS_MODULE);
+}
+
+/* The batch that the current task collects, to which @r is added; NULL: it has none yet. */
+static struct batch *batch_join(struct mtag_request *r)
+{
+	struct batch *b, *found = NULL;
+
+	spin_lock(&batches_lock);
+	list_for_each_entry(b, &batches, node)
+		if (b->task == current)
+			found = b;
+	if (found)
+		list_add_tail(&r->node, &found->requests);
+	spin_unlock(&batches_lock);
+	return found;
+}
+
+static int batch_begin(struct mtag_request *r)
+{
+	struct batch *b = kmalloc(sizeof(*b), MTAG_GFP);
+
+	if (!b)
+		return -ENOMEM;
+	b->task = current;
+	INIT_LIST_HEAD(&b->requests);
+	list_add(&r->node, &b->requests);
+	spin_lock(&batches_lock);
+	list_add(&b->node, &batches);
+	spin_unlock(&batches_lock);
+	/*
+	 * A request may take long: the module stays, and rmmod says so, instead of waiting for
+	 * it.
+	 */
+	__module_get(THIS_MODULE);
+	if (mtag_later(current, &b->later, batch_run))
+		return 0;
+	/* It is exiting. */
+	spin_lock(&batches_lock);
+	list_del(&b->node);
+	spin_unlock(&batches_lock);
+	kfree(b);
+	module_put(THIS_MODULE);
+	return -EINTR;
+}
+
+/**
+ * mtag_request() - have a request answered where it may wait
+ * @skb:	of the request
+ * @nlh:	its header
+ * @pid:	its proc-pid in @skb, or NULL
+ * @run:	answers it; its errors are told as those of ->doit() are
+ *
+ * Context: ->doit() or ->start() of the family.
+ * Return: -EINTR, by which the core leaves the answer to us; another error.
+ */
+int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
+		 mtag_request_t *run)
+{
+	struct mtag_request *r;
+	int err;
+
+	/* It never gets to user space. */
+	if (current->flags & PF_KTHREAD)
+		return -EOPNOTSUPP;
+	r = request_alloc(skb, nlh, pid, run);
+	if (!r)
+		return -ENOMEM;
+	if (batch_join(r))
+		return -EINTR;
+	err = batch_begin(r);
+	if (err)
+		request_free(r);
+	return err ?: -EINTR;
+}

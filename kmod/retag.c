@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gives a range of a process to a tag: what is mapped there from now on and, if the caller wants
+ * that, what is resident already.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include "compat/compat.h"
+#include "owner.h"
+#include "rmap.h"
+#include "walk.h"
+
+struct retagger {
+	struct mtag_visitor v;
+	struct mtag_walk w;
+	bool present;
+	bool missed;	/* a page whose place cannot be told is beyond the range, or was passed */
+	u64 moved, kept;
+};
+
+/* Caller holds walk_lock. */
+static void move_charge(struct retagger *r, u32 from, enum mtag_kind kind)
+{
+	mtag_account_add(r->v.s, from, kind, -1);
+	mtag_account_add(r->v.s, r->w.tag, kind, 1);
+	r->moved += PAGE_SIZE;
+}
+
+/* A frame that a relative maps too, or that KSM shares, keeps its owner. */
+static void retag_anon(struct retagger *r, struct page *page)
+	__must_hold(&r->v.s->walk_lock)
+{
+	u32 from;
+
+	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 || !trylock_page(page)) {
+		r->kept += PAGE_SIZE;
+		return;
+	}
+	/* In the swap cache: a relative may have it in swap. */
+	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 ||
+	    folio_test_swapcache(page_folio(page))) {
+		r->kept += PAGE_SIZE;
+	} else {
+		from = mtag_owner_get(page);
+		if (from != r->w.tag) {
+			move_charge(r, from, MTAG_ANON);
+			mtag_owner_change(page, r->w.tag);
+		}
+	}
+	/* Waking who waits for it may sleep on PREEMPT_RT. The page-table lock keeps events off. */
+	raw_spin_unlock(&r->v.s->walk_lock);
+	unlock_page(page);
+	raw_spin_lock(&r->v.s->walk_lock);
+}
+
+/*
+ * The page of a file that @e is at, or one of a driver's, which is charged as the mapping's
+ * first.
+ */
+static void retag_file(struct retagger *r, const struct mtag_pte *e, int i)
+{
+	unsigned long addr, ignored;
+	u32 from;
+
+	if (!mtag_range_place(e->vma, e->page + i, &addr)) {
+		addr = e->vma->vm_start;
+		/* All of them go to another tag at once, or none does. */
+		r->missed = true;
+		if (addr < r->w.start)
+			return;
+	}
+	from = mtag_range_tag(r->v.s, addr, &ignored);
+	if (from != r->w.tag)
+		move_charge(r, from, mtag_file_kind(e->page));
+}
+
+static void retag_visit(struct mtag_visitor *v, const struct mtag_pte *e)
+{
+	struct retagger *r = container_of(v, struct retagger, v);
+	int i;
+
+	/* What is under migration follows when it comes back. */
+	if (!e->page || e->moving)
+		return;
+	for (i = 0; i < e->nr; i++) {
+		if (!PageAnon(e->page))
+			retag_file(r, e, i);
+		else if (r->present)
+			retag_anon(r, e->page + i);
+	}
+}
+
+static void retag_leave(struct mtag_visitor *v, unsigned long end)
+{
+	container_of(v, struct retagger, v)->w.cursor = end;
+}
+
+static void retag_set(struct mtag_space *s, struct mtag_walk *w)
+{
+	raw_spin_lock(&s->walk_lock);
+	s->walk = w;
+	WRITE_ONCE(s->slow, w ? s->slow | MTAG_SLOW_WALK : s->slow & ~MTAG_SLOW_WALK);
+	raw_spin_unlock(&s->walk_lock);
+}
+
+/*
+ * Mappings whose pages have no address of their own are retagged whole or not at all: what a driver
+ * inserts, and what it hands out at a fault. Only files and block devices have pages in the file's
+ * own mapping.
+ */
+static bool placeless(const struct vm_area_struct *vma)
+{
+	umode_t mode = vma->vm_file ? file_inode(vma->vm_file)->i_mode : S_IFREG;
+
+	return vma->vm_flags & (VM_PFNMAP | VM_MIXEDMAP | VM_IO | VM_DONTEXPAND) ||
+	       !(S_ISREG(mode) || S_ISBLK(mode));
+}
+
+static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long end)
+{
+	VMA_ITERATOR(vmi, mm, addr);
+	struct vm_area_struct *vma;
+
+	for_each_vma_range(vmi, vma, end)
+		if (placeless(vma) && (vma->vm_start < addr || vma->vm_end > end))
+			return -EINVAL;
+	return 0;
+}
+
+/* Pages may have moved although this fails. */
+static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long addr,
+		      unsigned long end)
+{
+	VMA_ITERATOR(vmi, mm, addr);
+	struct mtag_space *s = r->v.s;
+	struct vm_area_struct *vma;
+	int ret;
+
+	for_each_vma_range(vmi, vma, end)
+		mtag_walk_vma(&r->v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
+	raw_spin_lock(&s->walk_lock);
+	r->w.cursor = end;
+	raw_spin_unlock(&s->walk_lock);
+	ret = mtag_range_give(s, addr, end - 1, r->w.tag);
+	if (!ret)
+		mtag_space_slow(s, MTAG_SLOW_RANGE, 0);
+	/* Those who came or went meanwhile could not be told apart either. */
+	if (ret || r->missed)
+		mtag_space_dirty(s);
+	return ret;
+}
+
+/**
+ * mtag_range_retag() - give a range of the current process to a tag
+ * @s:		space of the current process
+ * @addr:	page-aligned
+ * @len:	bytes, whole pages, not 0
+ * @tag:	id, with an account in @s
+ * @flags:	MTAG_RANGE_*
+ * @moved:	bytes of resident pages that changed their owner
+ * @kept:	bytes of anonymous pages that were asked for and could not
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL, also for part of a mapping whose pages have no address of their own; -ENOMEM,
+ * -EINTR, -EAGAIN, -ESRCH; -ENOSPC for too many ranges.
+ */
+int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
+		     u32 flags, u64 *moved, u64 *kept)
+{
+	struct mm_struct *mm = current->mm;
+	struct retagger r = {
+		.v = { .visit = retag_visit, .leave = retag_leave, .s = s },
+		.w = { .retag = true, .start = addr, .cursor = addr, .tag = tag },
+		.present = flags & MTAG_RANGE_PRESENT,
+	};
+	int ret = 0;
+
+	/* Forked, and not counted for the want of memory. */
+	if (!READ_ONCE(s->live))
+		ret = mtag_walk_repair(s);
+	if (ret)
+		return ret;
+	ret = mutex_lock_killable(&s->tree->build_lock);
+	if (ret)
+		return ret;
+	if (!s->live) {
+		ret = -ESRCH;
+		goto unlock_build;
+	}
+	/*
+	 * No grace period: an event at an address is over, or has seen this, when the walk gets the
+	 * page-table lock of that address. Before it is there it is charged to the old tag anyway.
+	 */
+	retag_set(s, &r.w);
+	ret = mtag_walk_lock(mm);
+	if (ret)
+		goto unset;
+	ret = retag_check(mm, addr, addr + len) ?: mtag_range_reserve(s);
+	if (!ret)
+		ret = retag_walk(&r, mm, addr, addr + len);
+	retag_set(s, NULL);
+	mmap_read_unlock(mm);
+	*moved = r.moved;
+	*kept = r.kept;
+	goto unlock_build;
+unset:
+	retag_set(s, NULL);
+unlock_build:
+	mutex_unlock(&s->tree->build_lock);
+	return ret;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Strays: processes that were forked from a tree's and could not be tracked. They
+ * share pages with their relatives, who have them charged. Should a stray be
+ * tracked later its pages become untagged, so its relatives must be counted anew.
+ *
+ * Few are remembered at a time, in a table that needs no memory when there is
+ * none; of more it is known what trees they may concern.
+ */
+#include <linux/sched/mm.h>
+#include "mtag.h"
+#include "stray.h"
+
+#define STRAYS_MAX 256
+
+/**
+ * struct stray - a process that was not tracked when it was forked
+ * @mm:		by mmgrab(), so that no other mm takes its address; NULL: a free place
+ * @tree_id:	of its relatives
+ */
+struct stray {
+	struct mm_struct *mm;
+	u32 tree_id;
+};
+
+static struct stray strays[STRAYS_MAX];
+static unsigned int nr_strays;
+static u64 unlisted;	/* trees that may have others, by MTAG_TREE_BIT() */
+static LIST_HEAD(untaggings);
+static DEFINE_RAW_SPINLOCK(strays_lock);	/* all of these; two are read without it */
+
+static bool any(void)
+{
+	return READ_ONCE(nr_strays) || READ_ONCE(unlisted);
+}
+
+/* Context: strays_lock. */
+static struct stray *find(const struct mm_struct *mm)
+{
+	struct stray *each;
+
+	for (each = strays; each < strays + STRAYS_MAX; each++)
+		if (each->mm == mm)
+			return each;
+	return NULL;
+}
+
+/* Context: strays_lock. */
+static void add(struct mm_struct *mm, u32 tree_id)
+{
+	struct stray *stray = find(NULL);
+
+	if (!stray) {
+		WRITE_ONCE(unlisted, unlisted | MTAG_TREE_BIT(tree_id));
+		return;
+	}
+	mmgrab(mm);
+	*stray = (struct stray){ .mm = mm, .tree_id = tree_id };
+	WRITE_ONCE(nr_strays, nr_strays + 1);
+}
+
+/**
+ * mtag_stray_add() - a process is not tracked, and shares pages with a tree
+ * @mm:		of the process
+ * @tree_id:	the tree's
+ *
+ * Context: any.
+ */
+void mtag_stray_add(struct mm_struct *mm, u32 tree_id)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	if (!find(mm))
+		add(mm, tree_id);
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+}
+
+/**
+ * mtag_stray_fork() - an untracked process forks: the child of a stray is one, too
+ * @parent:	mm
+ * @child:	mm
+ *
+ * Context: any.
+ */
+void mtag_stray_fork(const struct mm_struct *parent, struct mm_struct *child)
+{
+	struct stray *stray;
+	unsigned long flags;
+
+	if (!any())
+		return;
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	stray = find(parent);
+	if (stray)
+		add(child, stray->tree_id);
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+}
+
+/**
+ * mtag_stray_end() - a process has no pages any more, or is tracked and counted
+ * @mm:		only compared
+ *
+ * Context: any in which mmdrop() may be called; @mm does not end by it.
+ */
+void mtag_stray_end(struct mm_struct *mm)
+{
+	struct stray *stray;
+	unsigned long flags;
+
+	if (!any())
+		return;
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	stray = find(mm);
+	if (stray) {
+		stray->mm = NULL;
+		WRITE_ONCE(nr_strays, nr_strays - 1);
+	}
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+	if (stray)
+		mmdrop(mm);
+}
+
+/* Whose relative is @mm? False: nobody's. Context: strays_lock. */
+static bool relatives_of(const struct mm_struct *mm, u32 *tree_id, u64 *others)
+{
+	const struct stray *stray = find(mm);
+
+	*tree_id = stray ? stray->tree_id : 0;
+	*others = stray ? 0 : unlisted;
+	return stray || unlisted;
+}
+
+/**
+ * mtag_stray_dirty() - the owner of a page of a process changes
+ * @mm:		of the process, which is not tracked
+ *
+ * Context: any.
+ * Return: false if nobody who is tracked can have the page. Otherwise those who may are dirty.
+ */
+bool mtag_stray_dirty(const struct mm_struct *mm)
+{
+	unsigned long flags;
+	u32 tree_id;
+	u64 others;
+	bool is;
+
+	if (!any())
+		return false;
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	is = relatives_of(mm, &tree_id, &others);
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+	if (is)
+		mtag_space_dirty_trees(tree_id, others);
+	return is;
+}
+
+/**
+ * mtag_stray_untag_begin() - the pages of a process become untagged from here on
+ * @u:		filled; mtag_stray_untag_end() is owed
+ * @mm:		of the process
+ *
+ * If it is a stray its relatives must be counted anew. Those that end before that have some pages
+ * charged otherwise than they are released, and those that are counted meanwhile must be once more.
+ * Context: any.
+ */
+void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm)
+{
+	unsigned long flags;
+
+	u->concerns = false;
+	if (!any())
+		return;
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	u->concerns = relatives_of(mm, &u->tree_id, &u->others);
+	if (u->concerns)
+		list_add(&u->node, &untaggings);
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+	if (u->concerns)
+		mtag_space_dirty_trees(u->tree_id, u->others);
+}
+
+/* They are. Context: any. */
+void mtag_stray_untag_end(struct mtag_untagging *u)
+{
+	unsigned long flags;
+
+	if (!u->concerns)
+		return;
+	mtag_space_dirty_trees(u->tree_id, u->others);
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	list_del(&u->node);
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+}
+
+/**
+ * mtag_stray_untags() - does a stray of a tree become untagged just now?
+ * @tree_id:	the tree's
+ *
+ * Context: any.
+ */
+bool mtag_stray_untags(u32 tree_id)
+{
+	const struct mtag_untagging *u;
+	unsigned long flags;
+	bool untags = false;
+
+	if (!any())
+		return false;
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	list_for_each_entry(u, &untaggings, node)
+		untags |= u->tree_id == tree_id || u->others & MTAG_TREE_BIT(tree_id);
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+	return untags;
+}
+
+/* Context: no hook is in, and nobody is being tracked. */
+void mtag_stray_exit(void)
+{
+	struct stray *each;
+
+	for (each = strays; each < strays + STRAYS_MAX; each++)
+		if (each->mm)
+			mmdrop(each->mm);
+	memset(strays, 0, sizeof(strays));
+	nr_strays = 0;
+	unlisted = 0;
+}

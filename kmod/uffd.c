@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * userfaultfd moves pages within a process, and no rmap event tells of it.
+ */
+#include <linux/slab.h>
+#include "compat/compat.h"
+#include "hook.h"
+#include "later.h"
+#include "rmap.h"
+#include "walk.h"
+
+/**
+ * struct moving - a call that moves pages
+ * @later:	when it returns
+ * @s:		space; reference
+ */
+struct moving {
+	struct mtag_later later;
+	struct mtag_space *s;
+};
+
+static void moving_done(struct mtag_later *later, bool runs)
+{
+	struct moving *m = container_of(later, struct moving, later);
+
+	atomic_dec(&m->s->movers);
+	mtag_space_put(m->s);
+	kfree(m);
+}
+
+/*
+ * userfaultfd_ioctl(file, cmd, arg): UFFDIO_MOVE takes contents elsewhere in its
+ * own process under a mere read lock. The owners go with the frames and the
+ * swap slots; only a walk under way might miss them, or count them twice.
+ */
+MTAG_HOOK_FUNC(mtag_follow_uffd)
+{
+	struct mtag_space *s;
+	struct moving *m;
+	bool sleeps;
+	gfp_t gfp;
+
+	if ((u32)mtag_arg1(fregs) != MTAG_UFFDIO_MOVE || !current->mm)
+		return;
+	s = mtag_space_get_mm(current->mm);
+	if (!s)
+		return;
+	gfp = mtag_hook_gfp(&sleeps);
+	m = gfp ? kmalloc(sizeof(*m), gfp) : NULL;
+	if (m) {
+		m->s = mtag_space_get(s);
+		atomic_inc(&s->movers);
+		mtag_walk_spoil(s);
+		if (!mtag_later(current, &m->later, moving_done)) {
+			atomic_dec(&s->movers);
+			mtag_space_put(s);
+			kfree(m);
+		}
+	} else {
+		atomic64_inc(&s->lost);
+		atomic64_inc(&mtag_stat.lost);
+		/* When it is over nobody will know. */
+		WRITE_ONCE(s->unsure, true);
+		mtag_walk_spoil(s);
+		mtag_space_dirty(s);
+	}
+	if (sleeps)
+		mtag_hook_sleep_end();
+	mtag_space_put(s);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whose page tables a task zaps: the function that frees swap entries is not told.
+ */
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include "hook.h"
+#include "record.h"
+#include "rmap.h"
+
+/**
+ * mtag_thread_zap() - the current task zaps page tables of @mm from here on
+ * @mm:		only compared; NULL: of nobody whose swap is counted
+ *
+ * Only who ever zaps what is counted gets a record for it, and keeps it until his end or that of
+ * @mm.
+ * Context: any but interrupts.
+ * Return: false if that cannot be noted: mtag_thread_zapped() will not know.
+ */
+bool mtag_thread_zap(struct mm_struct *mm)
+{
+	struct mtag_thread *t, *spare;
+
+	rcu_read_lock();
+	t = mtag_record_find(current);
+	if (t)
+		WRITE_ONCE(t->zap, mm);
+	rcu_read_unlock();
+	if (t || !mm)
+		return true;
+	if (!mtag_hook_may_lock())
+		return false;
+	/*
+	 * No limit but that of tasks, no memory cgroup's either, and from the reserves, as it
+	 * is to free memory.
+	 */
+	mtag_charge_unlimited(sizeof(*spare));
+	spare = mtag_record_new(current, GFP_ATOMIC | __GFP_NOWARN);
+	if (!spare)
+		return false;
+	raw_spin_lock(&mtag_thread_lock);
+	mtag_record_get(&spare)->zap = mm;
+	raw_spin_unlock(&mtag_thread_lock);
+	mtag_record_free(spare);
+	return true;
+}
+
+/*
+ * The current task has zapped all of an mm, perhaps of another process: a record that it has for
+ * nothing else goes. Context: any but interrupts.
+ */
+void mtag_thread_zap_end(void)
+{
+	struct mtag_thread *t;
+
+	if (!mtag_record_may_have(current))
+		return;
+	raw_spin_lock(&mtag_thread_lock);
+	t = mtag_record_find(current);
+	if (t && t->space)
+		t = NULL;
+	if (t)
+		mtag_record_del(t);
+	raw_spin_unlock(&mtag_thread_lock);
+	mtag_record_free(t);
+}
+
+/* The mm that the current task zaps, NULL if its swap is not counted. Context: RCU. */
+struct mm_struct *mtag_thread_zapped(void)
+{
+	struct mtag_thread *t = mtag_record_find(current);
+
+	return t ? READ_ONCE(t->zap) : NULL;
+}

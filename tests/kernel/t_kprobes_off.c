@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Somebody switches all kprobes off and on again while mtag counts by them: what it missed it finds, says so, and
+ * keeps nothing of who ended meanwhile.
+ */
+/* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 only=6.1,6.12,7.2 because="no kprobes on PREEMPT_RT" repairs=any */
+// link: -Wl,-z,now
+#include "lib.h"
+
+#define N	 64
+#define CHILDREN 20
+
+static void kprobes(const char *on)
+{
+	must0(spew("/sys/kernel/debug/kprobes/enabled", "%s", on));
+}
+
+/* A tracked child that touches something and waits. */
+static pid_t waiter(struct gate *g, mtag_t t)
+{
+	pid_t pid = child();
+
+	if (pid)
+		return pid;
+	touch(t, area(N * PG), N * PG);
+	atomic_fetch_add(&g[1].step, 1);
+	pass_gate(g, 1);
+	_exit(0);
+}
+
+int main(void)
+{
+	struct gate *g;
+	pid_t pids[CHILDREN];
+	uint64_t lost;
+	char *p;
+	mtag_t t;
+
+	need_root();
+	begin();
+	g = gate();
+	t = tag("t");
+	p = area(N * PG);
+	for (int i = 0; i < CHILDREN; i++)
+		pids[i] = waiter(g, t);
+	until(atomic_load(&g[1].step) == CHILDREN, 60);
+	is(health("tracked"), CHILDREN + 1, "a process and its children are tracked");
+	lost = health("lost");
+	kprobes("0");
+	touch(t, p, N * PG);
+	open_gate(g, 1);
+	for (int i = 0; i < CHILDREN; i++)
+		reap(pids[i]);
+	kprobes("1");
+	ok(until(health("tracked") == 1, 30),
+	   "who ended while nobody looked is not tracked any more");
+	ok(until(health("lost") > lost, 30), "it is said that something was lost");
+	exact("what was touched then is counted at the next reading");
+	in_child
+		exact("and all goes on");
+	ok(until(health("tracked") == 1, 30), "also to its end");
+	return done();
+}

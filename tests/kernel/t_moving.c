@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Pages stay charged while they migrate: a tag has its pages at any instant, whatever moves them meanwhile. */
+/* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=400 */
+// link: -Wl,-z,now
+#include "lib.h"
+
+#define N	 1024
+#define READINGS 3000
+#define ROUNDS	 60
+
+static mtag_t a, b, w, f, h;
+static struct gate *stop;
+
+/* Another process, which is not tracked, moves all pages of this one from node to node until it is told to stop. */
+static pid_t mover(pid_t whose)
+{
+	unsigned long node[2] = {1, 2};
+	pid_t pid = child();
+
+	if (pid)
+		return pid;
+	pass_gate(stop, 1);
+	for (int i = 0; atomic_load(&stop->step) < 2; i++)
+		syscall(SYS_migrate_pages, whose, 8 * sizeof(long), &node[i % 2], &node[!(i % 2)]);
+	_exit(0);
+}
+
+static char *shared_memory(void)
+{
+	mtag_t before = mtag_enter(f);
+	char *p =
+		must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+
+	mtag_leave(before);
+	touch(w, p, N * PG);
+	return p;
+}
+
+static char *pages_of_two(void)
+{
+	char *p = area(N * PG);
+
+	for (size_t i = 0; i < N; i++)
+		touch(i % 2 ? b : a, p + i * PG, PG);
+	return p;
+}
+
+/* Nothing of this changes but the frames. */
+static void quiet(void)
+{
+	char *p = pages_of_two(), *s = shared_memory();
+	uint64_t migrated = vmstat("pgmigrate_success"), wrong = 0, unequal = 0;
+	struct compared both;
+
+	for (int i = 0; i < READINGS; i++) {
+		wrong += anon_of(a) != N / 2 * PG || anon_of(b) != N / 2 * PG ||
+			 shmem_of(f) != N * PG || anon_of(w) != 0;
+		if (i % 16)
+			continue;
+		both = compare();
+		unequal += !both.equal;
+	}
+	migrated = vmstat("pgmigrate_success") - migrated;
+	ok(migrated > 5 * N, "pages migrate all the time (%" PRIu64 ")", migrated);
+	is(wrong, 0, "in %d readings each tag has all its pages", READINGS);
+	is(unequal, 0, "and together they are what smaps_rollup says");
+	clean(getpid(), "audit agrees while they migrate");
+	must(munmap(p, N * PG));
+	must(munmap(s, N * PG));
+	is(anon_of(a) + anon_of(b) + shmem_of(f), 0, "nothing is left");
+}
+
+/*
+ * The same of huge pages. smaps now and then misses one that migrates: it looks twice at what changes in
+ * between. How many pages were touched is known.
+ */
+static void quiet_huge(void)
+{
+	char *p = huge_area(4 * HPAGE);
+	uint64_t wrong = 0;
+
+	touch(h, p, 4 * HPAGE);
+	for (int i = 0; i < READINGS; i++)
+		wrong += anon_of(h) != 4 * HPAGE;
+	is(wrong, 0, "in %d readings a tag has all its huge pages", READINGS);
+	clean(getpid(), "audit agrees while they migrate");
+	must(munmap(p, 4 * HPAGE));
+	is(anon_of(h), 0, "nothing is left");
+}
+
+/* What goes while it migrates is nobody's from then on, and what comes in its place is the toucher's. */
+static void busy(void)
+{
+	char *p = area(N * PG), *q = area(N * PG), *huge = NULL;
+	uint64_t wrong[3] = {0};
+
+	if (has_huge_pages())
+		huge = huge_area(2 * HPAGE);
+	for (int round = 0; round < ROUNDS; round++) {
+		touch(a, p, N * PG);
+		must(madvise(p + round % 7 * PG, N / 2 * PG, MADV_DONTNEED));
+		touch(b, p + round % 7 * PG, N / 2 * PG);
+		must(mremap(p, N * PG, N * PG, MREMAP_MAYMOVE | MREMAP_FIXED, q));
+		p = must(mmap(p, N * PG, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+		no_huge(p, N * PG);
+		wrong[0] += anon_of(a) + anon_of(b) != N * PG;
+		if (huge) {
+			touch(h, huge, 2 * HPAGE);
+			must(madvise(huge + HPAGE / 2, HPAGE, MADV_DONTNEED));
+			wrong[1] += anon_of(h) != HPAGE;
+			must(madvise(huge, 2 * HPAGE, MADV_DONTNEED));
+		}
+		if (round % 10 == 0) {
+			in_child {
+				touch(w, q, N / 4 * PG);
+				must(munmap(q + N / 2 * PG, N / 4 * PG));
+				if (anon_of(a) + anon_of(b) != N * 3 / 4 * PG)
+					ok(false, "round %d: a child has what it copied and kept",
+					   round);
+				if (!compare().equal)
+					ok(false, "round %d: a child is exact", round);
+			}
+		}
+		must(madvise(q, N * PG, MADV_DONTNEED));
+		wrong[2] += anon_of(a) + anon_of(b) != 0;
+	}
+	diag("wrong: %" PRIu64 " moved, %" PRIu64 " huge, %" PRIu64 " discarded", wrong[0],
+	     wrong[1], wrong[2]);
+	is(wrong[0] + wrong[1] + wrong[2], 0,
+	   "%d rounds of touching, discarding and moving: always what was touched", ROUNDS);
+	exact("and exact");
+	must(munmap(p, N * PG));
+	must(munmap(q, N * PG));
+	if (huge)
+		must(munmap(huge, 2 * HPAGE));
+	is(anon_of(a) + anon_of(b) + anon_of(h) + anon_of(w), 0, "nothing is left");
+}
+
+/* No peak above what was there at once: what is gone and not yet known to be must not count. */
+static void peaks(void)
+{
+	mtag_t peaked = tag("peaked");
+	char *p = area(N * PG);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		touch(peaked, p, N * PG);
+		must(madvise(p, N * PG, MADV_DONTNEED));
+	}
+	ok(c(peaked, MTAG_C_PEAK) <= N * PG,
+	   "the peak is what was touched at once (%" PRIu64 " of %lu pages)",
+	   c(peaked, MTAG_C_PEAK) / PG, (unsigned long)N);
+	must(munmap(p, N * PG));
+}
+
+int main(void)
+{
+	uint64_t drift, repairs;
+	pid_t pid;
+
+	need_root();
+	if (access("/sys/devices/system/node/node1", F_OK))
+		skip_all("one node only");
+	stop = gate();
+	pid = mover(getpid());
+	begin();
+	drift = health("drift");
+	repairs = health("repairs");
+	a = tag("a");
+	b = tag("b");
+	w = tag("worker");
+	f = tag("file");
+	h = tag("huge");
+	open_gate(stop, 1);
+	quiet();
+	if (has_huge_pages())
+		quiet_huge();
+	busy();
+	peaks();
+	open_gate(stop, 2);
+	reap(pid);
+	clean(getpid(), "audit agrees");
+	ok(until(health("tracked") == 1, 60), "all children have ended");
+	is(health("repairs"), repairs, "nobody had to be counted anew");
+	no_drift(drift);
+	return done();
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peak is never above what was resident: copies, splits, collapses and merges, which map the new page before they
+ * unmap the old one, at every number of pages at which the module might look.
+ */
+/* vm: group=peak mem=1G cpus=1 timeout=300 */
+// link: -Wl,-z,now
+#include "netlink.h"
+
+#define N	 40
+#define RESIDUES 64 /* pages that a CPU adds before it looks at the peak */
+
+static mtag_t t;
+static char *base; /* RESIDUES pages */
+static int nl;
+
+static uint64_t peak_of(mtag_t tag)
+{
+	return usage(tag).c[MTAG_C_PEAK];
+}
+
+/* @r pages are @t's, and all peaks begin there. */
+static void begin_at(int r)
+{
+	must(madvise(base, RESIDUES * PG, MADV_DONTNEED));
+	touch(t, base, r * PG);
+	must0(nl_ask(nl, MTAG_CMD_RESET, 0, getpid())->error);
+}
+
+/* How many pages the peak is above @most that were @t's at once; @excess has the worst. */
+static void judge(int r, uint64_t most, int64_t *excess)
+{
+	int64_t above = (int64_t)(peak_of(t) - most - r * PG) / PG;
+
+	if (above > *excess)
+		*excess = above;
+}
+
+static void end(int64_t excess, const char *what)
+{
+	is(excess, 0, "%s: no peak above what was resident, at any of %d numbers of pages", what,
+	   RESIDUES);
+	exact("and exact");
+}
+
+/* A page that a relative has too is written, and copied. */
+static void copies(void)
+{
+	char *p = area(N * PG);
+	int64_t excess = 0;
+
+	for (int r = 0; r < RESIDUES; r++) {
+		struct gate *g = gate();
+		pid_t pid;
+
+		begin_at(r);
+		touch(t, p, N * PG);
+		pid = child();
+		if (!pid) {
+			pass_gate(g, 1);
+			_exit(0);
+		}
+		touch(t, p, N * PG);
+		judge(r, N * PG, &excess);
+		open_gate(g, 1);
+		reap(pid);
+		must(madvise(p, N * PG, MADV_DONTNEED));
+	}
+	end(excess, "copies on write");
+	must(munmap(p, N * PG));
+}
+
+static void splits(void)
+{
+	int64_t excess = 0;
+
+	for (int r = 0; r < RESIDUES; r++) {
+		char *p = huge_area(HPAGE);
+
+		begin_at(r);
+		touch(t, p, PG);
+		if (anon_of(t) != HPAGE + r * PG)
+			bail("%d: no huge page, %" PRIu64 " pages", r, anon_of(t) / PG);
+		must(madvise(p, PG, MADV_DONTNEED));
+		judge(r, HPAGE, &excess);
+		must(munmap(p, HPAGE));
+	}
+	end(excess, "splits of huge pages");
+}
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+static void collapses(void)
+{
+	char *p = huge_area(HPAGE);
+	int64_t excess = 0;
+	int collapsed = 0;
+
+	for (int r = 0; r < RESIDUES; r++) {
+		begin_at(r);
+		no_huge(p, HPAGE);
+		touch(t, p, HPAGE);
+		must(madvise(p, HPAGE, MADV_HUGEPAGE));
+		collapsed += !madvise(p, HPAGE, MADV_COLLAPSE);
+		judge(r, HPAGE, &excess);
+		must(madvise(p, HPAGE, MADV_DONTNEED));
+	}
+	is(collapsed, RESIDUES, "pages are collapsed");
+	end(excess, "collapses");
+	must(munmap(p, HPAGE));
+}
+
+/* What is migrated is in one place at a time. */
+static void migrations(void)
+{
+	char *p = area(N * PG);
+	int64_t excess = 0;
+
+	for (int r = 0; r < RESIDUES; r++) {
+		begin_at(r);
+		touch(t, p, N * PG);
+		must(spew("/proc/sys/vm/compact_memory", "1"));
+		judge(r, N * PG, &excess);
+		must(madvise(p, N * PG, MADV_DONTNEED));
+	}
+	end(excess, "compaction");
+	must(munmap(p, N * PG));
+}
+
+int main(void)
+{
+	uint64_t drift;
+
+	need_root();
+	begin();
+	drift = health("drift");
+	nl_begin();
+	nl = nl_open();
+	t = tag("t");
+	base = area(RESIDUES * PG);
+	copies();
+	if (has_huge_pages()) {
+		splits();
+		collapses();
+	} else {
+		skip("splits and collapses (no huge pages here)");
+	}
+	migrations();
+	clean(getpid(), "audit agrees");
+	no_drift(drift);
+	return done();
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# Sourced by tests/run-all: builds and fetches what the tests need.
+
+# build_all: user space while the kernels come, then the module for each kernel that tests ask for. A
+# kernel for which it does not build takes only its own tests with it.
+build_all() {
+	local kernel wanted fetching program
+	wanted=$(sed -sn 3p "$tmp"/vm/*/options 2>/dev/null | sort -u)
+	# The host's tests want 6.1, too.
+	# shellcheck disable=SC2086
+	fetch ${host:+6.1} $wanted &
+	fetching=$!
+	progress_begin "building user space"
+	make -j"$(nproc)" all kinds >"$tmp/make" 2>&1 || { progress_end; tail -n 100 "$tmp/make"; fail build "does not build"; return 1; }
+	progress_end
+	progress_begin "preparing kernels" how_far
+	wait $fetching
+	progress_end
+	# Without it the tests themselves fail.
+	sort -u "$tmp/needs" | while read -r program kernel; do
+		[ ! -e "$tmp/gone.$kernel" ] || continue
+		progress_begin "preparing $program for $kernel"
+		"tests/lib/$program" "$kernel" >"$tmp/need" 2>&1 || { progress_end; cat "$tmp/need"; }
+		progress_end
+	done
+	# shellcheck disable=SC2086
+	[ -z "$wanted" ] || build_modules $wanted
+}
+
+# build_modules KERNEL…
+build_modules() {
+	local kernel n=0
+	progress_begin "building the module" cat "$tmp/module"
+	for kernel; do
+		n=$((n + 1))
+		echo "$kernel ($n of $#)" >"$tmp/module"
+		if [ -e "$tmp/gone.$kernel" ]; then
+			each_vm "$kernel" gone
+		elif ! tests/vm/run --kernel "$kernel" --build-only >"$tmp/make" 2>&1; then
+			progress_clear
+			cat "$tmp/fetch.$kernel"
+			tail -n 50 "$tmp/make"
+			each_vm "$kernel" not_run
+		fi
+	done
+	progress_end
+}
+
+# fetch KERNEL…: into the cache. $tmp/gone.KERNEL says which the archive no longer offers.
+fetch() {
+	local kernel status n=0
+	for kernel; do
+		n=$((n + 1))
+		echo "$kernel ($n of $#)" >"$tmp/fetching"
+		tests/vm/run --kernel "$kernel" --build-only --no-module >"$tmp/fetch.$kernel" 2>&1
+		status=$?
+		[ $status != 123 ] || grep -o "Debian's archive .*" "$tmp/fetch.$kernel" >"$tmp/gone.$kernel"
+	done
+}
+
+# how_far: which kernel is being fetched, and how much there is of what is being made in the cache.
+how_far() {
+	local size
+	size=$(progress_size "$cache"/{store,own,roots}/*.new)
+	echo "$(cat "$tmp/fetching")${size:+, $size}"
+}
+
+# each_vm KERNEL FUNCTION: calls it with DIR KERNEL GROUP of each VM of that kernel.
+each_vm() {
+	local dir
+	for dir in "$tmp"/vm/*/; do
+		[ "$(sed -n 3p "$dir/options")" != "$1" ] || "$2" "${dir%/}" "$1" "$(sed -n 4p "$dir/options")"
+	done
+}
+
+# gone DIR KERNEL: what is in DIR/list is left out, as there is no such kernel.
+gone() {
+	local command name
+	while IFS=$'\t' read -r _ _ _ command; do
+		name=$(basename "${command%% *}" .sh)
+		printf '%s\t%s\t%s\n' "$name" "$2" "$2: $(cat "$tmp/gone.$2")" >>"$tmp/only"
+	done <"$1/list"
+	: >"$1/list"
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# Sourced by tests/run-all: which tests run, in which VMs, in which order.
+
+# kernel_says NAME VARIABLE: what tests/vm/kernels/NAME sets it to; nothing if it does not.
+kernel_says() { sed -n "s/^$2=//p" "tests/vm/kernels/$1"; }
+# all_kernels: those that the kernel tests run on.
+all_kernels() {
+	local name
+	for name in $(printf '%s\n' tests/vm/kernels/* | sed 's|.*/||' | sort -V); do
+		[ -z "$(kernel_says "$name" kernel_unfit)" ] || continue
+		[ -z "$long" ] && [ -n "$(kernel_says "$name" kernel_base)" ] || echo "$name"
+	done
+}
+
+# matches TEST: was it asked for?
+matches() { [[ $1 =~ $pattern ]]; }
+
+# plan_vms: a directory $tmp/vm/N with `options` and `list` for each VM.
+plan_vms() {
+	local source name command line n=0 key each
+	declare -A dirs=()
+	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
+		[ -f "$source" ] && matches "$source" || continue
+		name=$(basename "${source%.*}")
+		command=$source
+		[ "${source##*.}" = sh ] || command=build/tests/kernel/$name
+		while read -r line; do
+			parse "$line" || continue
+			for each in $kernels; do
+				long_enough "$each" || continue
+				if left_out "$each"; then
+					printf '%s\t%s\t%s\n' "$name" "$each" "${only:+only ${only//,/, }: }$because" >>"$tmp/only"
+					continue
+				fi
+				key="--kernel $each --mem $(memory "$each" "$mem") --cpus $cpus${icount:+ --icount}|$module|$append|$thread|$group"
+				[ -z "$kept" ] || ! take_kept "$command${args:+ $args} [$each:$group]" \
+					"$(kept_file "$command${args:+ $args}" "$each" "$key")" || continue
+				if [ -z "${dirs[$key]:-}" ]; then
+					dirs[$key]=$tmp/vm/$((${#dirs[@]} + 1))
+					mkdir -p "${dirs[$key]}"
+					printf '%s\n' "${key%%|*}" "${module//,/ }" "$each" "$group" "${append//,/ }" "$thread" >"${dirs[$key]}/options"
+					echo "$key" >"${dirs[$key]}/how"
+				fi
+				[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
+				n=$((n + 1))
+				printf '%s\t%s\t%s\t%s\n' "$n-$name" $((timeout * $(slow "$each"))) "$repairs" "$command${args:+ $args}" \
+					>>"${dirs[$key]}/list"
+			done
+		done < <(head -n 40 "$source" | sed -n 's|^[ /*#]*vm: *||p' | sed 's| *\*/ *$||' | grep . || echo)
+	done
+}
+
+# left_out KERNEL: does the "vm:" line keep the test from it?
+left_out() {
+	local base
+	base=$(kernel_says "$1" kernel_base)
+	[ -z "$stock" ] || [ -z "$base" ] || return 0
+	[ -n "$only" ] && [[ ,$only, != *,"$1",* ]] && { [ -z "$base" ] || [[ ,$only, != *,"$base",* ]]; }
+}
+
+# long_enough KERNEL: is what the "vm:" line says about long forms true of it?
+long_enough() {
+	case $only_long in
+	'') ;;
+	1) [ -z "$(kernel_says "$1" kernel_base)" ] ;;
+	*) [[ ,$only_long, == *,"$1",* ]] ;;
+	esac
+}
+
+slow() { kernel_says "$1" kernel_slow | grep . || echo 1; }
+
+# memory KERNEL SIZE
+memory() {
+	local more
+	more=$(kernel_says "$1" kernel_more)
+	if [ -z "$more" ]; then echo "$2"; else echo $(($(numfmt --from=iec "$2") / 1048576 + more))M; fi
+}
+
+# parse LINE: a "vm:" line into variables; false when the test is left out.
+parse() {
+	local word words=" $1"
+	group=default mem=2G cpus=2 icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' stock='' because='' needs='' repairs=0
+	# Where a test does not want it otherwise the hooks stay in, see above.
+	module=linger_ms=3600000
+	if [[ $words == *\ args=* ]]; then args=${words#* args=} words=${words%% args=*}; fi
+	if [[ $words =~ ^(.*)\ because=\"([^\"]*)\"(.*)$ ]]; then
+		words=${BASH_REMATCH[1]}${BASH_REMATCH[3]} because=${BASH_REMATCH[2]}
+	fi
+	for word in $words; do
+		case $word in
+		group=*) group=${word#*=} ;;
+		mem=*) mem=${word#*=} ;;
+		cpus=*) cpus=${word#*=} ;;
+		icount=*) icount=${word#*=} cpus=1 ;;
+		module=*) module=${word#*=} ;;
+		append=*) append=${word#*=} ;;
+		thread=*) thread=${word#*=} ;;
+		timeout=*) timeout=${word#*=} ;;
+		long=*) only_long=${word#*=} ;;
+		only=*) only=${word#*=} ;;
+		stock=*) stock=${word#*=} ;;
+		needs=*) needs=${word#*=} ;;
+		repairs=*) repairs=${word#*=} ;;
+		*) fail "$source" "unknown word '$word' in its vm: line; see tests/run-all"; return 1 ;;
+		esac
+	done
+	words=${only//,/ }
+	[ "$only_long" = 1 ] || words+=" ${only_long//,/ }"
+	for word in $words; do
+		[ -f "tests/vm/kernels/$word" ] || { fail "$source" "unknown kernel '$word' in its vm: line"; return 1; }
+	done
+	[[ $thread == @(single|multi) ]] || { fail "$source" "thread=$thread in its vm: line: single or multi?"; return 1; }
+	[ -z "$only$stock" ] || [ -n "$because" ] || { fail "$source" 'only= or stock= without because="…"'; return 1; }
+	[[ $repairs =~ ^([0-9]+|any)$ ]] || { fail "$source" "repairs=$repairs in its vm: line: a number, or any?"; return 1; }
+	[ "$repairs" != any ] || [ -n "$because" ] || { fail "$source" 'repairs=any without because="…"'; return 1; }
+	[ -z "$only_long" ] || [ -n "$long" ]
+}
+
+# longest_first THREAD: the directories of the VMs that are run so, in an order in which both lanes end at
+# about the same time. How long a test takes is what it took last time, or else part of its limit.
+longest_first() {
+	local dir kernel
+	for dir in "$tmp"/vm/*/; do
+		[ -s "$dir/list" ] && [ "$(sed -n 6p "$dir/options")" = "$1" ] || continue
+		kernel=$(sed -n 3p "$dir/options")
+		touch "$cache/seconds"
+		awk -F '\t' -v kernel="$kernel" -v dir="${dir%/}" 'FILENAME == ARGV[1] {took[$2, $3] = $1; next}
+			{sum += (kernel, $4) in took ? took[kernel, $4] : $2 / 10} END {print sum "\t" dir}' \
+			"$cache/seconds" "$dir/list"
+	done | sort -rn | cut -f 2
+}
+
+# remember_seconds: for longest_first.
+remember_seconds() {
+	awk -F '\t' -v OFS='\t' 'FILENAME == ARGV[1] {took[$2 OFS $3] = $1; next} $5 != "" && !$2 {took[$5 OFS $7] = $4}
+		END {for (test in took) print took[test], test}' "$cache/seconds" "$tmp/all" >"$cache/seconds.$$" &&
+		mv "$cache/seconds.$$" "$cache/seconds"
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# Sourced by tests/run-all: runs the VMs that tests/lib/plan.sh has planned.
+
+# run_vm DIR: the tests of DIR/list. A VM that dies takes one test with it; the rest get a new one.
+run_vm() {
+	local dir=$1 options module kernel group append thread run=''
+	{ read -r options; read -r module; read -r kernel; read -r group; read -r append; read -r thread; } <"$dir/options"
+	trap 'kill $run 2>/dev/null; wait; exit' TERM
+	# Where KASLR and five levels of page tables are looked at once a kernel, the others may do without.
+	[ "$group" = default ] || options+=' --fast'
+	[ -z "$(kernel_says "$kernel" kernel_base)" ] || unset MTAG_LONG
+	while [ -s "$dir/list" ]; do
+		rm -f "$dir"/current
+		# shellcheck disable=SC2086
+		MTAG_MODULE_ARGS=$module MTAG_VM_THREAD=$thread MTAG_VM_OUT=$dir \
+			MTAG_VM_APPEND="${MTAG_VM_APPEND:-} $append" tests/vm/run --no-build --timeout 86400 $options -- \
+			tests/vm/guest-tap "$dir" >"$dir/vm" 2>&1 </dev/null &
+		run=$!
+		watch "$dir" "$run" "$kernel" "$group"
+		wait "$run" && vm_status=0 || vm_status=$?
+		collect "$dir" "$kernel" "$group"
+		[ ! -s "$dir/list" ] || [ "$vm_status" != 0 ] || vm_status="0, but tests are left"
+		keep_all "$dir" "$kernel" "$vm_status"
+		[ "$vm_status" = 0 ] || blame "$dir" "$kernel" "$group" "$vm_status"
+	done
+}
+
+# keep_all DIR KERNEL STATUS: what passed in a VM that ended so.
+keep_all() {
+	local each result
+	for each in "$1"/*.keep; do
+		[ -f "$each" ] || continue
+		result=$(kept_result "$each")
+		[ "$3" != 0 ] || mv "$each" "$(kept_file "${result##*$'\t'}" "$2" "$(cat "$1/how")")"
+		rm -f "$each"
+	done
+}
+
+# watch DIR PID KERNEL GROUP: reports tests as they end; ends a VM in which one does not.
+watch() {
+	local dir=$1 id seconds age slow
+	slow=$(slow "$3")
+	while kill -0 "$2" 2>/dev/null; do
+		sleep 0.5
+		collect "$dir" "$3" "$4"
+		show_progress
+		read -r id seconds 2>/dev/null <"$dir/current" || { id=boot; seconds=$((240 * slow)); }
+		age=$(($(date +%s) - $(stat -c %Y "$dir/current" 2>/dev/null || stat -c %Y "$dir/vm")))
+		# The end takes its time, too, where leaks are looked for.
+		if [ "$age" -gt $((seconds + 60 * slow)) ]; then
+			echo "the guest hangs in $id" >>"$dir/vm"
+			kill "$2"
+			return
+		fi
+	done
+}
+
+# collect DIR KERNEL GROUP: judges the tests at the head of the list that have ended.
+collect() {
+	local dir=$1 id seconds command status
+	while IFS=$'\t' read -r id seconds _ command <"$dir/list" && [ -s "$dir/$id.status" ]; do
+		log_failures "$dir/$id.dmesg" >"$dir/$id.bad"
+		[ ! -s "$dir/$id.bad" ] || touch "$dir/blamed"
+		read -r status seconds <"$dir/$id.status"
+		judge "$command [$2:$3]" "$dir/$id" "$status" "$seconds" "$2" "$command"
+		sed -i 1d "$dir/list"
+	done
+}
+
+# blame DIR KERNEL GROUP STATUS: the VM ended badly; the test that ran then is the one that failed.
+blame() {
+	local dir=$1 id seconds command
+	if ! IFS=$'\t' read -r id seconds _ command <"$dir/list"; then
+		# The VM's verdict on its log is that of a test, which has failed.
+		[ ! -e "$dir/blamed" ] || return 0
+		id=end command='after the last test'
+	fi
+	touch "$dir/$id.out"
+	cat "$dir/vm" >>"$dir/$id.out"
+	judge "$command [$2:$3]" "$dir/$id" "VM: $4" "?" "$2" "$command"
+	sed -i 1d "$dir/list"
+	[ -e "$dir/current" ] && return
+	# It did not get as far as a test: another VM would not either.
+	not_run "$dir" "$2" "$3"
+}
+
+# not_run DIR KERNEL GROUP: what is left in DIR/list has failed.
+not_run() {
+	local command
+	while IFS=$'\t' read -r _ _ _ command; do
+		tell "FAIL $command [$2:$3]: not run"
+		record "$(result 0 1 0 0 "$2" "$command")"
+	done <"$1/list"
+	: >"$1/list"
+}

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What tests/run-all promises, shown in a small tree of its own: its host tests are scripts written here, and
+# its VMs are a stub.
+set -u
+cd "$(dirname "$(realpath "$0")")/../.." || exit
+. tests/kernel/lib.sh
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+tree=$tmp/tree
+# Neither the cache nor the settings of the run that this test is part of.
+export XDG_CACHE_HOME=$tmp/cache
+for name in $(compgen -e MTAG_); do unset "$name"; done
+
+# program FILE: an executable script in the tree; its text comes on stdin.
+program() {
+	mkdir -p "$(dirname "$tree/$1")"
+	{ echo '#!/bin/bash'; cat; } >"$tree/$1"
+	chmod 755 "$tree/$1"
+}
+
+# tree_make: what run-all needs around it.
+tree_make() {
+	mkdir -p "$tree"/tests/vm/kernels
+	cp -r tests/run-all tests/lib "$tree/tests/"
+	cp -r .ci "$tree/"
+	cp tests/vm/log.sh "$tree/tests/vm/"
+	printf '%s\n' 'MAKEFLAGS += --no-builtin-rules' '.PHONY: all kinds check' 'all kinds: ;' \
+		'check: ; @tests/run-all' >"$tree/Makefile"
+	touch "$tree"/tests/vm/kernels/6.1
+	program tests/lib/deps </dev/null
+	program tests/vm/run </dev/null
+}
+
+# ktest NAME LINE: a kernel test with that vm: line.
+ktest() { program "tests/kernel/t_$1.sh" <<<"# vm: $2"; }
+
+# run COMMAND…: in the tree; leaves its output in $tmp/out and its exit status in $status.
+run() {
+	(cd "$tree" && "$@") >"$tmp/out" 2>&1 </dev/null
+	status=$?
+}
+
+# says PATTERN NAME
+says() {
+	grep -qE -e "$1" "$tmp/out"
+	ok $? "$2" || sed 's/^/# /' "$tmp/out"
+}
+
+tree_make
+program tests/unit/below_make.sh <<-'END'
+	if compgen -e | grep -E '^(MAKELEVEL|MAKEFLAGS|MFLAGS)$'; then echo 'not ok 1'; else echo 'ok 1'; fi
+	echo 1..1
+END
+run make -j2 CFLAGS=-O1 check
+says '^1 passed, 0 failed$' "a test does not notice that it runs below make check"
+
+# ends STATUS LINE NAME: the last run ended with them, and said nothing else of that form.
+ends() {
+	[ "$status" = "$1" ] && [ "$(tail -n 1 "$tmp/out")" = "$2" ] &&
+		[ "$(grep -cE '^[0-9]+ passed, [0-9]+ failed$' "$tmp/out")" = 1 ]
+	ok $? "$3" || sed 's/^/# /' "$tmp/out"
+}
+
+run .ci/run
+ends 0 "1 passed, 0 failed" ".ci/run ends with the summary"
+program tests/unit/fails.sh <<<'echo "not ok 1"; echo 1..1'
+run .ci/run
+ends 2 "1 passed, 1 failed" "after a failure, too, with the exit status of make"
+says '^make: .*Error' "the error of make comes before it"
+sed -i 's|^check: .*|check: ; @false|' "$tree/Makefile"
+run .ci/run
+ends 2 "0 passed, 1 failed" "a make that fails before the tests is one failure"
+
+# In place of a VM: a test passes, and says how many repairs its line of the list allows.
+program tests/vm/run <<-'END'
+	[[ $* != *--build-only* ]] || exit 0
+	dir=${!#}
+	while IFS=$'\t' read -r id seconds repairs command; do
+		printf '%s\n' 'ok 1' 1..1 "# counts: repairs_$repairs=1" >"$dir/$id.out"
+		: >"$dir/$id.dmesg"
+		echo 0 1 >"$dir/$id.status"
+	done <"$dir/list"
+END
+ktest default ''
+ktest seven repairs=7
+ktest any 'repairs=any because="of nothing"'
+run tests/run-all --vm
+ends 0 "3 passed, 0 failed" "kernel tests run"
+says '^building user space$' "where there is no terminal a long step is one line"
+says '^running 3 tests$' "and so are the tests"
+! grep -q $'\r' "$tmp/out"
+ok $? "there is no progress in place there"
+TERM=xterm run script -qec 'stty cols 100; tests/run-all --vm' /dev/null
+says $'\r\e\\[K0 of 3 tests done' "on a terminal the progress of the tests is shown in place"
+[ "$(tail -n 1 "$tmp/out")" = $'3 passed, 0 failed\r' ]
+ok $? "the last line is the same"
+run tests/run-all --vm
+says '^repairs_0 +1 ' "a test allows no repairs where its vm: line says nothing"
+says '^repairs_7 +1 ' "a test allows the repairs of its vm: line"
+says '^repairs_any +1 ' "a test allows any number of repairs, for a reason"
+ktest any repairs=any
+ktest seven repairs=-7
+run tests/run-all --vm
+says '^FAIL tests/kernel/t_any.sh: repairs=any without because=' "repairs=any wants a reason"
+says '^FAIL tests/kernel/t_seven.sh: repairs=-7 ' "repairs= wants a number"
+
+ktest any ''
+ktest seven ''
+touch "$tree/tests/vm/kernels/6.16"
+sed -i '2i [[ $* != *"--kernel 6.16 "* ]] || { echo "vm: Debian'"'"'s archive no longer offers it: linux-6.16"; exit 123; }' \
+	"$tree/tests/vm/run"
+MTAG_KERNELS=6.1,6.16 run tests/run-all --vm
+ends 0 "3 passed, 0 failed" "a kernel that the archive no longer offers is no failure"
+says "^\\[1\\] 6.16: Debian's archive no longer offers it: linux-6.16$" "the table says that it does not"
+says '^t_any +ok 1 +n/a \[1\]$' "its tests are in the table"
+echo kernel_unfit=1 >"$tree/tests/vm/kernels/6.16"
+run tests/run-all --vm
+ends 0 "3 passed, 0 failed" "a kernel that mtag refuses is not among those that tests run on"
+! grep -q '6\.16' "$tmp/out"
+ok $? "nor in the table"
+MTAG_KERNELS=6.16 run tests/run-all --vm
+ends 1 "0 passed, 0 failed" "no test at all is no success"
+done_testing
