@@ -162,7 +162,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 
 	if (!child) {
 		lost_unless_killed(parent);
-		mtag_stray_add(mm, parent->tree_id);
+		mtag_stray_add(mm, parent->tree);
 		return;
 	}
 	child->unborn = true;
@@ -175,7 +175,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 		ret = mtag_space_publish(child, mm, gfp);
 	if (ret) {
 		not_tracked(parent, ret);
-		mtag_stray_add(mm, parent->tree_id);
+		mtag_stray_add(mm, parent->tree);
 	}
 	mtag_space_put(child);
 }

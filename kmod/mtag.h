@@ -172,6 +172,7 @@ struct mtag_node {
  * @nr_tags:	highest id + 1
  * @spaces:	those that share it, by mtag_space.sibling
  * @parked:	a space of it has been; stays. @build_lock
+ * @unlisted:	it may have strays that stray.c does not list; stays, and is theirs
  * @rcu:	frees it
  */
 struct mtag_tree {
@@ -183,6 +184,7 @@ struct mtag_tree {
 	unsigned int nr_tags;
 	struct list_head spaces;
 	bool parked;
+	bool unlisted;
 	struct rcu_head rcu;
 };
 
@@ -399,8 +401,7 @@ struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket
 void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
 void mtag_space_dirty(struct mtag_space *s);
 /* A set of trees in a word: which one it is of 64 is told by a tree's number. */
-#define MTAG_TREE_BIT(tree_id)	BIT_ULL((tree_id) % 64)
-void mtag_space_dirty_trees(u32 tree_id, u64 others);
+void mtag_space_dirty_tree(const struct mtag_tree *tree);
 void mtag_space_dirty_all(void);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);

@@ -185,7 +185,8 @@ void mtag_space_dirty(struct mtag_space *s)
 	WRITE_ONCE(s->dirty, true);
 }
 
-static void dirty_once(u32 tree_id, u64 others)
+/* Whose events are missed: of all, of one tree, or (NULL) of those with strays that are not listed. */
+static void dirty_once(bool all, const struct mtag_tree *tree)
 {
 	struct mtag_space *s;
 	int i;
@@ -193,32 +194,36 @@ static void dirty_once(u32 tree_id, u64 others)
 	rcu_read_lock();
 	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
 		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
-			if (s->tree_id == tree_id || others & MTAG_TREE_BIT(s->tree_id))
+			if (all || (tree ? s->tree == tree : READ_ONCE(s->tree->unlisted)))
 				mtag_space_dirty(s);
 	rcu_read_unlock();
 }
 
-/**
- * mtag_space_dirty_trees() - the spaces of some trees missed an event
- * @tree_id:	of one; 0: none
- * @others:	a set of others, by MTAG_TREE_BIT()
- *
- * Context: any.
- */
-void mtag_space_dirty_trees(u32 tree_id, u64 others)
+static void dirty_twice(bool all, const struct mtag_tree *tree)
 {
-	dirty_once(tree_id, others);
+	dirty_once(all, tree);
 	/*
 	 * A fork copies the counters of a parent that is not dirty yet, and its child
 	 * may come where this has been already; after once, no parent is clean.
 	 */
-	dirty_once(tree_id, others);
+	dirty_once(all, tree);
+}
+
+/**
+ * mtag_space_dirty_tree() - the spaces of a tree missed an event
+ * @tree:	only compared; NULL: of all trees that have strays which are not listed
+ *
+ * Context: any.
+ */
+void mtag_space_dirty_tree(const struct mtag_tree *tree)
+{
+	dirty_twice(false, tree);
 }
 
 /* An event was missed, and it cannot be told whose. Context: any. */
 void mtag_space_dirty_all(void)
 {
-	mtag_space_dirty_trees(0, U64_MAX);
+	dirty_twice(true, NULL);
 }
 
 /**

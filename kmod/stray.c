@@ -16,22 +16,22 @@
 /**
  * struct stray - a process that was not tracked when it was forked
  * @mm:		by mmgrab(), so that no other mm takes its address; NULL: a free place
- * @tree_id:	of its relatives
+ * @tree:	of its relatives; it has a place only as long as that lives
  */
 struct stray {
 	struct mm_struct *mm;
-	u32 tree_id;
+	struct mtag_tree *tree;
 };
 
 static struct stray strays[STRAYS_MAX];
 static unsigned int nr_strays;
-static u64 unlisted;	/* trees that may have others, by MTAG_TREE_BIT() */
+static unsigned int nr_unlisted;	/* trees that may have others: mtag_tree.unlisted */
 static LIST_HEAD(untaggings);
 static DEFINE_RAW_SPINLOCK(strays_lock);	/* all of these; two are read without it */
 
 static bool any(void)
 {
-	return READ_ONCE(nr_strays) || READ_ONCE(unlisted);
+	return READ_ONCE(nr_strays) || READ_ONCE(nr_unlisted);
 }
 
 /* Context: strays_lock. */
@@ -46,33 +46,34 @@ static struct stray *find(const struct mm_struct *mm)
 }
 
 /* Context: strays_lock. */
-static void add(struct mm_struct *mm, u32 tree_id)
+static void add(struct mm_struct *mm, struct mtag_tree *tree)
 {
 	struct stray *stray = find(NULL);
 
 	if (!stray) {
-		WRITE_ONCE(unlisted, unlisted | MTAG_TREE_BIT(tree_id));
+		WRITE_ONCE(nr_unlisted, nr_unlisted + !tree->unlisted);
+		WRITE_ONCE(tree->unlisted, true);
 		return;
 	}
 	mmgrab(mm);
-	*stray = (struct stray){ .mm = mm, .tree_id = tree_id };
+	*stray = (struct stray){ .mm = mm, .tree = tree };
 	WRITE_ONCE(nr_strays, nr_strays + 1);
 }
 
 /**
  * mtag_stray_add() - a process is not tracked, and shares pages with a tree
  * @mm:		of the process
- * @tree_id:	the tree's
+ * @tree:	that
  *
  * Context: any.
  */
-void mtag_stray_add(struct mm_struct *mm, u32 tree_id)
+void mtag_stray_add(struct mm_struct *mm, struct mtag_tree *tree)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	if (!find(mm))
-		add(mm, tree_id);
+		add(mm, tree);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 }
 
@@ -93,7 +94,7 @@ void mtag_stray_fork(const struct mm_struct *parent, struct mm_struct *child)
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	stray = find(parent);
 	if (stray)
-		add(child, stray->tree_id);
+		add(child, stray->tree);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 }
 
@@ -121,14 +122,13 @@ void mtag_stray_end(struct mm_struct *mm)
 		mmdrop(mm);
 }
 
-/* Whose relative is @mm? False: nobody's. Context: strays_lock. */
-static bool relatives_of(const struct mm_struct *mm, u32 *tree_id, u64 *others)
+/* Whose relative is @mm? False: nobody's; @tree NULL: one that is not listed. Context: strays_lock. */
+static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tree)
 {
 	const struct stray *stray = find(mm);
 
-	*tree_id = stray ? stray->tree_id : 0;
-	*others = stray ? 0 : unlisted;
-	return stray || unlisted;
+	*tree = stray ? stray->tree : NULL;
+	return stray || nr_unlisted;
 }
 
 /**
@@ -140,18 +140,17 @@ static bool relatives_of(const struct mm_struct *mm, u32 *tree_id, u64 *others)
  */
 bool mtag_stray_dirty(const struct mm_struct *mm)
 {
+	const struct mtag_tree *tree;
 	unsigned long flags;
-	u32 tree_id;
-	u64 others;
 	bool is;
 
 	if (!any())
 		return false;
 	raw_spin_lock_irqsave(&strays_lock, flags);
-	is = relatives_of(mm, &tree_id, &others);
+	is = relatives_of(mm, &tree);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 	if (is)
-		mtag_space_dirty_trees(tree_id, others);
+		mtag_space_dirty_tree(tree);
 	return is;
 }
 
@@ -172,12 +171,12 @@ void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm
 	if (!any())
 		return;
 	raw_spin_lock_irqsave(&strays_lock, flags);
-	u->concerns = relatives_of(mm, &u->tree_id, &u->others);
+	u->concerns = relatives_of(mm, &u->tree);
 	if (u->concerns)
 		list_add(&u->node, &untaggings);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 	if (u->concerns)
-		mtag_space_dirty_trees(u->tree_id, u->others);
+		mtag_space_dirty_tree(u->tree);
 }
 
 /* They are. Context: any. */
@@ -187,7 +186,7 @@ void mtag_stray_untag_end(struct mtag_untagging *u)
 
 	if (!u->concerns)
 		return;
-	mtag_space_dirty_trees(u->tree_id, u->others);
+	mtag_space_dirty_tree(u->tree);
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	list_del(&u->node);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
@@ -195,11 +194,11 @@ void mtag_stray_untag_end(struct mtag_untagging *u)
 
 /**
  * mtag_stray_untags() - does a stray of a tree become untagged just now?
- * @tree_id:	the tree's
+ * @tree:	that
  *
  * Context: any.
  */
-bool mtag_stray_untags(u32 tree_id)
+bool mtag_stray_untags(const struct mtag_tree *tree)
 {
 	const struct mtag_untagging *u;
 	unsigned long flags;
@@ -209,20 +208,47 @@ bool mtag_stray_untags(u32 tree_id)
 		return false;
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	list_for_each_entry(u, &untaggings, node)
-		untags |= u->tree_id == tree_id || u->others & MTAG_TREE_BIT(tree_id);
+		untags |= u->tree ? u->tree == tree : tree->unlisted;
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 	return untags;
 }
 
-/* Context: no hook is in, and nobody is being tracked. */
-void mtag_stray_exit(void)
+/* Frees the place of a stray of @tree. False: it has none. */
+static bool forget_one(const struct mtag_tree *tree)
 {
+	struct mm_struct *mm = NULL;
 	struct stray *each;
+	unsigned long flags;
 
-	for (each = strays; each < strays + STRAYS_MAX; each++)
-		if (each->mm)
-			mmdrop(each->mm);
-	memset(strays, 0, sizeof(strays));
-	nr_strays = 0;
-	unlisted = 0;
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	for (each = strays; each < strays + STRAYS_MAX && !mm; each++) {
+		if (each->mm && each->tree == tree) {
+			mm = each->mm;
+			each->mm = NULL;
+			WRITE_ONCE(nr_strays, nr_strays - 1);
+		}
+	}
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+	if (mm)
+		mmdrop(mm);
+	return mm;
+}
+
+/**
+ * mtag_stray_forget() - a tree ends: its strays have no relatives any more
+ * @tree:	nobody else has it
+ *
+ * Context: may sleep.
+ */
+void mtag_stray_forget(struct mtag_tree *tree)
+{
+	unsigned long flags;
+
+	if (!any())
+		return;
+	while (forget_one(tree))
+		cond_resched();
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	WRITE_ONCE(nr_unlisted, nr_unlisted - tree->unlisted);
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
 }

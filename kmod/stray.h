@@ -9,27 +9,27 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+struct mtag_tree;
+
 /**
  * struct mtag_untagging - a process is being counted for the first time
  * @node:	in the list of those that concern somebody
- * @tree_id:	whom it concerns; 0: nobody in particular
- * @others:	who else may be concerned, by MTAG_TREE_BIT()
+ * @tree:	whom it concerns, only compared; NULL: whoever has strays that are not listed
  * @concerns:	it does
  */
 struct mtag_untagging {
 	struct list_head node;
-	u32 tree_id;
-	u64 others;
+	const struct mtag_tree *tree;
 	bool concerns;
 };
 
-void mtag_stray_add(struct mm_struct *mm, u32 tree_id);
+void mtag_stray_add(struct mm_struct *mm, struct mtag_tree *tree);
 void mtag_stray_fork(const struct mm_struct *parent, struct mm_struct *child);
 void mtag_stray_end(struct mm_struct *mm);
 bool mtag_stray_dirty(const struct mm_struct *mm);
 void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm);
 void mtag_stray_untag_end(struct mtag_untagging *u);
-bool mtag_stray_untags(u32 tree_id);
-void mtag_stray_exit(void);
+bool mtag_stray_untags(const struct mtag_tree *tree);
+void mtag_stray_forget(struct mtag_tree *tree);
 
 #endif /* MTAG_STRAY_H */

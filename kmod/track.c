@@ -162,7 +162,7 @@ static void untrack(struct mtag_space *s)
 		return;
 	}
 	/* It may fork just now, and share its pages with a child that stays in the tree. */
-	mtag_stray_add(s->grabbed, s->tree_id);
+	mtag_stray_add(s->grabbed, s->tree);
 	hashed = mtag_space_unhash(s);
 	not_live(s);
 	if (!hashed || !has_relatives(s))
@@ -357,7 +357,6 @@ static void idle(void)
 	mtag_space_flush();
 	mtag_swap_exit();
 	mtag_ksm_exit();
-	mtag_stray_exit();
 	mtag_thread_exit();
 	mtag_migrate_exit();
 }

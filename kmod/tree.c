@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include "mtag.h"
 #include "present.h"
+#include "stray.h"
 
 struct node_key {
 	const struct mtag_tree *tree;
@@ -110,6 +111,7 @@ static void tree_release(struct kref *ref)
 	struct mtag_node *node;
 	unsigned long id;
 
+	mtag_stray_forget(tree);
 	xa_for_each(&tree->nodes, id, node) {
 		rhashtable_remove_fast(&node_table, &node->hash, node_params);
 		mtag_uncharge_memory(node_bytes());

@@ -259,7 +259,7 @@ int mtag_walk_repair(struct mtag_space *s)
 		 * for what another has from before.
 		 */
 		ret = count(s, mm, s->untag, s->untag && !s->tree->parked, NULL);
-		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree_id))
+		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree))
 			mtag_space_dirty(s);
 		if (!ret)
 			repaired(s);

@@ -366,7 +366,8 @@ static void counts(void)
 
 /* ---- what one user's losses cost others ---- */
 
-#define MANY 300 /* strays: more than the module remembers one by one */
+#define MANY  300 /* strays: more than the module remembers one by one */
+#define CROWD 64  /* trees of others: the module must not mix one up with the strays' */
 
 /* A stray that has as many children as it likes, which are not tracked either. */
 static void many(void)
@@ -420,16 +421,30 @@ static uint64_t repairs_by_reading(pid_t pid)
 	return health("repairs") - before;
 }
 
+/* How many walks reading each of @n processes takes. */
+static uint64_t repairs_of_crowd(const pid_t *crowd, int n)
+{
+	uint64_t before = health("repairs");
+	int failed = 0;
+
+	for (int i = 0; i < n; i++)
+		failed += !!nl_ask(nl_open(), MTAG_CMD_PROC_GET, 0, crowd[i])->error;
+	is(failed, 0, "%d processes are read", n);
+	return health("repairs") - before;
+}
+
 static void strays(void)
 {
-	struct gate *mine = gate();
-	pid_t other, loser, newcomer;
+	struct gate *mine = gate(), *theirs = gate();
+	pid_t other, loser, newcomer, crowd[CROWD];
 
 	/* Who ends only now would make room for the one too many. */
 	ok(until((visit_cpus(), !health("tracked")), 60), "nobody is tracked");
 	other = waiter(mine, 1, false);
 	loser = waiter(mine, 2, true);
 	newcomer = waiter(mine, 3, false);
+	for (int i = 0; i < CROWD; i++)
+		crowd[i] = waiter(theirs, i + 1, false);
 	is(repairs_by_reading(other), 0, "a child that was not tracked costs other trees no walk");
 	is(repairs_by_reading(loser), 0, "nor its own, while it stays so and others are tracked");
 	open_gate(mine, 40);
@@ -438,6 +453,7 @@ static void strays(void)
 		must0(attach());
 	}
 	is(repairs_by_reading(other), 0, "nor do %d such cost others one", MANY);
+	is(repairs_of_crowd(crowd, CROWD), 0, "whatever their trees are numbered");
 	is(repairs_by_reading(loser), 1, "but their own, when anybody is tracked");
 	open_gate(mine, 50);
 	pass_gate(mine, 51);
@@ -448,6 +464,9 @@ static void strays(void)
 	reap(other);
 	reap(loser);
 	reap(newcomer);
+	open_gate(theirs, 100);
+	for (int i = 0; i < CROWD; i++)
+		reap(crowd[i]);
 }
 
 static void linger(void)
