@@ -185,7 +185,7 @@ void mtag_space_dirty(struct mtag_space *s)
 	WRITE_ONCE(s->dirty, true);
 }
 
-/* Whose events are missed: of all, of one tree, or (NULL) of those with strays that are not listed. */
+/* Of all, of one tree, or (NULL) of those with strays that are not listed. */
 static void dirty_once(bool all, const struct mtag_tree *tree)
 {
 	struct mtag_space *s;

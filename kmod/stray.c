@@ -122,7 +122,7 @@ void mtag_stray_end(struct mm_struct *mm)
 		mmdrop(mm);
 }
 
-/* Whose relative is @mm? False: nobody's; @tree NULL: one that is not listed. Context: strays_lock. */
+/* Whose relative is @mm? False: nobody's; @tree NULL: one not listed. Context: strays_lock. */
 static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tree)
 {
 	const struct stray *stray = find(mm);
