@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kernel's own memory, by /proc/kallsyms and /proc/kcore: what the module keeps where nothing shows it. */
+#ifndef MTAG_TESTS_KCORE_H
+#define MTAG_TESTS_KCORE_H
+
+#include <elf.h>
+#include "tap.h"
+
+/* Where @name is, of the module mtag or of the kernel itself; 0: it has none. */
+UNUSED static uint64_t symbol(const char *name, bool of_mtag)
+{
+	char command[256], line[256] = "";
+	FILE *found;
+
+	snprintf(command, sizeof(command), "grep ' %s%s' /proc/kallsyms", name,
+		 of_mtag ? "\t\\[mtag\\]$" : "$");
+	found = popen(command, "r");
+	if (!found)
+		bail("%s", command);
+	if (!fgets(line, sizeof(line), found))
+		line[0] = '\0';
+	pclose(found);
+	return strtoull(line, NULL, 16);
+}
+
+/* Memory that comes or goes changes the file's table: it is read each time. */
+UNUSED static bool kernel_read(uint64_t addr, void *buffer, size_t len)
+{
+	int fd = must(open("/proc/kcore", O_RDONLY | O_CLOEXEC));
+	bool done = false;
+	Elf64_Ehdr header;
+	Elf64_Phdr part;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header))
+		bail("read /proc/kcore");
+	for (int i = 0; i < header.e_phnum && !done; i++) {
+		if (pread(fd, &part, sizeof(part), header.e_phoff + i * sizeof(part)) !=
+		    sizeof(part))
+			bail("read /proc/kcore");
+		if (part.p_type == PT_LOAD && addr >= part.p_vaddr &&
+		    addr - part.p_vaddr + len <= part.p_memsz)
+			done = pread(fd, buffer, len, part.p_offset + (addr - part.p_vaddr)) ==
+			       (ssize_t)len;
+	}
+	close(fd);
+	return done;
+}
+
+UNUSED static uint64_t kernel_word(uint64_t addr)
+{
+	uint64_t word;
+
+	if (!kernel_read(addr, &word, sizeof(word)))
+		bail("cannot read the kernel's memory at %" PRIx64, addr);
+	return word;
+}
+
+#endif
