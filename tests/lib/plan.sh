@@ -33,7 +33,7 @@ plan_vms() {
 					printf '%s\t%s\t%s\n' "$name" "$each" "${only:+only ${only//,/, }: }$because" >>"$tmp/only"
 					continue
 				fi
-				key="--kernel $each --mem $(memory "$each" "$mem") --cpus $cpus${icount:+ --icount}|$module|$append|$thread|$group"
+				key="--kernel $each --mem $(memory "$each" "$mem") --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}|$module|$append|$thread|$group"
 				[ -z "$kept" ] || ! take_kept "$command${args:+ $args} [$each:$group]" \
 					"$(kept_file "$command${args:+ $args}" "$each" "$key")" || continue
 				if [ -z "${dirs[$key]:-}" ]; then
@@ -80,7 +80,7 @@ memory() {
 # parse LINE: a "vm:" line into variables; false when the test is left out.
 parse() {
 	local word words=" $1"
-	group=default mem=2G cpus=2 icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' stock='' because='' needs='' repairs=0
+	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' stock='' because='' needs='' repairs=0
 	# Where a test does not want it otherwise the hooks stay in, see above.
 	module=linger_ms=3600000
 	if [[ $words == *\ args=* ]]; then args=${words#* args=} words=${words%% args=*}; fi
@@ -92,6 +92,7 @@ parse() {
 		group=*) group=${word#*=} ;;
 		mem=*) mem=${word#*=} ;;
 		cpus=*) cpus=${word#*=} ;;
+		dimm=*) dimm=${word#*=} ;;
 		icount=*) icount=${word#*=} cpus=1 ;;
 		module=*) module=${word#*=} ;;
 		append=*) append=${word#*=} ;;
