@@ -10,10 +10,10 @@
  * stack is unwound. What interrupts allocate never counts.
  */
 #include <linux/atomic.h>
-#include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/gfp.h>
 #include <linux/kallsyms.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/sched/signal.h>
@@ -36,7 +36,7 @@ MODULE_PARM_DESC(every, "after the n-th every so many-th; 0: no more");
 
 static unsigned int stall;
 module_param(stall, uint, 0600);
-MODULE_PARM_DESC(stall, "milliseconds that a failure takes");
+MODULE_PARM_DESC(stall, "milliseconds that a failure takes; less, written meanwhile, ends it");
 
 static bool harmless;
 module_param(harmless, bool, 0600);
@@ -264,6 +264,15 @@ static noinline notrace unsigned long caller_of(unsigned long ip)
 	return 0;
 }
 
+/* By the clock: how fast a loop is has been found out at boot, when the host may have been busy. */
+static noinline notrace void take_time(void)
+{
+	u64 start = ktime_get_ns();
+
+	while (ktime_get_ns() - start < (u64)READ_ONCE(stall) * NSEC_PER_MSEC)
+		cpu_relax();
+}
+
 static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs)
 {
@@ -288,8 +297,7 @@ static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftr
 	WRITE_ONCE(failed_for, parent_ip);
 	WRITE_ONCE(failed_by, caller_of(parent_ip));
 	atomic_inc(&failed);
-	if (stall)
-		mdelay(stall);
+	take_time();
 	if (harmless)
 		return;
 	regs->ip = (unsigned long)just_return;
