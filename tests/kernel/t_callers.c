@@ -12,13 +12,12 @@
 #define PLACES	 (1 << BITS)
 #define PROBES	 8
 #define GOLDEN	 0x61c8864680b583eb
-#define ADDRESS  (~0UL >> 8)
 #define TOP_BYTE (0xffUL << 56)
 
 /* Where KASLR puts the kernel. */
-#define LOWEST	0xffffffff80000000
-#define SLIDES	512
-#define SLIDE	HPAGE
+#define LOWEST	  0xffffffff80000000
+#define SLIDES	  512
+#define SLIDE	  HPAGE
 
 #define CALLS_MAX 1024
 #define STEPS	  16
@@ -26,12 +25,12 @@
 
 /* The hooked functions whose hooks ask who called. */
 static const char *const asked[] = {
-	"page_add_new_anon_rmap",   "page_add_anon_rmap",      "page_add_file_rmap",
-	"page_remove_rmap",	    "folio_add_new_anon_rmap", "folio_add_anon_rmap_ptes",
-	"folio_add_anon_rmap_pmd",  "folio_add_file_rmap_pmd", "folio_add_file_rmap_ptes",
-	"folio_add_file_rmap_pud",  "folio_remove_rmap_ptes",  "folio_remove_rmap_pmd",
-	"folio_remove_rmap_pud",    "free_swap_and_cache",     "free_swap_and_cache_nr",
-	"swap_put_entries_direct",  "perf_event_mmap",	       "vma_merge",
+	"page_add_new_anon_rmap",  "page_add_anon_rmap",      "page_add_file_rmap",
+	"page_remove_rmap",	   "folio_add_new_anon_rmap", "folio_add_anon_rmap_ptes",
+	"folio_add_anon_rmap_pmd", "folio_add_file_rmap_pmd", "folio_add_file_rmap_ptes",
+	"folio_add_file_rmap_pud", "folio_remove_rmap_ptes",  "folio_remove_rmap_pmd",
+	"folio_remove_rmap_pud",   "free_swap_and_cache",     "free_swap_and_cache_nr",
+	"swap_put_entries_direct", "perf_event_mmap",	      "vma_merge",
 	"vma_merge_extend",
 };
 

@@ -109,7 +109,6 @@ static void grows(int first)
 	   "who reads the old one still finds there what it held");
 }
 
-
 int main(void)
 {
 	pthread_t thread;
