@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What each measurement uses: the clock, which counts instructions, and calls that may not fail. */
+/* Shared by all measurements: the instruction-counting clock, and calls that must not fail. */
 #ifndef MTAG_BENCH_CLOCK_H
 #define MTAG_BENCH_CLOCK_H
 

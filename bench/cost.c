@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What mtag costs, in instructions: run where the clock counts them (tests/vm/run --icount).
+ * Measures the cost of mtag, in instructions. The clock must count them (tests/vm/run --icount).
  *
- * The same work is done with no hook in, by a process that is not tracked while another one is, by a
- * tracked process, and by one that has a tag, in turns and in one boot: costs differ between boots by
- * more than what is measured here. Each number is the least of several.
+ * The same work is done with no hook installed, by an untracked process while another is tracked,
+ * by a tracked process, and by one that has a tag. They take turns in one boot, since costs differ
+ * between boots by more than the differences measured here. Each number is the minimum of several.
  *
- * Prints "what<tab>measured<tab>budget" a line, the budget empty where there is none.
+ * Prints one "name<tab>measured<tab>budget" per line; the budget is empty if there is none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +32,13 @@
 #define HEALTH	 "/sys/kernel/debug/mtag/health"
 #define LINGER	 "/sys/module/mtag/parameters/linger_ms"
 
-/* Who does it: a process started for it, in the state it is named after. */
+/* The process that does the work: started for it, and named after its state. */
 enum who { NONE, UNTRACKED, TRACKED, TAGGED, WHO };
 
 static const char *const who_name[WHO] = {"none", "untracked", "tracked", "tagged"};
 
 /*
- * The budgets are differences to NONE. What a fork and an exit cost beside the pages is spread over
- * 64 MiB.
+ * Budgets are differences from NONE. The fixed cost of a fork and an exit is spread over 64 MiB.
  */
 static const struct work {
 	const char *name;
@@ -139,7 +138,7 @@ static void until_idle(void)
 		usleep(10000);
 }
 
-/* One round: nobody tracked, then everyone. */
+/* One round: first without hooks, then all states. */
 static void round_of(double cost[COUNT(works)][WHO])
 {
 	struct worker w[WHO] = {[NONE] = start(NONE)};
@@ -148,11 +147,11 @@ static void round_of(double cost[COUNT(works)][WHO])
 	for (size_t i = 0; i < COUNT(works); i++)
 		cost[i][NONE] = min(cost[i][NONE], ask(&w[NONE], i));
 	stop(&w[NONE]);
-	/* All have done as little as that one had: what a process did before makes a difference. */
+	/* Start fresh workers, as for NONE: earlier work of a process changes its costs. */
 	for (int who = UNTRACKED; who < WHO; who++)
 		w[who] = start(who);
 	for (size_t i = 0; i < COUNT(works); i++) {
-		/* The workers are tracked when they answer, which also warms them up. */
+		/* A worker that answers is tracked. This also warms it up. */
 		ask(&w[TRACKED], COUNT(works) - 1);
 		ask(&w[TAGGED], COUNT(works) - 1);
 		for (int who = UNTRACKED; who < WHO; who++)
@@ -180,8 +179,9 @@ static void pages(int rounds)
 }
 
 /*
- * What freeing swap costs depends on where in swap it is, and so on what was there before: one process
- * does it in turns without hooks and, while another is tracked, with them. The budget is a hundredth.
+ * The cost of freeing swap depends on the place in swap, and so on its earlier contents. So one
+ * process alternates between no hooks and, while another process is tracked, hooks. The budget is
+ * one percent.
  */
 static void swapped(int rounds)
 {
@@ -269,7 +269,7 @@ static uint16_t family(int fd)
 	exit(1);
 }
 
-/* The whole dump; the replies are received and not looked at. */
+/* The whole dump; the replies are received but not parsed. */
 static double dump(int fd, uint16_t type, uint8_t cmd)
 {
 	uint32_t pid = getpid();
@@ -286,7 +286,7 @@ static double dump(int fd, uint16_t type, uint8_t cmd)
 	return now() - start;
 }
 
-/* The numbers without the strings: what folding 1,000 accounts takes. */
+/* The numbers without the strings: the cost of folding 1,000 accounts. */
 static double sums(int fd, uint16_t type)
 {
 	uint32_t pid = getpid();

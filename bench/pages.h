@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The work that is measured of what a page goes through: each function does it and returns its cost
- * in instructions a page. And a pair of malloc and free, in which the kernel has no part.
+ * The page operations that are measured. Each function performs one and returns its cost in
+ * instructions per page. Also a pair of malloc and free, which does not enter the kernel.
  */
 #ifndef MTAG_BENCH_PAGES_H
 #define MTAG_BENCH_PAGES_H
@@ -15,7 +15,7 @@
 
 #define PG    4096UL
 #define HPAGE (2UL << 20)
-/* Little enough that most passes are over between two ticks of the timer, every 4,000,000. */
+/* Small enough that most passes end between two timer ticks, 4,000,000 instructions apart. */
 #define SMALL  (1UL << 20)
 #define HUGE   (8UL << 20)
 #define PASSES 20
@@ -56,7 +56,7 @@ static double timed_discard(char *p, size_t len, size_t step)
 	return (now() - start) / (len / step);
 }
 
-/* The page tables are there: what is measured is the page alone. */
+/* The page tables exist already, so only the page itself is measured. */
 static double come_and_go(size_t len, size_t step, int advice, bool go)
 {
 	char *p = map(len, HPAGE, advice);
@@ -73,14 +73,14 @@ static double come_and_go(size_t len, size_t step, int advice, bool go)
 	return best;
 }
 
-/* Pages that are in swap, where there is swap. */
+/* Swapped pages, if there is swap. */
 static double swap_go(void)
 {
 	char *p = map(SMALL, PG, MADV_NOHUGEPAGE);
 	double best = 1e9;
 
 	for (int i = 0; i < PASSES; i++) {
-		/* Pages of one word: what a compressor's own memory does would be measured, too. */
+		/* Pages of one repeated word: otherwise zram's own memory would be measured too. */
 		for (size_t at = 0; at < SMALL; at += 8)
 			*(uint64_t *)(p + at) = at / PG + 1;
 		must(madvise(p, SMALL, MADV_PAGEOUT));
@@ -127,7 +127,7 @@ static double file(bool go)
 		start = now();
 		for (size_t j = 0; j < SMALL; j += PG)
 			sum += p[j];
-		/* The first time they are there one by one, and dirty. */
+		/* Skip the first pass: touch() has mapped its pages one by one, and dirty. */
 		if (i)
 			best = min(best, go ? gone : (now() - start) / (SMALL / PG));
 	}
@@ -146,7 +146,7 @@ static double file_go(void)
 	return file(true);
 }
 
-/* do_it(pipe) in a child that this waits for: what it wrote there. */
+/* Runs do_it(pipe) in a child, waits for it, and returns the number that it wrote to the pipe. */
 static double by_child(void (*do_it)(int, void *), void *arg)
 {
 	double result;
@@ -196,7 +196,7 @@ static double fork_or_exit(bool ends)
 	touch(p, FORKED, PG);
 	must(pipe(fds));
 	for (int i = 0; i < 5; i++) {
-		/* What is freed later of the child before is none of this one's cost. */
+		/* Let the deferred freeing of the previous child finish: it must not count here. */
 		usleep(50000);
 		start = now();
 		pid = must(fork());
