@@ -18,9 +18,9 @@ int fail_open(int err)
 }
 
 /* " (the kernel says: …)", or nothing where it says what the error number does. */
-static const char *reason(const struct kern *nl, char *buf, size_t size)
+static const char *reason(const struct kern *kern, char *buf, size_t size)
 {
-	const char *why = kern_why(nl);
+	const char *why = kern_why(kern);
 
 	buf[0] = '\0';
 	if (*why && strcmp(why, "no such process") != 0 &&
@@ -29,10 +29,10 @@ static const char *reason(const struct kern *nl, char *buf, size_t size)
 	return buf;
 }
 
-int fail_pid(const struct kern *nl, const char *verb, pid_t pid, int err)
+int fail_pid(const struct kern *kern, const char *verb, pid_t pid, int err)
 {
 	char buf[300];
-	const char *why = reason(nl, buf, sizeof(buf));
+	const char *why = reason(kern, buf, sizeof(buf));
 	bool tracks = !strcmp(verb, "track") || !strcmp(verb, "untrack");
 
 	switch (-err) {
@@ -56,11 +56,11 @@ int fail_pid(const struct kern *nl, const char *verb, pid_t pid, int err)
 	return CTL_REFUSED;
 }
 
-int fail_all(const struct kern *nl, const char *what, int err)
+int fail_all(const struct kern *kern, const char *what, int err)
 {
 	char buf[300];
 
-	ctl_error("cannot %s: %s%s", what, strerror(-err), reason(nl, buf, sizeof(buf)));
+	ctl_error("cannot %s: %s%s", what, strerror(-err), reason(kern, buf, sizeof(buf)));
 	return CTL_REFUSED;
 }
 

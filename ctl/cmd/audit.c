@@ -4,16 +4,16 @@
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
-#include "nl.h"
+#include "kern.h"
 
 /* The pids of all tracked processes; one that this pid namespace does not see has none. */
-static int list(struct kern *nl, pid_t **pids, size_t *n)
+static int list(struct kern *kern, pid_t **pids, size_t *n)
 {
 	_cleanup_(snap_clear) struct snap snap = {0};
-	int err = kern_procs(nl, &snap);
+	int err = kern_procs(kern, &snap);
 
 	if (err < 0)
-		return fail_all(nl, "list the tracked processes", err);
+		return fail_all(kern, "list the tracked processes", err);
 	if (err == KERN_INCOMPLETE)
 		note_incomplete();
 	*pids = calloc(snap.n_procs + 1, sizeof(**pids));
@@ -27,26 +27,26 @@ static int list(struct kern *nl, pid_t **pids, size_t *n)
 }
 
 /* The audits of @pids into @audits, of which *@done succeed. */
-static int walk(struct kern *nl, const pid_t *pids, size_t n, bool named, struct audit *audits,
+static int walk(struct kern *kern, const pid_t *pids, size_t n, bool named, struct audit *audits,
 		size_t *done)
 {
 	int status = CTL_OK;
 	bool drift = false;
 
 	for (size_t i = 0; i < n; i++) {
-		int err = kern_audit(nl, pids[i], &audits[*done]);
+		int err = kern_audit(kern, pids[i], &audits[*done]);
 
 		if (!err)
 			drift |= audits[(*done)++].drift != 0;
 		else if (named || (err != -ESRCH && err != -ENOENT))
-			status = fail_pid(nl, "audit", pids[i], err);
+			status = fail_pid(kern, "audit", pids[i], err);
 	}
 	return drift ? CTL_DRIFT : status;
 }
 
 int cmd_audit(struct ctl *ctl, int argc, char **argv)
 {
-	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) struct audit *audits = NULL;
 	_cleanup_(freep) pid_t *named = NULL, *listed = NULL;
 	struct fmt fmt;
@@ -59,17 +59,17 @@ int cmd_audit(struct ctl *ctl, int argc, char **argv)
 	status = ctl_pids((int)n, argv + optind, &named);
 	if (status)
 		return status;
-	err = kern_open(&nl);
+	err = kern_open(&kern);
 	if (err)
 		return fail_open(err);
 	if (argc == optind)
-		status = list(nl, &listed, &n);
+		status = list(kern, &listed, &n);
 	if (status)
 		return status;
 	audits = calloc(n + 1, sizeof(*audits));
 	if (!audits)
 		return fail_memory();
-	status = walk(nl, listed ? listed : named, n, !listed, audits, &done);
+	status = walk(kern, listed ? listed : named, n, !listed, audits, &done);
 	fmt_init(&fmt, ctl);
 	if (!ctl->json)
 		audit_text(&fmt, audits, done);

@@ -2,14 +2,14 @@
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
-#include "nl.h"
+#include "kern.h"
 
-static int fetch_all(struct ctl *ctl, struct kern *nl, struct snap *snap)
+static int fetch_all(struct ctl *ctl, struct kern *kern, struct snap *snap)
 {
-	int err = kern_tags(nl, 0, snap);
+	int err = kern_tags(kern, 0, snap);
 
 	if (err < 0)
-		return fail_all(nl, "read the tags", err);
+		return fail_all(kern, "read the tags", err);
 	if (err == KERN_INCOMPLETE)
 		note_incomplete();
 	if (!ctl->json && !snap->n_procs)
@@ -38,7 +38,7 @@ static int move_proc(struct snap *snap, struct snap *from)
 }
 
 /* What cannot be read is reported and left out. */
-static int fetch_some(struct kern *nl, pid_t *pids, size_t n, struct snap *snap)
+static int fetch_some(struct kern *kern, pid_t *pids, size_t n, struct snap *snap)
 {
 	int status = CTL_OK;
 
@@ -49,9 +49,9 @@ static int fetch_some(struct kern *nl, pid_t *pids, size_t n, struct snap *snap)
 
 		if (i && pids[i] == pids[i - 1])
 			continue;
-		err = kern_tags(nl, pids[i], &one);
+		err = kern_tags(kern, pids[i], &one);
 		if (err) {
-			status = fail_pid(nl, "read", pids[i], err);
+			status = fail_pid(kern, "read", pids[i], err);
 			continue;
 		}
 		err = move_proc(snap, &one);
@@ -64,7 +64,7 @@ static int fetch_some(struct kern *nl, pid_t *pids, size_t n, struct snap *snap)
 int cmd_show(struct ctl *ctl, int argc, char **argv)
 {
 	_cleanup_(snap_clear) struct snap snap = {0};
-	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
 	struct fmt fmt;
 	int err, status, opt = ctl_no_options(ctl, argc, argv);
@@ -75,10 +75,10 @@ int cmd_show(struct ctl *ctl, int argc, char **argv)
 	status = ctl_pids(argc, argv + optind, &pids);
 	if (status)
 		return status;
-	err = kern_open(&nl);
+	err = kern_open(&kern);
 	if (err)
 		return fail_open(err);
-	status = argc ? fetch_some(nl, pids, (size_t)argc, &snap) : fetch_all(ctl, nl, &snap);
+	status = argc ? fetch_some(kern, pids, (size_t)argc, &snap) : fetch_all(ctl, kern, &snap);
 	fmt_init(&fmt, ctl);
 	if (!ctl->json)
 		show_text(&fmt, &snap);

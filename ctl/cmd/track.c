@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ctl.h"
 #include "fail.h"
-#include "nl.h"
+#include "kern.h"
 
 static int track(struct ctl *ctl, int argc, char **argv, bool on)
 {
-	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
 	int err, status = CTL_OK, opt = ctl_no_options(ctl, argc, argv);
 
@@ -19,13 +19,13 @@ static int track(struct ctl *ctl, int argc, char **argv, bool on)
 	err = ctl_pids(argc, argv + optind, &pids);
 	if (err)
 		return err;
-	err = kern_open(&nl);
+	err = kern_open(&kern);
 	if (err)
 		return fail_open(err);
 	for (int i = 0; i < argc; i++) {
-		err = kern_track(nl, pids[i], on);
+		err = kern_track(kern, pids[i], on);
 		if (err)
-			status = fail_pid(nl, on ? "track" : "untrack", pids[i], err);
+			status = fail_pid(kern, on ? "track" : "untrack", pids[i], err);
 	}
 	return status;
 }

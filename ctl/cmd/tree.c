@@ -2,12 +2,12 @@
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
-#include "nl.h"
+#include "kern.h"
 
 int cmd_tree(struct ctl *ctl, int argc, char **argv)
 {
 	_cleanup_(snap_clear) struct snap snap = {0};
-	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
 	struct fmt fmt;
 	int err, opt = ctl_no_options(ctl, argc, argv);
@@ -21,12 +21,12 @@ int cmd_tree(struct ctl *ctl, int argc, char **argv)
 	err = ctl_pids(1, argv + optind, &pids);
 	if (err)
 		return err;
-	err = kern_open(&nl);
+	err = kern_open(&kern);
 	if (err)
 		return fail_open(err);
-	err = kern_tags(nl, pids[0], &snap);
+	err = kern_tags(kern, pids[0], &snap);
 	if (err)
-		return fail_pid(nl, "read", pids[0], err);
+		return fail_pid(kern, "read", pids[0], err);
 	fmt_init(&fmt, ctl);
 	err = ctl->json ? tree_json(&fmt, snap.procs) : tree_text(&fmt, snap.procs);
 	return err ? fail_memory() : CTL_OK;

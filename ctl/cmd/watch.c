@@ -7,7 +7,7 @@
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
-#include "nl.h"
+#include "kern.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 
@@ -19,7 +19,7 @@
 static volatile sig_atomic_t stopped, resized;
 
 struct watch {
-	struct kern *nl;
+	struct kern *kern;
 	struct fmt fmt;
 	bool json;
 	pid_t pid;
@@ -110,7 +110,7 @@ static int take(struct watch *watch)
 	struct snap *snap = &watch->snaps[sample->number % 2];
 	int err;
 
-	err = kern_tags(watch->nl, watch->pid, snap);
+	err = kern_tags(watch->kern, watch->pid, snap);
 	if (err)
 		return err;
 	sample->before = sample->now;
@@ -136,7 +136,7 @@ static int loop(struct watch *watch)
 			return CTL_OK;
 		}
 		if (err)
-			return fail_pid(watch->nl, "read", watch->pid, err);
+			return fail_pid(watch->kern, "read", watch->pid, err);
 		if (print(watch))
 			return fail_memory();
 		if (ferror(watch->fmt.out) || watch->sample.number == watch->count)
@@ -193,12 +193,12 @@ int cmd_watch(struct ctl *ctl, int argc, char **argv)
 	fmt_init(&watch.fmt, ctl);
 	if (!watch.count && !watch.json && !watch.fmt.terminal)
 		watch.count = 1;
-	err = kern_open(&watch.nl);
+	err = kern_open(&watch.kern);
 	if (err)
 		return fail_open(err);
 	status = loop(&watch);
 	snap_clear(&watch.snaps[0]);
 	snap_clear(&watch.snaps[1]);
-	kern_close(watch.nl);
+	kern_close(watch.kern);
 	return status;
 }

@@ -4,7 +4,7 @@
 #define MTAGCTL_CHECK_H
 
 #include "format/format.h"
-#include "nl.h"
+#include "kern.h"
 
 enum lockdown { LOCKDOWN_UNSEEN, LOCKDOWN_OFF, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 

@@ -60,11 +60,11 @@ bool host_built(const struct host *host)
 /* Only this machine's kernel can be asked, not one below another root. */
 static void look_live(struct host *host)
 {
-	_cleanup_(kern_closep) struct kern *nl = NULL;
+	_cleanup_(kern_closep) struct kern *kern = NULL;
 
-	host->family = kern_open(&nl);
+	host->family = kern_open(&kern);
 	if (!host->family)
-		host->family = kern_info(nl, &host->info);
+		host->family = kern_info(kern, &host->info);
 }
 
 void host_look(struct host *host, const char *file)

@@ -17,7 +17,7 @@
 #include "ctl.h"
 #include "format/json.h"
 #include "fuzz.h"
-#include "nl.h"
+#include "kern.h"
 
 /* ---- the kernel ---- */
 
@@ -29,15 +29,15 @@ static struct input kernel;
 static unsigned int requests;
 
 /* 0, or how it refuses; after a while it always does, so that nothing goes on for ever. */
-static int refuse(struct kern *nl)
+static int refuse(struct kern *kern)
 {
 	static const int errors[] = {ESRCH, ENOENT, EPERM, EACCES, ENOMEM, EAGAIN, EIO, EBUSY};
 	unsigned int pick = in_below(&kernel, 40);
 
 	if (pick >= sizeof(errors) / sizeof(*errors) && ++requests < 12)
 		return 0;
-	if (nl)
-		snprintf(nl->why, sizeof(nl->why), "%s",
+	if (kern)
+		snprintf(kern->why, sizeof(kern->why), "%s",
 			 in_rarely(&kernel) ? "no such process" : "for reasons");
 	return -errors[pick % (sizeof(errors) / sizeof(*errors))];
 }
@@ -61,29 +61,29 @@ static void invent(struct snap *snap, pid_t pid)
 	}
 }
 
-int kern_open(struct kern **nl)
+int kern_open(struct kern **kern)
 {
 	if (in_rarely(&kernel)) {
-		*nl = NULL;
+		*kern = NULL;
 		return in_rarely(&kernel) ? -ENOPROTOOPT : -EPERM;
 	}
-	*nl = calloc(1, sizeof(**nl));
+	*kern = calloc(1, sizeof(**kern));
 	return 0;
 }
 
-void kern_close(struct kern *nl)
+void kern_close(struct kern *kern)
 {
-	free(nl);
+	free(kern);
 }
 
-const char *kern_why(const struct kern *nl)
+const char *kern_why(const struct kern *kern)
 {
-	return nl ? nl->why : "";
+	return kern ? kern->why : "";
 }
 
-int kern_tags(struct kern *nl, pid_t pid, struct snap *snap)
+int kern_tags(struct kern *kern, pid_t pid, struct snap *snap)
 {
-	int err = refuse(nl);
+	int err = refuse(kern);
 
 	snap_clear(snap);
 	if (err)
@@ -94,12 +94,12 @@ int kern_tags(struct kern *nl, pid_t pid, struct snap *snap)
 	return !err && !pid && in_rarely(&kernel) ? KERN_INCOMPLETE : err;
 }
 
-int kern_procs(struct kern *nl, struct snap *snap)
+int kern_procs(struct kern *kern, struct snap *snap)
 {
-	return kern_tags(nl, 0, snap);
+	return kern_tags(kern, 0, snap);
 }
 
-int kern_audit(struct kern *nl, pid_t pid, struct audit *audit)
+int kern_audit(struct kern *kern, pid_t pid, struct audit *audit)
 {
 	*audit = (struct audit){.pid = pid,
 				.kernel_rss = in_number(&kernel),
@@ -107,14 +107,14 @@ int kern_audit(struct kern *nl, pid_t pid, struct audit *audit)
 				.drift = in_rarely(&kernel) ? in_number(&kernel) : 0,
 				.lost = in_number(&kernel)};
 	in_name(&kernel, audit->comm, sizeof(audit->comm));
-	return refuse(nl);
+	return refuse(kern);
 }
 
-int kern_track(struct kern *nl, pid_t pid, bool track)
+int kern_track(struct kern *kern, pid_t pid, bool track)
 {
 	must(pid > 0);
 	(void)track;
-	return refuse(nl);
+	return refuse(kern);
 }
 
 /* ---- what the commands do to the machine ---- */

@@ -134,20 +134,20 @@ static int fake_klog(int type, char *text, int room)
 
 static struct input kernel;
 
-int kern_open(struct kern **nl)
+int kern_open(struct kern **kern)
 {
-	*nl = NULL;
+	*kern = NULL;
 	return in_u8(&kernel) & 1 ? 0 : -ENOPROTOOPT;
 }
 
-void kern_close(struct kern *nl)
+void kern_close(struct kern *kern)
 {
-	(void)nl;
+	(void)kern;
 }
 
-int kern_info(struct kern *nl, struct info *info)
+int kern_info(struct kern *kern, struct info *info)
 {
-	(void)nl;
+	(void)kern;
 	*info = (struct info){.installed = in_u8(&kernel), .lost = in_number(&kernel)};
 	in_name(&kernel, info->version, sizeof(info->version));
 	if (in_u8(&kernel) & 1)

@@ -70,7 +70,7 @@ static int send_nothing(struct nl_sock *sock, struct nl_msg *msg)
 
 #define nl_recvmsgs(sock, cb)	receive_all(sock, cb)
 #define nl_send_auto(sock, msg) send_nothing(sock, msg)
-#include "../../ctl/nl.c"
+#include "../../ctl/kern.c"
 
 void ctl_error(const char *format, ...)
 {
@@ -160,7 +160,7 @@ static void check_snap(const struct snap *snap, int err)
 		must(snap->procs[i].order && snap->procs[i].comm);
 }
 
-static void ask(struct kern *nl, unsigned int what)
+static void ask(struct kern *kern, unsigned int what)
 {
 	struct snap snap = {0};
 	struct audit audit;
@@ -168,40 +168,40 @@ static void ask(struct kern *nl, unsigned int what)
 
 	switch (what % 5) {
 	case 0:
-		check_snap(&snap, kern_tags(nl, 0, &snap));
+		check_snap(&snap, kern_tags(kern, 0, &snap));
 		break;
 	case 1:
-		check_snap(&snap, kern_tags(nl, 1, &snap));
+		check_snap(&snap, kern_tags(kern, 1, &snap));
 		break;
 	case 2:
-		check_snap(&snap, kern_procs(nl, &snap));
+		check_snap(&snap, kern_procs(kern, &snap));
 		break;
 	case 3:
-		must(kern_audit(nl, 1, &audit) <= 0);
+		must(kern_audit(kern, 1, &audit) <= 0);
 		break;
 	case 4:
-		must(kern_info(nl, &info) <= 0);
-		must(kern_track(nl, 1, what & 1) <= 0);
+		must(kern_info(kern, &info) <= 0);
+		must(kern_track(kern, 1, what & 1) <= 0);
 		break;
 	}
-	must_be_harmless(nl->why, strlen(nl->why), TEXT);
+	must_be_harmless(kern->why, strlen(kern->why), TEXT);
 	snap_clear(&snap);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t buf[FUZZ_ROOM];
-	struct kern *nl = calloc(1, sizeof(*nl));
+	struct kern *kern = calloc(1, sizeof(*kern));
 	struct input in = {data, size};
 	unsigned int what = (unsigned int)in_bytes(&in, STEP);
 
-	nl->sock = nl_socket_alloc();
-	must(nl->sock);
-	nl->family = FAMILY;
+	kern->sock = nl_socket_alloc();
+	must(kern->sock);
+	kern->family = FAMILY;
 	stream = fuzz_built ? buf : in.p;
 	stream_len = fuzz_built ? make(&in, buf, sizeof(buf)) : in.left;
-	ask(nl, what);
-	kern_close(nl);
+	ask(kern, what);
+	kern_close(kern);
 	return 0;
 }
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * What talks to the kernel: requests of the generic netlink family "mtag", each sent and received
+ * whole. A dump that changed while it was read is repeated.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +15,7 @@
 #include "ctl.h"
 #include "decode.h"
 #include "format/text.h"
-#include "nl.h"
+#include "kern.h"
 
 #define RECEIVE_BUFFER (1 << 20)
 #define MESSAGE_BUFFER (1 << 16)
@@ -25,7 +29,7 @@ struct kern {
 
 /* One request: what to do with its messages and how it ended. */
 struct request {
-	struct kern *nl;
+	struct kern *kern;
 	int (*decode)(struct nlattr *attrs, int len, void *into);
 	void *into;
 	int err;
@@ -34,7 +38,7 @@ struct request {
 };
 
 /* libnl's own errors, for which it has an enumeration of its own. */
-static int from_nle(int nle)
+static int errno_of(int nle)
 {
 	switch (-nle) {
 	case NLE_NOMEM:
@@ -52,7 +56,7 @@ static int from_nle(int nle)
 }
 
 /* The text that the kernel appends to an error or to the end of a dump. */
-static void keep_extack(struct kern *nl, const struct nlmsghdr *hdr, size_t offset)
+static void keep_extack(struct kern *kern, const struct nlmsghdr *hdr, size_t offset)
 {
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1], *msg;
 	_cleanup_(freep) char *raw = NULL, *text = NULL;
@@ -68,7 +72,7 @@ static void keep_extack(struct kern *nl, const struct nlmsghdr *hdr, size_t offs
 		return;
 	raw = strndup(nla_data(msg), (size_t)nla_len(msg));
 	text = raw ? text_clean(raw, false) : NULL;
-	snprintf(nl->why, sizeof(nl->why), "%s", text ? text : "");
+	snprintf(kern->why, sizeof(kern->why), "%s", text ? text : "");
 }
 
 static int on_valid(struct nl_msg *msg, void *arg)
@@ -77,7 +81,7 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	struct nlmsghdr *hdr = nlmsg_hdr(msg);
 	struct genlmsghdr *genl;
 
-	if (hdr->nlmsg_type != request->nl->family || !request->decode || request->err)
+	if (hdr->nlmsg_type != request->kern->family || !request->decode || request->err)
 		return NL_OK;
 	if (!genlmsg_valid_hdr(hdr, 0)) {
 		request->err = -EBADMSG;
@@ -101,7 +105,7 @@ static int on_finish(struct nl_msg *msg, void *arg)
 
 		if (err < 0) {
 			request->err = err;
-			keep_extack(request->nl, hdr, NLMSG_HDRLEN + sizeof(int));
+			keep_extack(request->kern, hdr, NLMSG_HDRLEN + sizeof(int));
 		}
 	}
 	return NL_OK;
@@ -127,11 +131,11 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
 	request->err = error->error < 0 ? error->error : -EIO;
 	if (!(hdr->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len > NLMSG_HDRLEN)
 		offset += error->msg.nlmsg_len - NLMSG_HDRLEN;
-	keep_extack(request->nl, hdr, offset);
+	keep_extack(request->kern, hdr, offset);
 	return NL_STOP;
 }
 
-static struct nl_cb *callbacks(struct request *request)
+static struct nl_cb *alloc_callbacks(struct request *request)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 
@@ -144,41 +148,41 @@ static struct nl_cb *callbacks(struct request *request)
 	return cb;
 }
 
-static int send_request(struct kern *nl, uint8_t command, int flags, pid_t pid)
+static int send_request(struct kern *kern, uint8_t command, int flags, pid_t pid)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 	int err = -ENOMEM;
 
 	if (msg &&
-	    genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, nl->family, 0, flags, command,
+	    genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, kern->family, 0, flags, command,
 			MTAG_GENL_VERSION) &&
 	    (!pid || !nla_put_u32(msg, MTAG_A_PROC_PID, (uint32_t)pid))) {
-		err = nl_send_auto(nl->sock, msg);
-		err = err < 0 ? from_nle(err) : 0;
+		err = nl_send_auto(kern->sock, msg);
+		err = err < 0 ? errno_of(err) : 0;
 	}
 	nlmsg_free(msg);
 	return err;
 }
 
 /* Sends and receives all that comes; -EINTR: a dump that changed under way, to be repeated. */
-static int transact(struct request *request, uint8_t command, int flags, pid_t pid)
+static int send_and_receive(struct request *request, uint8_t command, int flags, pid_t pid)
 {
-	struct kern *nl = request->nl;
-	struct nl_cb *cb = callbacks(request);
+	struct kern *kern = request->kern;
+	struct nl_cb *cb = alloc_callbacks(request);
 	bool interrupted = false;
 	int err;
 
 	if (!cb)
 		return -ENOMEM;
-	nl->why[0] = '\0';
-	err = send_request(nl, command, flags, pid);
+	kern->why[0] = '\0';
+	err = send_request(kern, command, flags, pid);
 	while (!err && !request->done) {
-		int n = nl_recvmsgs(nl->sock, cb);
+		int n = nl_recvmsgs(kern->sock, cb);
 
 		if (n == -NLE_DUMP_INTR)
 			interrupted = true;
 		else if (n < 0 && !request->done)
-			err = from_nle(n);
+			err = errno_of(n);
 	}
 	nl_cb_put(cb);
 	if (err || request->err)
@@ -186,122 +190,122 @@ static int transact(struct request *request, uint8_t command, int flags, pid_t p
 	return interrupted ? -EINTR : 0;
 }
 
-static int into_tags(struct nlattr *attrs, int len, void *snap)
+static int tags_into(struct nlattr *attrs, int len, void *snap)
 {
 	return decode_tags(attrs, len, snap);
 }
 
-static int into_procs(struct nlattr *attrs, int len, void *snap)
+static int procs_into(struct nlattr *attrs, int len, void *snap)
 {
 	return decode_proc(attrs, len, snap);
 }
 
-static int into_audit(struct nlattr *attrs, int len, void *audit)
+static int audit_into(struct nlattr *attrs, int len, void *audit)
 {
 	return decode_audit(attrs, len, audit);
 }
 
-static int into_info(struct nlattr *attrs, int len, void *info)
+static int info_into(struct nlattr *attrs, int len, void *info)
 {
 	return decode_info(attrs, len, info);
 }
 
-static int dump(struct kern *nl, uint8_t command, pid_t pid,
-		int (*decode)(struct nlattr *, int, void *), struct snap *snap)
+static int dump_processes(struct kern *kern, uint8_t command, pid_t pid,
+			  int (*decode)(struct nlattr *, int, void *), struct snap *snap)
 {
 	bool interrupted;
 	int err = -EINTR;
 
 	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
-		struct request request = {.nl = nl, .decode = decode, .into = snap};
+		struct request request = {.kern = kern, .decode = decode, .into = snap};
 
 		snap_clear(snap);
-		err = transact(&request, command, NLM_F_DUMP, pid);
+		err = send_and_receive(&request, command, NLM_F_DUMP, pid);
 	}
 	interrupted = err == -EINTR;
 	err = err && !interrupted ? err : snap_finish(snap);
 	return !err && interrupted ? KERN_INCOMPLETE : err;
 }
 
-static int doit(struct kern *nl, uint8_t command, pid_t pid,
-		int (*decode)(struct nlattr *, int, void *), void *into)
+static int do_request(struct kern *kern, uint8_t command, pid_t pid,
+		      int (*decode)(struct nlattr *, int, void *), void *into)
 {
-	struct request request = {.nl = nl, .decode = decode, .into = into};
-	int err = transact(&request, command, NLM_F_ACK, pid);
+	struct request request = {.kern = kern, .decode = decode, .into = into};
+	int err = send_and_receive(&request, command, NLM_F_ACK, pid);
 
 	return !err && decode && !request.replied ? -EBADMSG : err;
 }
 
-int kern_tags(struct kern *nl, pid_t pid, struct snap *snap)
+int kern_tags(struct kern *kern, pid_t pid, struct snap *snap)
 {
-	int err = dump(nl, MTAG_CMD_TAG_GET, pid, into_tags, snap);
+	int err = dump_processes(kern, MTAG_CMD_TAG_GET, pid, tags_into, snap);
 
 	return !err && pid && !snap->n_procs ? -ESRCH : err;
 }
 
-int kern_procs(struct kern *nl, struct snap *snap)
+int kern_procs(struct kern *kern, struct snap *snap)
 {
-	return dump(nl, MTAG_CMD_PROC_GET, 0, into_procs, snap);
+	return dump_processes(kern, MTAG_CMD_PROC_GET, 0, procs_into, snap);
 }
 
-int kern_audit(struct kern *nl, pid_t pid, struct audit *audit)
+int kern_audit(struct kern *kern, pid_t pid, struct audit *audit)
 {
 	*audit = (struct audit){0};
-	return doit(nl, MTAG_CMD_AUDIT, pid, into_audit, audit);
+	return do_request(kern, MTAG_CMD_AUDIT, pid, audit_into, audit);
 }
 
-int kern_track(struct kern *nl, pid_t pid, bool track)
+int kern_track(struct kern *kern, pid_t pid, bool track)
 {
-	return doit(nl, track ? MTAG_CMD_TRACK : MTAG_CMD_UNTRACK, pid, NULL, NULL);
+	return do_request(kern, track ? MTAG_CMD_TRACK : MTAG_CMD_UNTRACK, pid, NULL, NULL);
 }
 
-int kern_info(struct kern *nl, struct info *info)
+int kern_info(struct kern *kern, struct info *info)
 {
 	*info = (struct info){0};
-	return doit(nl, MTAG_CMD_INFO_GET, 0, into_info, info);
+	return do_request(kern, MTAG_CMD_INFO_GET, 0, info_into, info);
 }
 
-const char *kern_why(const struct kern *nl)
+const char *kern_why(const struct kern *kern)
 {
-	return nl ? nl->why : "";
+	return kern ? kern->why : "";
 }
 
 int kern_open(struct kern **out)
 {
-	struct kern *nl = calloc(1, sizeof(*nl));
+	struct kern *kern = calloc(1, sizeof(*kern));
 	const int on = 1;
 	int err = -ENOMEM;
 
 	*out = NULL;
-	if (nl)
-		nl->sock = nl_socket_alloc();
-	if (!nl || !nl->sock)
+	if (kern)
+		kern->sock = nl_socket_alloc();
+	if (!kern || !kern->sock)
 		goto fail;
-	err = genl_connect(nl->sock);
+	err = genl_connect(kern->sock);
 	if (err < 0) {
-		err = from_nle(err);
+		err = errno_of(err);
 		goto fail;
 	}
 	/* Failing, these only make it slower or quieter. */
-	nl_socket_set_buffer_size(nl->sock, RECEIVE_BUFFER, 0);
-	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
-	nl_socket_set_msg_buf_size(nl->sock, MESSAGE_BUFFER);
-	nl->family = genl_ctrl_resolve(nl->sock, MTAG_GENL_NAME);
-	if (nl->family < 0) {
-		err = nl->family == -NLE_OBJ_NOTFOUND ? -ENOPROTOOPT : from_nle(nl->family);
+	nl_socket_set_buffer_size(kern->sock, RECEIVE_BUFFER, 0);
+	setsockopt(nl_socket_get_fd(kern->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	nl_socket_set_msg_buf_size(kern->sock, MESSAGE_BUFFER);
+	kern->family = genl_ctrl_resolve(kern->sock, MTAG_GENL_NAME);
+	if (kern->family < 0) {
+		err = kern->family == -NLE_OBJ_NOTFOUND ? -ENOPROTOOPT : errno_of(kern->family);
 		goto fail;
 	}
-	*out = nl;
+	*out = kern;
 	return 0;
 fail:
-	kern_close(nl);
+	kern_close(kern);
 	return err;
 }
 
-void kern_close(struct kern *nl)
+void kern_close(struct kern *kern)
 {
-	if (!nl)
+	if (!kern)
 		return;
-	nl_socket_free(nl->sock);
-	free(nl);
+	nl_socket_free(kern->sock);
+	free(kern);
 }
