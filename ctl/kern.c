@@ -14,8 +14,8 @@
 
 #include "ctl.h"
 #include "decode.h"
-#include "format/text.h"
 #include "kern.h"
+#include "utf8.h"
 
 #define RECEIVE_BUFFER (1 << 20)
 #define MESSAGE_BUFFER (1 << 16)
@@ -71,7 +71,7 @@ static void keep_extack(struct kern *kern, const struct nlmsghdr *hdr, size_t of
 	if (!msg)
 		return;
 	raw = strndup(nla_data(msg), (size_t)nla_len(msg));
-	text = raw ? text_clean(raw, false) : NULL;
+	text = raw ? utf8_clean(raw, false) : NULL;
 	snprintf(kern->why, sizeof(kern->why), "%s", text ? text : "");
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "format/text.h"
+#include "utf8.h"
 
 /* clang-format off */
 const struct command ctl_commands[] = {
@@ -64,7 +64,7 @@ void ctl_error(const char *format, ...)
 		raw = NULL;
 	va_end(args);
 	/* Whatever names are in it. */
-	text = raw ? text_safe(raw) : NULL;
+	text = raw ? utf8_clean_message(raw) : NULL;
 	/* What is printed so far comes first where both go to one place. */
 	fflush(stdout);
 	fprintf(stderr, "mtagctl: %s\n", text ? text : "out of memory");

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "format/text.h"
 #include "uapi/linux/mtag.h"
+#include "utf8.h"
 
 static int parse_number(const char *text, unsigned long max, unsigned long *value)
 {
@@ -77,7 +77,7 @@ int parse_component(const char **path, const char **name)
 		return -EINVAL;
 	if (len > MTAG_NAME_MAX)
 		return -ENAMETOOLONG;
-	return text_is_printable(*name, len) ? (int)len : -EINVAL;
+	return utf8_is_printable(*name, len) ? (int)len : -EINVAL;
 }
 
 int parse_path(const char *path)
@@ -103,7 +103,7 @@ int ctl_pids(int argc, char **argv, pid_t **pids)
 	}
 	for (int i = 0; i < argc; i++) {
 		int err = parse_pid(argv[i], &(*pids)[i]);
-		_cleanup_(freep) char *text = text_clean(argv[i], false);
+		_cleanup_(freep) char *text = utf8_clean(argv[i], false);
 
 		if (err) {
 			ctl_error("'%s' is %s", text ? text : "?",

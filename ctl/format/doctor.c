@@ -4,6 +4,7 @@
 
 #include "ctl.h"
 #include "format/format.h"
+#include "utf8.h"
 
 #define INDENT 5
 
@@ -13,14 +14,14 @@ static const char *const words[] = {"ok", "warn", "FAIL"};
 static void print_wrapped(const struct fmt *fmt, const char *text, unsigned int column,
 			  unsigned int indent)
 {
-	_cleanup_(freep) char *clean = text_clean(text, fmt->utf8);
+	_cleanup_(freep) char *clean = utf8_clean(text, fmt->utf8);
 	char *save = NULL;
 	bool first = true;
 
 	if (!clean)
 		return;
 	for (char *word = strtok_r(clean, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		unsigned int width = text_width(word);
+		unsigned int width = utf8_width(word);
 
 		if (!first && column + 1 + width > fmt->width) {
 			fprintf(fmt->out, "\n%*s", (int)indent, "");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+/* JSON values, and their printed form. */
 #include <errno.h>
 
 #include "ctl.h"
 #include "format/json.h"
+#include "utf8.h"
 
 static bool out_of_memory;
 
@@ -26,7 +28,7 @@ void json_add_i64(struct json_object *object, const char *key, int64_t value)
 
 void json_add_string(struct json_object *object, const char *key, const char *value)
 {
-	_cleanup_(freep) char *valid = text_utf8(value);
+	_cleanup_(freep) char *valid = utf8_repair(value);
 
 	add(object, key, valid ? json_object_new_string(valid) : NULL);
 }
@@ -43,6 +45,28 @@ struct json_object *json_add_object(struct json_object *array)
 	return object;
 }
 
+/* With \uNNNN for what is not printable, which is within strings. */
+static void print_escaped(FILE *out, const char *json)
+{
+	const char *done = json;
+	uint32_t cp;
+
+	for (unsigned int n; *json; json += n) {
+		n = utf8_decode((const unsigned char *)json, 4, &cp); /* ends at the NUL */
+		if (n && (*json == '\n' || utf8_may_print(cp)))
+			continue;
+		fwrite(done, 1, (size_t)(json - done), out);
+		if (!n)
+			n = 1;
+		else if (cp < 0x10000)
+			fprintf(out, "\\u%04x", cp);
+		else
+			fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
+		done = json + n;
+	}
+	fwrite(done, 1, (size_t)(json - done), out);
+}
+
 int json_print(const struct fmt *fmt, struct json_object *array)
 {
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
@@ -53,7 +77,7 @@ int json_print(const struct fmt *fmt, struct json_object *array)
 	if (!text)
 		return -ENOMEM;
 	/* Nothing that a terminal would obey, as people look at JSON, too. */
-	text_json(fmt->out, text);
+	print_escaped(fmt->out, text);
 	fputc('\n', fmt->out);
 	fflush(fmt->out);
 	return 0;

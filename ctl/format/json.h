@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* JSON values, and their printed form. */
 #ifndef MTAGCTL_JSON_H
 #define MTAGCTL_JSON_H
 
+#include <stdint.h>
 #include <json-c/json.h>
 
-#include "format/text.h"
+#include "format/fmt.h"
 
 static inline void json_putp(struct json_object **object)
 {

@@ -4,6 +4,7 @@
 
 #include "ctl.h"
 #include "format/format.h"
+#include "utf8.h"
 
 #define LABEL_MIN 12
 
@@ -55,7 +56,7 @@ const char *tag_label(const struct tag *tag)
 
 void proc_header(const struct fmt *fmt, const struct proc *proc, const char *eol)
 {
-	_cleanup_(freep) char *comm = text_clean(proc->comm, fmt->utf8);
+	_cleanup_(freep) char *comm = utf8_clean(proc->comm, fmt->utf8);
 
 	fprintf(fmt->out, "process %d (%s)%s", (int)proc->pid, comm ? comm : "?", eol);
 }
@@ -65,8 +66,8 @@ unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigne
 	unsigned int width = LABEL_MIN, most = fmt->width > others ? fmt->width - others : 0;
 
 	for (size_t i = 0; i < proc->n_tags; i++) {
-		_cleanup_(freep) char *clean = text_clean(tag_label(&proc->tags[i]), fmt->utf8);
-		unsigned int w = clean ? text_width(clean) : 0;
+		_cleanup_(freep) char *clean = utf8_clean(tag_label(&proc->tags[i]), fmt->utf8);
+		unsigned int w = clean ? utf8_width(clean) : 0;
 
 		if (w > width && tag_is_shown(&proc->tags[i]))
 			width = w;

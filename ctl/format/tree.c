@@ -4,6 +4,7 @@
 
 #include "ctl.h"
 #include "format/format.h"
+#include "utf8.h"
 
 #define PERCENT_WIDTH 7
 #define NUMBERS_WIDTH (2 * (COL_SIZE + PERCENT_WIDTH))
@@ -91,9 +92,9 @@ static unsigned int names_width(const struct fmt *fmt, const struct proc *proc)
 		return width;
 	for (size_t i = 0; i < proc->n_tags; i++) {
 		const struct tag *tag = &proc->tags[i];
-		_cleanup_(freep) char *name = text_clean(tag->name, fmt->utf8);
+		_cleanup_(freep) char *name = utf8_clean(tag->name, fmt->utf8);
 		unsigned int depth = tag->depth ? tag->depth : 1;
-		unsigned int have = name ? text_width(name) : 0;
+		unsigned int have = name ? utf8_width(name) : 0;
 		unsigned int w = depth * STEP_WIDTH + (have < NAME_MIN ? NAME_MIN : have);
 
 		if (w > width && tag_is_shown(tag))

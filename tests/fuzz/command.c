@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/format/text.c ctl/format/json.c */
+/* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
+/* sources: ctl/format/json.c */
 /* sources: ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/decode.c ctl/model.c ctl/parse.c ctl/format/text.c ctl/format/json.c */
+/* sources: ctl/decode.c ctl/model.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
 /* sources: ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /*
  * Attributes of the netlink family into the model, and every form in which mtagctl prints that:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/parse.c ctl/format/text.c */
+/* sources: ctl/parse.c ctl/utf8.c ctl/format/text.c */
 /*
  * Names and numbers of the command line, and whatever is printed of a name, against second opinions:
  * the C library's of characters and widths, and the plainest possible reading of the grammars.
@@ -12,6 +12,7 @@
 #include "format/text.h"
 #include "fuzz.h"
 #include "uapi/linux/mtag.h"
+#include "utf8.h"
 
 void ctl_error(const char *format, ...)
 {
@@ -20,7 +21,7 @@ void ctl_error(const char *format, ...)
 
 /* ---- what is printed of a name ---- */
 
-/* The name that text_clean() made @clean of, which must be only one. */
+/* The name that utf8_clean() made @clean of, which must be only one. */
 static void check_clean(const char *name, const char *clean)
 {
 	for (; *clean; name++) {
@@ -70,18 +71,18 @@ static void check_cell(const char *name, bool utf8, unsigned int width)
 
 static void check_name(const char *name, unsigned int width)
 {
-	char *clean = text_clean(name, true), *plain = text_clean(name, false);
-	char *valid = text_utf8(name), *safe = text_safe(name);
+	char *clean = utf8_clean(name, true), *plain = utf8_clean(name, false);
+	char *valid = utf8_repair(name), *safe = utf8_clean_message(name);
 
 	check_clean(name, clean);
 	check_clean(name, plain);
 	must_be_harmless(clean, strlen(clean), TEXT);
 	must_be_harmless(safe, strlen(safe), TEXT);
-	must(columns_of(clean, strlen(clean)) == text_width(clean));
+	must(columns_of(clean, strlen(clean)) == utf8_width(clean));
 	for (const char *p = plain; *p; p++)
 		must(*p >= 0x20 && *p < 0x7f);
 	must(is_utf8(valid) && (!is_utf8(name) || !strcmp(name, valid)));
-	must(!text_is_printable(name, strlen(name)) || is_utf8(name));
+	must(!utf8_is_printable(name, strlen(name)) || is_utf8(name));
 	check_cell(name, width & 0x80, 1 + width % 0x80);
 	free(clean);
 	free(plain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
+/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
 /* sources: ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
 /*
  * mtagctl: what its commands print of canned data is what tests/unit/ctl_golden/ has, byte for byte.
@@ -12,6 +12,7 @@
 #include "ctl.h"
 #include "ctl_tap.h"
 #include "format/format.h"
+#include "utf8.h"
 
 #define GOLDEN "tests/unit/ctl_golden/"
 #define KIB    1024ULL
@@ -65,7 +66,7 @@ static bool fits(const char *text, unsigned int width)
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 		char *line = strndup(text, len);
-		unsigned int have = text_width(line);
+		unsigned int have = utf8_width(line);
 
 		free(line);
 		if (have > width)

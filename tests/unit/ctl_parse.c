@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/parse.c ctl/format/text.c */
+/* sources: ctl/parse.c ctl/utf8.c ctl/format/text.c */
 /* mtagctl: text of the command line, and names that may hold anything. */
 #include <errno.h>
 #include <locale.h>
@@ -9,6 +9,7 @@
 #include "ctl.h"
 #include "ctl_tap.h"
 #include "format/text.h"
+#include "utf8.h"
 
 static void test_numbers(void)
 {
@@ -64,7 +65,7 @@ static void test_paths(void)
 
 static bool clean_is(const char *s, bool utf8, const char *expected)
 {
-	char *clean = text_clean(s, utf8);
+	char *clean = utf8_clean(s, utf8);
 	bool same = clean && !strcmp(clean, expected);
 
 	free(clean);
@@ -84,8 +85,8 @@ static void test_names(void)
 	   "a character cut short is escaped");
 	ok(clean_is("\xc2\x9b", true, "\\xc2\\x9b"), "C1 controls are escaped");
 	ok(clean_is("\xe2\x80\xae", true, "\\xe2\\x80\\xae"), "bidirectional overrides as well");
-	ok(text_width("日本") == 4 && text_width("a\xcc\x88") == 1, "widths of wide and combining");
-	text = text_utf8("a\xff\xc3\xbc\xe2\x80");
+	ok(utf8_width("日本") == 4 && utf8_width("a\xcc\x88") == 1, "widths of wide and combining");
+	text = utf8_repair("a\xff\xc3\xbc\xe2\x80");
 	ok(text && !strcmp(text, "a\xef\xbf\xbd\xc3\xbc\xef\xbf\xbd\xef\xbf\xbd"),
 	   "JSON gets valid UTF-8");
 	free(text);

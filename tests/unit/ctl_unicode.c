@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/format/text.c ctl/parse.c */
+/* sources: ctl/utf8.c */
 /*
  * mtagctl: which characters are printed as they are, against what Python knows of Unicode. Some format
  * characters have a shape of their own; the planes behind the first three have none but invisible ones.
@@ -10,7 +10,7 @@
 
 #include "ctl.h"
 #include "ctl_tap.h"
-#include "format/text.h"
+#include "utf8.h"
 
 static const char script[] =
 	"python3 -c 'import unicodedata as u\n"
@@ -39,7 +39,7 @@ int main(void)
 
 	for (uint32_t c = 0; c < 0x110000; c++) {
 		int verdict = fgetc(python);
-		bool printable = text_is_printable(s, encode(c, s));
+		bool printable = utf8_is_printable(s, encode(c, s));
 
 		if (verdict == '?')
 			continue;

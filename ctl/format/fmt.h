@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where to print, how wide and in which characters. */
+#ifndef MTAGCTL_FMT_H
+#define MTAGCTL_FMT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* How to print: found out once by fmt_init(), or set by a test. */
+struct fmt {
+	FILE *out;
+	bool terminal;
+	bool utf8;
+	bool colour;
+	bool stats;
+	bool pretty;
+	unsigned int width;
+	unsigned int height;
+};
+
+struct ctl;
+void fmt_init(struct fmt *fmt, const struct ctl *ctl);
+/* Width and height, which change when a window does. */
+void fmt_resize(struct fmt *fmt);
+
+#endif
