@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Failures in words, on stderr, and the exit status that each means. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ctl.h"
 #include "fail.h"
+#include "kern.h"
+#include "utf8.h"
+
+void fail_print(const char *format, ...)
+{
+	_cleanup_(freep) char *raw = NULL, *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&raw, format, args) < 0)
+		raw = NULL;
+	va_end(args);
+	/* Whatever names are in it. */
+	text = raw ? utf8_clean_message(raw) : NULL;
+	/* What is printed so far comes first where both go to one place. */
+	fflush(stdout);
+	fprintf(stderr, "mtagctl: %s\n", text ? text : "out of memory");
+}
 
 int fail_open(int err)
 {
 	if (err == -ENOPROTOOPT) {
-		ctl_error("the mtag module is not loaded (modprobe mtag); "
-			  "`mtagctl doctor` says more");
+		fail_print("the mtag module is not loaded (modprobe mtag); "
+			   "`mtagctl doctor` says more");
 		return CTL_ABSENT;
 	}
-	ctl_error("cannot open netlink: %s", strerror(-err));
+	fail_print("cannot open netlink: %s", strerror(-err));
 	return CTL_REFUSED;
 }
 
@@ -37,21 +57,21 @@ int fail_pid(const struct kern *kern, const char *verb, pid_t pid, int err)
 
 	switch (-err) {
 	case ESRCH:
-		ctl_error("no process %d%s", (int)pid, why);
+		fail_print("no process %d%s", (int)pid, why);
 		break;
 	case ENOENT:
-		ctl_error("process %d is not tracked%s", (int)pid, why);
+		fail_print("process %d is not tracked%s", (int)pid, why);
 		break;
 	case EPERM:
 	case EACCES:
 		/* The kernel's own words are the more precise. */
-		ctl_error("cannot %s process %d: permission denied%s", verb, (int)pid,
-			  *why	   ? why
-			  : tracks ? ", needs CAP_SYS_PTRACE over it"
-				   : ", needs the right to read its smaps");
+		fail_print("cannot %s process %d: permission denied%s", verb, (int)pid,
+			   *why	    ? why
+			   : tracks ? ", needs CAP_SYS_PTRACE over it"
+				    : ", needs the right to read its smaps");
 		break;
 	default:
-		ctl_error("cannot %s process %d: %s%s", verb, (int)pid, strerror(-err), why);
+		fail_print("cannot %s process %d: %s%s", verb, (int)pid, strerror(-err), why);
 	}
 	return CTL_REFUSED;
 }
@@ -60,17 +80,17 @@ int fail_all(const struct kern *kern, const char *what, int err)
 {
 	char buf[300];
 
-	ctl_error("cannot %s: %s%s", what, strerror(-err), reason(kern, buf, sizeof(buf)));
+	fail_print("cannot %s: %s%s", what, strerror(-err), reason(kern, buf, sizeof(buf)));
 	return CTL_REFUSED;
 }
 
 int fail_memory(void)
 {
-	ctl_error("out of memory");
+	fail_print("out of memory");
 	return CTL_REFUSED;
 }
 
-void note_incomplete(void)
+void fail_incomplete(void)
 {
-	ctl_error("processes come and go too fast; some may be missing");
+	fail_print("processes come and go too fast; some may be missing");
 }

@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "parse.h"
 #include "uapi/linux/mtag.h"
 #include "utf8.h"
 
@@ -92,24 +93,4 @@ int parse_path(const char *path)
 	if (len < 0)
 		return len;
 	return n > MTAG_DEPTH_MAX ? -ENAMETOOLONG : n ? n : -EINVAL;
-}
-
-int ctl_pids(int argc, char **argv, pid_t **pids)
-{
-	*pids = calloc((size_t)argc + 1, sizeof(**pids));
-	if (!*pids) {
-		ctl_error("out of memory");
-		return CTL_REFUSED;
-	}
-	for (int i = 0; i < argc; i++) {
-		int err = parse_pid(argv[i], &(*pids)[i]);
-		_cleanup_(freep) char *text = utf8_clean(argv[i], false);
-
-		if (err) {
-			ctl_error("'%s' is %s", text ? text : "?",
-				  err == -ERANGE ? "too large a process id" : "not a process id");
-			return CTL_USAGE;
-		}
-	}
-	return 0;
 }

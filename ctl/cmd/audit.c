@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 
+#include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
 #include "kern.h"
+#include "option.h"
 
 /* The pids of all tracked processes; one that this pid namespace does not see has none. */
 static int list(struct kern *kern, pid_t **pids, size_t *n)
@@ -15,7 +17,7 @@ static int list(struct kern *kern, pid_t **pids, size_t *n)
 	if (err < 0)
 		return fail_all(kern, "list the tracked processes", err);
 	if (err == KERN_INCOMPLETE)
-		note_incomplete();
+		fail_incomplete();
 	*pids = calloc(snap.n_procs + 1, sizeof(**pids));
 	if (!*pids)
 		return fail_memory();
@@ -51,12 +53,12 @@ int cmd_audit(struct ctl *ctl, int argc, char **argv)
 	_cleanup_(freep) pid_t *named = NULL, *listed = NULL;
 	struct fmt fmt;
 	size_t n, done = 0;
-	int err, status, opt = ctl_no_options(ctl, argc, argv);
+	int err, status, opt = option_none(ctl, argc, argv);
 
-	if (opt != CTL_OPT_DONE)
-		return ctl_opt_status(opt);
+	if (opt != OPTION_DONE)
+		return option_status(opt);
 	n = (size_t)(argc - optind);
-	status = ctl_pids((int)n, argv + optind, &named);
+	status = option_pids((int)n, argv + optind, &named);
 	if (status)
 		return status;
 	err = kern_open(&kern);

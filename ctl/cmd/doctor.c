@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/cmd.h"
 #include "ctl.h"
 #include "doctor/check.h"
 #include "fail.h"
+#include "option.h"
 #include "probe.h"
 
 /* Of the module at work, which only the running kernel has. */
@@ -44,10 +46,10 @@ static int options(struct ctl *ctl, int argc, char **argv, const char **file)
 {
 	static const struct option longs[] = {{"module", required_argument, NULL, 'm'},
 					      {"root", required_argument, NULL, 'r'},
-					      CTL_LONGS};
+					      OPTION_LONGS};
 	int opt;
 
-	while ((opt = ctl_getopt(ctl, argc, argv, ":m:r:" CTL_SHORTS, longs)) >= 0) {
+	while ((opt = option_next(ctl, argc, argv, ":m:r:" OPTION_SHORTS, longs)) >= 0) {
 		if (opt == 'm')
 			*file = optarg;
 		else
@@ -76,10 +78,10 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 	size_t n = 0;
 	int opt = options(ctl, argc, argv, &file);
 
-	if (opt != CTL_OPT_DONE)
-		return ctl_opt_status(opt);
+	if (opt != OPTION_DONE)
+		return option_status(opt);
 	if (argc > optind) {
-		ctl_error("doctor takes no arguments");
+		fail_print("doctor takes no arguments");
 		return CTL_USAGE;
 	}
 	host_look(&host, file);

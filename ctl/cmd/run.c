@@ -6,7 +6,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "ctl.h"
+#include "fail.h"
+#include "option.h"
+#include "parse.h"
 #include "uapi/linux/mtag.h"
 
 static void closep(int *fd)
@@ -17,7 +21,7 @@ static void closep(int *fd)
 
 static int refused(const char *what)
 {
-	ctl_error("cannot %s: %s", what, strerror(errno));
+	fail_print("cannot %s: %s", what, strerror(errno));
 	return CTL_REFUSED;
 }
 
@@ -27,7 +31,7 @@ static int open_device(int *fd)
 	if (*fd >= 0)
 		return CTL_OK;
 	if (errno == ENOENT || errno == ENXIO || errno == ENODEV) {
-		ctl_error("no %s: the mtag module is not loaded (modprobe mtag)", MTAG_DEVICE);
+		fail_print("no %s: the mtag module is not loaded (modprobe mtag)", MTAG_DEVICE);
 		return CTL_ABSENT;
 	}
 	return refused("open " MTAG_DEVICE);
@@ -81,9 +85,9 @@ static int check_tag(const char *tag)
 
 	if (n > 0)
 		return CTL_OK;
-	ctl_error("run: the tag is %s: up to %d components of 1 to %d printable bytes, "
-		  "separated by '/'",
-		  n == -ENAMETOOLONG ? "too long" : "malformed", MTAG_DEPTH_MAX, MTAG_NAME_MAX);
+	fail_print("run: the tag is %s: up to %d components of 1 to %d printable bytes, "
+		   "separated by '/'",
+		   n == -ENAMETOOLONG ? "too long" : "malformed", MTAG_DEPTH_MAX, MTAG_NAME_MAX);
 	return CTL_USAGE;
 }
 
@@ -92,22 +96,22 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	static const struct option longs[] = {
 		{"tag", required_argument, NULL, 't'},
 		{"by-thread", no_argument, NULL, 'b'},
-		CTL_LONGS,
+		OPTION_LONGS,
 	};
 	const char *tag = NULL;
 	bool by_thread = false;
 	int opt, status;
 
-	while ((opt = ctl_getopt(ctl, argc, argv, "+:t:" CTL_SHORTS, longs)) >= 0) {
+	while ((opt = option_next(ctl, argc, argv, "+:t:" OPTION_SHORTS, longs)) >= 0) {
 		if (opt == 't')
 			tag = optarg;
 		else
 			by_thread = true;
 	}
-	if (opt != CTL_OPT_DONE)
-		return ctl_opt_status(opt);
+	if (opt != OPTION_DONE)
+		return option_status(opt);
 	if (argc == optind) {
-		ctl_error("run takes a command");
+		fail_print("run takes a command");
 		return CTL_USAGE;
 	}
 	status = tag ? check_tag(tag) : CTL_OK;
@@ -117,6 +121,6 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 		return status;
 	execvp(argv[optind], argv + optind);
 	status = errno == ENOENT ? 127 : 126;
-	ctl_error("cannot run '%s': %s", argv[optind], strerror(errno));
+	fail_print("cannot run '%s': %s", argv[optind], strerror(errno));
 	return status;
 }

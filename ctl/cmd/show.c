@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
 #include "kern.h"
+#include "option.h"
 
 static int fetch_all(struct ctl *ctl, struct kern *kern, struct snap *snap)
 {
@@ -11,9 +13,9 @@ static int fetch_all(struct ctl *ctl, struct kern *kern, struct snap *snap)
 	if (err < 0)
 		return fail_all(kern, "read the tags", err);
 	if (err == KERN_INCOMPLETE)
-		note_incomplete();
+		fail_incomplete();
 	if (!ctl->json && !snap->n_procs)
-		ctl_error("no tracked process that you may see");
+		fail_print("no tracked process that you may see");
 	return CTL_OK;
 }
 
@@ -67,12 +69,12 @@ int cmd_show(struct ctl *ctl, int argc, char **argv)
 	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
 	struct fmt fmt;
-	int err, status, opt = ctl_no_options(ctl, argc, argv);
+	int err, status, opt = option_none(ctl, argc, argv);
 
-	if (opt != CTL_OPT_DONE)
-		return ctl_opt_status(opt);
+	if (opt != OPTION_DONE)
+		return option_status(opt);
 	argc -= optind;
-	status = ctl_pids(argc, argv + optind, &pids);
+	status = option_pids(argc, argv + optind, &pids);
 	if (status)
 		return status;
 	err = kern_open(&kern);

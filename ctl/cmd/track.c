@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
 #include "kern.h"
+#include "option.h"
 
 static int track(struct ctl *ctl, int argc, char **argv, bool on)
 {
 	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
-	int err, status = CTL_OK, opt = ctl_no_options(ctl, argc, argv);
+	int err, status = CTL_OK, opt = option_none(ctl, argc, argv);
 
-	if (opt != CTL_OPT_DONE)
-		return ctl_opt_status(opt);
+	if (opt != OPTION_DONE)
+		return option_status(opt);
 	if (argc == optind) {
-		ctl_error("%s takes one process id or more", argv[0]);
+		fail_print("%s takes one process id or more", argv[0]);
 		return CTL_USAGE;
 	}
 	argc -= optind;
-	err = ctl_pids(argc, argv + optind, &pids);
+	err = option_pids(argc, argv + optind, &pids);
 	if (err)
 		return err;
 	err = kern_open(&kern);

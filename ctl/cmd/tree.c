@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
 #include "kern.h"
+#include "option.h"
 
 int cmd_tree(struct ctl *ctl, int argc, char **argv)
 {
@@ -10,15 +12,15 @@ int cmd_tree(struct ctl *ctl, int argc, char **argv)
 	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
 	struct fmt fmt;
-	int err, opt = ctl_no_options(ctl, argc, argv);
+	int err, opt = option_none(ctl, argc, argv);
 
-	if (opt != CTL_OPT_DONE)
-		return ctl_opt_status(opt);
+	if (opt != OPTION_DONE)
+		return option_status(opt);
 	if (argc - optind != 1) {
-		ctl_error("tree takes one process id");
+		fail_print("tree takes one process id");
 		return CTL_USAGE;
 	}
-	err = ctl_pids(1, argv + optind, &pids);
+	err = option_pids(1, argv + optind, &pids);
 	if (err)
 		return err;
 	err = kern_open(&kern);

@@ -4,10 +4,13 @@
 #include <signal.h>
 #include <time.h>
 
+#include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
 #include "format/format.h"
 #include "kern.h"
+#include "option.h"
+#include "parse.h"
 
 #define NSEC_PER_SEC 1000000000ULL
 
@@ -130,9 +133,9 @@ static int loop(struct watch *watch)
 		int err = take(watch);
 
 		if ((err == -ESRCH || err == -ENOENT) && watch->sample.number) {
-			ctl_error(err == -ESRCH ? "process %d has ended"
-						: "process %d is tracked no longer",
-				  (int)watch->pid);
+			fail_print(err == -ESRCH ? "process %d has ended"
+						 : "process %d is tracked no longer",
+				   (int)watch->pid);
 			return CTL_OK;
 		}
 		if (err)
@@ -156,23 +159,23 @@ static int options(struct ctl *ctl, int argc, char **argv, struct watch *watch)
 	static const struct option longs[] = {
 		{"delay", required_argument, NULL, 'd'},
 		{"count", required_argument, NULL, 'n'},
-		CTL_LONGS,
+		OPTION_LONGS,
 	};
 	int opt;
 
-	while ((opt = ctl_getopt(ctl, argc, argv, ":d:n:" CTL_SHORTS, longs)) >= 0) {
+	while ((opt = option_next(ctl, argc, argv, ":d:n:" OPTION_SHORTS, longs)) >= 0) {
 		if (opt == 'd' && parse_seconds(optarg, &watch->delay)) {
-			ctl_error("watch: '%s' is no delay in seconds, at least 0.01", optarg);
-			return CTL_OPT_BAD;
+			fail_print("watch: '%s' is no delay in seconds, at least 0.01", optarg);
+			return OPTION_BAD;
 		}
 		if (opt == 'n' && parse_count(optarg, &watch->count)) {
-			ctl_error("watch: '%s' is no count of samples", optarg);
-			return CTL_OPT_BAD;
+			fail_print("watch: '%s' is no count of samples", optarg);
+			return OPTION_BAD;
 		}
 	}
-	if (opt == CTL_OPT_DONE && argc - optind != 1) {
-		ctl_error("watch takes one process id");
-		return CTL_OPT_BAD;
+	if (opt == OPTION_DONE && argc - optind != 1) {
+		fail_print("watch takes one process id");
+		return OPTION_BAD;
 	}
 	return opt;
 }
@@ -183,9 +186,9 @@ int cmd_watch(struct ctl *ctl, int argc, char **argv)
 	_cleanup_(freep) pid_t *pids = NULL;
 	int status, err, opt = options(ctl, argc, argv, &watch);
 
-	if (opt != CTL_OPT_DONE)
-		return ctl_opt_status(opt);
-	status = ctl_pids(1, argv + optind, &pids);
+	if (opt != OPTION_DONE)
+		return option_status(opt);
+	status = option_pids(1, argv + optind, &pids);
 	if (status)
 		return status;
 	watch.pid = pids[0];

@@ -7,6 +7,7 @@
 
 #include "ctl.h"
 #include "format/fmt.h"
+#include "parse.h"
 #include "utf8.h"
 
 #define WIDTH_DEFAULT  80

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
-/* sources: ctl/format/json.c */
+/* sources: ctl/format/json.c ctl/option.c */
 /* sources: ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /*
@@ -19,6 +19,7 @@
 #include "format/json.h"
 #include "fuzz.h"
 #include "kern.h"
+#include "option.h"
 
 /* ---- the kernel ---- */
 
@@ -169,7 +170,7 @@ static int fake_ioctl(int fd, unsigned long command, const void *arg)
 
 int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 {
-	return ctl_no_options(ctl, argc, argv) == CTL_OPT_BAD ? CTL_USAGE : CTL_OK;
+	return option_none(ctl, argc, argv) == OPTION_BAD ? CTL_USAGE : CTL_OK;
 }
 
 #define main ctl_main

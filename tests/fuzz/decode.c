@@ -10,11 +10,6 @@
 #include "format/format.h"
 #include "message.h"
 
-void ctl_error(const char *format, ...)
-{
-	(void)format;
-}
-
 /* What model.h says of a finished snapshot. */
 static void check_proc(const struct proc *proc)
 {

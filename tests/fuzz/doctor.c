@@ -13,8 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fail.h"
 #include "format/json.h"
 #include "fuzz.h"
+#include "option.h"
 #include "uapi/linux/mtag.h"
 
 /* ---- the machine ---- */
@@ -164,13 +166,13 @@ int fail_memory(void)
 	return 0;
 }
 
-void ctl_error(const char *format, ...)
+void fail_print(const char *format, ...)
 {
 	(void)format;
 }
 
-int ctl_getopt(struct ctl *ctl, int argc, char **argv, const char *shorts,
-	       const struct option *longs)
+int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
+		const struct option *longs)
 {
 	(void)ctl;
 	(void)shorts;
@@ -178,10 +180,10 @@ int ctl_getopt(struct ctl *ctl, int argc, char **argv, const char *shorts,
 	(void)argc;
 	(void)argv;
 	optind = 1;
-	return CTL_OPT_DONE;
+	return OPTION_DONE;
 }
 
-int ctl_opt_status(int opt)
+int option_status(int opt)
 {
 	(void)opt;
 	return CTL_OK;

@@ -72,11 +72,6 @@ static int send_nothing(struct nl_sock *sock, struct nl_msg *msg)
 #define nl_send_auto(sock, msg) send_nothing(sock, msg)
 #include "../../ctl/kern.c"
 
-void ctl_error(const char *format, ...)
-{
-	(void)format;
-}
-
 /* ---- the grammar ---- */
 
 static void put_header(struct message *m, size_t at, unsigned int type, unsigned int flags)

@@ -11,13 +11,9 @@
 #include "ctl.h"
 #include "format/text.h"
 #include "fuzz.h"
+#include "parse.h"
 #include "uapi/linux/mtag.h"
 #include "utf8.h"
-
-void ctl_error(const char *format, ...)
-{
-	(void)format;
-}
 
 /* ---- what is printed of a name ---- */
 

@@ -9,6 +9,7 @@
 #include "ctl.h"
 #include "ctl_tap.h"
 #include "format/text.h"
+#include "parse.h"
 #include "utf8.h"
 
 static void test_numbers(void)

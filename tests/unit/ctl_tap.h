@@ -3,7 +3,6 @@
 #ifndef CTL_TAP_H
 #define CTL_TAP_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -20,19 +19,6 @@ static inline int tap_end(void)
 {
 	printf("1..%d\n", tap_run);
 	return tap_failed != 0;
-}
-
-/* What main.c has for the rest of mtagctl. */
-void ctl_error(const char *format, ...);
-void ctl_error(const char *format, ...)
-{
-	va_list args;
-
-	fputs("# ", stdout);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	fputc('\n', stdout);
 }
 
 #endif

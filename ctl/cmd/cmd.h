@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The commands, a file each. Each returns the exit status. */
+#ifndef MTAGCTL_CMD_H
+#define MTAGCTL_CMD_H
+
+#include "ctl.h"
+
+int cmd_show(struct ctl *ctl, int argc, char **argv);
+int cmd_tree(struct ctl *ctl, int argc, char **argv);
+int cmd_watch(struct ctl *ctl, int argc, char **argv);
+int cmd_run(struct ctl *ctl, int argc, char **argv);
+int cmd_track(struct ctl *ctl, int argc, char **argv);
+int cmd_untrack(struct ctl *ctl, int argc, char **argv);
+int cmd_audit(struct ctl *ctl, int argc, char **argv);
+int cmd_doctor(struct ctl *ctl, int argc, char **argv);
+
+#endif
