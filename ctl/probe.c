@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What can be learnt of a machine's kernel without the module. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

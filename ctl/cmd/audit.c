@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+/* mtagctl audit: page tables against counters. */
 #include <errno.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
-#include "format/format.h"
+#include "format/audit.h"
 #include "kern.h"
 #include "option.h"
 

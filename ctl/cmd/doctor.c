@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Is this kernel fit for mtag? A list of checks, each of which fills in one line. */
+/* mtagctl doctor: is this kernel fit for mtag? A list of checks, each of which fills in one line. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
-#include "doctor/check.h"
+#include "doctor/fit.h"
+#include "doctor/host.h"
+#include "doctor/live.h"
+#include "doctor/load.h"
+#include "doctor/switch.h"
 #include "fail.h"
 #include "option.h"
 #include "probe.h"

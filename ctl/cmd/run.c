@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tracks itself, takes the tag, and becomes the command: exec keeps the default tag. */
+/* mtagctl run: tracks itself, takes the tag, and becomes the command: exec keeps the default tag. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

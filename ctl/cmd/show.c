@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/* mtagctl show: the tags of some processes, or of all. */
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
-#include "format/format.h"
+#include "format/show.h"
 #include "kern.h"
 #include "option.h"
 

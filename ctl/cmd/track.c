@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* mtagctl track and untrack. */
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+/* mtagctl tree: the tags of one process. */
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
-#include "format/format.h"
+#include "format/tree.h"
 #include "kern.h"
 #include "option.h"
 

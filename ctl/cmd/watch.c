@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* mtagctl watch: the tags of one process, again and again. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,7 +8,7 @@
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
-#include "format/format.h"
+#include "format/watch.h"
 #include "kern.h"
 #include "option.h"
 #include "parse.h"

@@ -1,61 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The checks of mtagctl doctor, and what they look at. Each fills in one line. */
+/* How a check says what it found: each fills in one line. */
 #ifndef MTAGCTL_CHECK_H
 #define MTAGCTL_CHECK_H
 
-#include "format/format.h"
-#include "kern.h"
+#include "format/doctor.h"
 
-enum lockdown { LOCKDOWN_UNSEEN, LOCKDOWN_OFF, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
+struct host;
 
-/* What the kernel would say of the module's signature. */
-enum trust { TRUST_UNSIGNED, TRUST_UNKNOWN_KEY, TRUST_UNSEEN, TRUST_KNOWN_KEY };
-
-/**
- * struct host - what the checks look at
- * @release:	of the kernel
- * @machine:	"x86_64"
- * @config:	the kernel's configuration, or NULL
- * @module:	what modinfo says of the module's file, "" if there is no such, NULL without modinfo
- * @built_for:	the release of the kernel that this file is for, or ""
- * @log:	the kernel's, or NULL
- * @lockdown:	the kernel's
- * @enforced:	the kernel refuses modules without a signature that it trusts
- * @loaded:	the module is
- * @family:	0 or -errno of opening the netlink family
- * @info:	zero unless @family is 0
- */
-struct host {
-	char release[128];
-	char machine[65];
-	char *config;
-	char *module;
-	char built_for[128];
-	char *log;
-	enum lockdown lockdown;
-	bool enforced;
-	bool loaded;
-	int family;
-	struct info info;
-};
-
-/* @file NULL: the module installed for this kernel. */
-void host_look(struct host *host, const char *file);
-void host_clear(struct host *host);
-/* The module's file is there, and for this kernel. */
-bool host_built(const struct host *host);
-/* @signer is set to whose key it is, to be freed, or to NULL. */
-enum trust host_trust(const struct host *host, char **signer);
+typedef void check_run(const struct host *host, struct check *check);
 
 /* @advice is shown unless @status is CHECK_OK. */
 void check_set(struct check *check, enum check_status status, const char *advice,
 	       const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-typedef void check_run(const struct host *host, struct check *check);
-
-check_run check_kernel, check_module, check_headers, check_signature, check_lockdown; /* load.c */
-check_run check_config, check_symbols, check_tracer;				      /* fit.c */
-check_run check_ftrace_switch, check_kprobes_switch, check_tracefs, check_debugfs;    /* switch.c */
-check_run check_family, check_device, check_hooks, check_health;		      /* live.c */
 
 #endif

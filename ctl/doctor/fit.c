@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "doctor/check.h"
+#include "doctor/fit.h"
+#include "doctor/host.h"
 #include "probe.h"
 
 /* ": a, b and 3 more" in @buf; of each the name, and what the compiler has made of it. */

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What the checks of mtagctl doctor look at, gathered once. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "ctl.h"
-#include "doctor/check.h"
+#include "doctor/host.h"
+#include "kern.h"
 #include "probe.h"
-
-void check_set(struct check *check, enum check_status status, const char *advice,
-	       const char *format, ...)
-{
-	va_list args;
-
-	check->status = status;
-	check->advice = advice;
-	va_start(args, format);
-	vsnprintf(check->detail, sizeof(check->detail), format, args);
-	va_end(args);
-}
 
 static enum lockdown lockdown(void)
 {

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "doctor/check.h"
+#include "doctor/host.h"
+#include "doctor/live.h"
 #include "probe.h"
 
 #define HOOKS_FILE "/sys/kernel/debug/mtag/hooks"

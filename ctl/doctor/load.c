@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "doctor/check.h"
+#include "doctor/host.h"
+#include "doctor/load.h"
 #include "probe.h"
 
 /* dkms builds for kernels of this name. */

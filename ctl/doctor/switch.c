@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "doctor/check.h"
+#include "doctor/host.h"
+#include "doctor/switch.h"
 #include "probe.h"
 
 void check_ftrace_switch(const struct host *host, struct check *check)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What audit prints: the kernel's numbers, the page tables' and the counters, side by side. */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "ctl.h"
-#include "format/format.h"
+#include "format/audit.h"
+#include "format/json.h"
+#include "format/text.h"
 
 #define PID_WIDTH  7
 #define COMM_WIDTH 15

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What doctor prints: each check, how it went, and what to do about it. */
 #include <errno.h>
 #include <string.h>
 
 #include "ctl.h"
-#include "format/format.h"
+#include "format/doctor.h"
+#include "format/json.h"
 #include "utf8.h"
 
 #define INDENT 5

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What show prints: processes and the counters of each of their tags. */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "ctl.h"
-#include "format/format.h"
+#include "format/label.h"
+#include "format/show.h"
+#include "format/text.h"
 #include "utf8.h"
-
-#define LABEL_MIN 12
 
 enum { RSS = -1 };
 enum group { MEMORY, SIZES, CALLS, CALL_BYTES, GROUPS };
@@ -49,32 +50,6 @@ static uint64_t value_of(const struct field *field, const uint64_t *c)
 	return c[field->counter];
 }
 
-const char *tag_label(const struct tag *tag)
-{
-	return tag->id == MTAG_ID_UNTAGGED ? "[untagged]" : tag->path;
-}
-
-void proc_header(const struct fmt *fmt, const struct proc *proc, const char *eol)
-{
-	_cleanup_(freep) char *comm = utf8_clean(proc->comm, fmt->utf8);
-
-	fprintf(fmt->out, "process %d (%s)%s", (int)proc->pid, comm ? comm : "?", eol);
-}
-
-unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigned int others)
-{
-	unsigned int width = LABEL_MIN, most = fmt->width > others ? fmt->width - others : 0;
-
-	for (size_t i = 0; i < proc->n_tags; i++) {
-		_cleanup_(freep) char *clean = utf8_clean(tag_label(&proc->tags[i]), fmt->utf8);
-		unsigned int w = clean ? utf8_width(clean) : 0;
-
-		if (w > width && tag_is_shown(&proc->tags[i]))
-			width = w;
-	}
-	return most < LABEL_MIN ? LABEL_MIN : width < most ? width : most;
-}
-
 static void print_values(const struct fmt *fmt, enum group group, const uint64_t *c, bool total)
 {
 	char buf[24];
@@ -109,7 +84,7 @@ static void print_group(const struct fmt *fmt, const struct proc *proc, enum gro
 
 		if (!tag_is_shown(tag))
 			continue;
-		text_cell(fmt, tag_label(tag), width, CUT_BEGINNING);
+		text_cell(fmt, label_of(tag), width, CUT_BEGINNING);
 		print_values(fmt, group, tag->c, false);
 	}
 	proc_sum(proc, sum);
@@ -136,7 +111,7 @@ void show_text(const struct fmt *fmt, const struct snap *snap)
 
 		if (i)
 			fputc('\n', fmt->out);
-		proc_header(fmt, proc, "\n");
+		label_proc(fmt, proc, "\n");
 		for (enum group group = MEMORY; group <= last; group++) {
 			if (group != MEMORY)
 				fputc('\n', fmt->out);
@@ -146,15 +121,7 @@ void show_text(const struct fmt *fmt, const struct snap *snap)
 	}
 }
 
-void json_add_tag(struct json_object *object, const struct proc *proc, const struct tag *tag)
-{
-	json_add_u64(object, "pid", (uint64_t)proc->pid);
-	json_add_string(object, "comm", proc->comm);
-	json_add_u64(object, "id", tag->id);
-	json_add_string(object, "tag", tag->path);
-}
-
-void json_add_counters(struct json_object *object, const struct tag *tag, bool stats)
+void show_add_counters(struct json_object *object, const struct tag *tag, bool stats)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (stats || fields[i].group != CALL_BYTES)
@@ -185,8 +152,8 @@ int show_json(const struct fmt *fmt, const struct snap *snap)
 			if (!tag_is_shown(tag))
 				continue;
 			object = json_add_object(array);
-			json_add_tag(object, proc, tag);
-			json_add_counters(object, tag, fmt->stats);
+			label_json(object, proc, tag);
+			show_add_counters(object, tag, fmt->stats);
 			json_add_health(object, proc);
 		}
 	}

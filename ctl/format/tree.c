@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What tree prints: the tags of a process below each other, with sums. */
 #include <errno.h>
 #include <string.h>
 
 #include "ctl.h"
-#include "format/format.h"
+#include "format/label.h"
+#include "format/text.h"
+#include "format/tree.h"
 #include "utf8.h"
 
 #define PERCENT_WIDTH 7
@@ -111,7 +114,7 @@ int tree_text(const struct fmt *fmt, const struct proc *proc)
 
 	if (make_plan(proc, &plan))
 		return -ENOMEM;
-	proc_header(fmt, proc, "\n");
+	label_proc(fmt, proc, "\n");
 	text_cell(fmt, "TAG", width, CUT_END);
 	text_right(fmt, COL_SIZE, "SELF");
 	text_right(fmt, PERCENT_WIDTH, "%");
@@ -124,7 +127,7 @@ int tree_text(const struct fmt *fmt, const struct proc *proc)
 
 		open[tag->depth ? tag->depth : 1] = plan.more[i];
 		used = print_branch(fmt, tag, open, width);
-		text_cell(fmt, tag->depth ? tag->name : tag_label(tag), width - used, CUT_END);
+		text_cell(fmt, tag->depth ? tag->name : label_of(tag), width - used, CUT_END);
 		print_numbers(fmt, tag_rss(tag), tag->total_rss, proc->rss);
 	}
 	text_cell(fmt, "total", width, CUT_END);
@@ -143,7 +146,7 @@ int tree_json(const struct fmt *fmt, const struct proc *proc)
 		const struct tag *tag = &proc->tags[plan.order[i]];
 		struct json_object *object = json_add_object(array);
 
-		json_add_tag(object, proc, tag);
+		label_json(object, proc, tag);
 		json_add_u64(object, "depth", tag->depth);
 		json_add_u64(object, "rss_bytes", tag_rss(tag));
 		json_add_u64(object, "total_rss_bytes", tag->total_rss);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What watch prints: the tags of a process, and how they changed since the last sample. */
 #include <errno.h>
 #include <time.h>
 
 #include "ctl.h"
-#include "format/format.h"
+#include "format/label.h"
+#include "format/show.h"
+#include "format/text.h"
+#include "format/watch.h"
 
 #define OTHERS_WIDTH (5 * COL_SIZE + COL_DELTA)
 #define FRAME_ROWS   4 /* process, headings, "… more", total */
@@ -71,7 +75,7 @@ static void print_head(const struct fmt *fmt, const struct sample *sample, unsig
 	if (gmtime_r(&seconds, &tm) && localtime_r(&seconds, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	fprintf(fmt->out, "%s  sample %lu  ", clock, sample->number);
-	proc_header(fmt, sample->now, eol);
+	label_proc(fmt, sample->now, eol);
 	text_cell(fmt, "TAG", width, CUT_END);
 	text_right(fmt, COL_SIZE, "RSS");
 	text_right(fmt, COL_DELTA, fmt->utf8 ? "Δ" : "CHANGE");
@@ -111,7 +115,7 @@ int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int 
 	for (size_t i = 0; i < fit; i++) {
 		const struct tag *tag = &proc->tags[order[i]];
 
-		text_cell(fmt, tag_label(tag), width, CUT_BEGINNING);
+		text_cell(fmt, label_of(tag), width, CUT_BEGINNING);
 		print_row(fmt, tag->c, rss_before(sample, tag), eol);
 	}
 	if (fit < n)
@@ -136,8 +140,8 @@ int watch_json(const struct fmt *fmt, const struct sample *sample)
 			continue;
 		object = json_add_object(array);
 		json_add_u64(object, "time_ms", sample->time_ms);
-		json_add_tag(object, sample->now, tag);
-		json_add_counters(object, tag, fmt->stats);
+		label_json(object, sample->now, tag);
+		show_add_counters(object, tag, fmt->stats);
 		json_add_i64(object, "rss_delta_bytes",
 			     (int64_t)(tag_rss(tag) - rss_before(sample, tag)));
 	}

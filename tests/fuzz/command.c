@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
 /* sources: ctl/format/json.c ctl/option.c */
-/* sources: ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
+/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/decode.c ctl/model.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
-/* sources: ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
+/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /*
  * Attributes of the netlink family into the model, and every form in which mtagctl prints that:
  * the model is what it promises to be, JSON is JSON, and no name does anything to a terminal.
  */
 #include "ctl.h"
 #include "decode.h"
-#include "format/format.h"
+#include "format/audit.h"
+#include "format/show.h"
+#include "format/tree.h"
+#include "format/watch.h"
 #include "message.h"
 
 /* What model.h says of a finished snapshot. */

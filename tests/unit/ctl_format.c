@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
-/* sources: ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
+/* sources: ctl/format/label.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
 /*
  * mtagctl: what its commands print of canned data is what tests/unit/ctl_golden/ has, byte for byte.
  * MTAG_GOLDEN_UPDATE=1 writes the files anew: look at the difference before you commit it.
@@ -11,7 +11,11 @@
 
 #include "ctl.h"
 #include "ctl_tap.h"
-#include "format/format.h"
+#include "format/audit.h"
+#include "format/doctor.h"
+#include "format/show.h"
+#include "format/tree.h"
+#include "format/watch.h"
 #include "utf8.h"
 
 #define GOLDEN "tests/unit/ctl_golden/"

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How every table and every JSON object names a process and its tags. */
+#ifndef MTAGCTL_FORMAT_LABEL_H
+#define MTAGCTL_FORMAT_LABEL_H
+
+#include "format/json.h"
+#include "model.h"
+
+/* The name that text shows. */
+const char *label_of(const struct tag *tag);
+/* Columns for the longest of the labels, within what @others columns leave of the line. */
+unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigned int others);
+/* The line before the tags of a process. */
+void label_proc(const struct fmt *fmt, const struct proc *proc, const char *eol);
+/* The keys that begin every object of show, tree and watch. */
+void label_json(struct json_object *object, const struct proc *proc, const struct tag *tag);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What show prints: processes and the counters of each of their tags. */
+#ifndef MTAGCTL_FORMAT_SHOW_H
+#define MTAGCTL_FORMAT_SHOW_H
+
+#include "format/json.h"
+#include "model.h"
+
+void show_text(const struct fmt *fmt, const struct snap *snap);
+/* 0 or -ENOMEM. */
+int show_json(const struct fmt *fmt, const struct snap *snap);
+
+/* The counters as show has them, into an object of any command. */
+void show_add_counters(struct json_object *object, const struct tag *tag, bool stats);
+
+#endif
