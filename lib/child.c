@@ -54,7 +54,7 @@ static uint32_t hash_of(mtag_t parent, const char *name, size_t *len)
 	return hash ^ hash >> 15;
 }
 
-static bool find(uint32_t hash, mtag_t parent, const char *name, size_t len, mtag_t *id)
+static bool find_entry(uint32_t hash, mtag_t parent, const char *name, size_t len, mtag_t *id)
 {
 	struct entry *entry;
 	unsigned probe;
@@ -75,7 +75,7 @@ static bool find(uint32_t hash, mtag_t parent, const char *name, size_t len, mta
 }
 
 /* Two threads may both remember the same: the first that is found serves. */
-static void remember(uint32_t hash, mtag_t parent, const char *name, size_t len, mtag_t id)
+static void remember_tag(uint32_t hash, mtag_t parent, const char *name, size_t len, mtag_t id)
 {
 	struct entry *entry;
 	unsigned probe;
@@ -96,7 +96,7 @@ static void remember(uint32_t hash, mtag_t parent, const char *name, size_t len,
 }
 
 /* 0 or -errno, errno kept. */
-static int child(mtag_t parent, const char *name, mtag_t *id)
+static int child_tag(mtag_t parent, const char *name, mtag_t *id)
 {
 	struct mtag_ioc_child arg = {
 		.size = sizeof(arg), .parent = parent, .name = (uintptr_t)name};
@@ -111,7 +111,7 @@ static int child(mtag_t parent, const char *name, mtag_t *id)
 		err = -EINVAL;
 	if (!err) {
 		hash = hash_of(parent, name, &len);
-		if (find(hash, parent, name, len, id))
+		if (find_entry(hash, parent, name, len, id))
 			return 0;
 		arg.name_len = (uint32_t)len;
 		err = mtag__ioctl(MTAG_IOC_CHILD, &arg);
@@ -121,14 +121,14 @@ static int child(mtag_t parent, const char *name, mtag_t *id)
 		return err;
 	}
 	*id = arg.id;
-	remember(hash, parent, name, len, arg.id);
+	remember_tag(hash, parent, name, len, arg.id);
 	return 0;
 }
 
 mtag_t mtag_child(mtag_t parent, const char *name)
 {
 	mtag_t id;
-	int err = child(parent, name, &id);
+	int err = child_tag(parent, name, &id);
 
 	if (err)
 		errno = -err;
@@ -149,8 +149,14 @@ struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name)
 	/* Not registered: its tag is not ours to know, nor to change. */
 	if (!mtag_thread_word)
 		return mtag_scope_tag_slow(parent);
-	err = child(parent, name, &id);
+	err = child_tag(parent, name, &id);
 	if (site && (!err || refused_for_good(err)))
 		__atomic_store_n(&site->cell, (uint64_t)id << 32 | parent, __ATOMIC_RELAXED);
 	return mtag_scope_tag_slow(id);
+}
+
+/* mtag.h has it inline. */
+struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name)
+{
+	return mtag_scope_slow(site, name);
 }

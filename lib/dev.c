@@ -38,7 +38,7 @@ static bool open_error_is_final(int err)
 }
 
 /* One ioctl: 0 or -errno; *gone says that the module does not know this process (any more). */
-static int call(unsigned long cmd, void *arg, bool *gone)
+static int call_device(unsigned long cmd, void *arg, bool *gone)
 {
 	int saved = errno, err = 0;
 	long fd = syscall(SYS_openat, AT_FDCWD, MTAG_DEVICE, O_RDWR | O_CLOEXEC);
@@ -78,7 +78,7 @@ int mtag_init(void)
 	case LOST:
 		return -ESRCH;
 	}
-	err = call(MTAG_IOC_ATTACH, &arg, &gone);
+	err = call_device(MTAG_IOC_ATTACH, &arg, &gone);
 	/* Another thread may have been luckier: only UNTRIED becomes ABSENT. */
 	if (err) {
 		change_state(UNTRIED, ABSENT);
@@ -114,7 +114,7 @@ int mtag__ioctl(unsigned long cmd, void *arg)
 
 	if (err)
 		return err;
-	err = call(cmd, arg, &gone);
+	err = call_device(cmd, arg, &gone);
 	if (gone)
 		change_state(ATTACHED, LOST);
 	return err;

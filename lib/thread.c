@@ -368,11 +368,6 @@ struct mtag_frame mtag_scope_tag(mtag_t tag)
 	return mtag_scope_tag_slow(tag);
 }
 
-struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name)
-{
-	return mtag_scope_slow(site, name);
-}
-
 void mtag_scope_end(struct mtag_frame *frame)
 {
 	word_set(frame->word, frame->previous);
