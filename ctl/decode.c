@@ -28,7 +28,7 @@ static struct nla_policy policy[MTAG_A_MAX + 1] = {
 };
 
 /* nla_parse() checks the smallest sizes; of an attribute that comes twice the last one counts. */
-static int parse(struct nlattr **tb, struct nlattr *attrs, int len)
+static int parse_attrs(struct nlattr **tb, struct nlattr *attrs, int len)
 {
 	return nla_parse(tb, MTAG_A_MAX, attrs, len, policy) < 0 ? -EBADMSG : 0;
 }
@@ -77,7 +77,7 @@ static int decode_tag(struct nlattr *nest, struct proc *proc)
 	uint16_t parent = MTAG_ID_UNTAGGED;
 	size_t size;
 
-	if (parse(tb, nla_data(nest), nla_len(nest)) || !tb[MTAG_A_TAG_ID])
+	if (parse_attrs(tb, nla_data(nest), nla_len(nest)) || !tb[MTAG_A_TAG_ID])
 		return -EBADMSG;
 	if (tb[MTAG_A_TAG_PARENT])
 		parent = nla_get_u16(tb[MTAG_A_TAG_PARENT]);
@@ -108,7 +108,7 @@ int decode_tags(struct nlattr *attrs, int len, struct snap *snap)
 	struct proc *proc;
 	int left, err;
 
-	err = parse(tb, attrs, len);
+	err = parse_attrs(tb, attrs, len);
 	if (!err)
 		err = get_proc(tb, snap, &proc);
 	if (err)
@@ -129,7 +129,7 @@ int decode_proc(struct nlattr *attrs, int len, struct snap *snap)
 {
 	struct nlattr *tb[MTAG_A_MAX + 1];
 	struct proc *proc;
-	int err = parse(tb, attrs, len);
+	int err = parse_attrs(tb, attrs, len);
 
 	if (!err)
 		err = get_proc(tb, snap, &proc);
@@ -143,7 +143,7 @@ int decode_audit(struct nlattr *attrs, int len, struct audit *audit)
 {
 	struct nlattr *tb[MTAG_A_MAX + 1];
 
-	if (parse(tb, attrs, len) || !tb[MTAG_A_PROC_PID] || !tb[MTAG_A_AUDIT_DRIFT])
+	if (parse_attrs(tb, attrs, len) || !tb[MTAG_A_PROC_PID] || !tb[MTAG_A_AUDIT_DRIFT])
 		return -EBADMSG;
 	audit->pid = (pid_t)nla_get_u32(tb[MTAG_A_PROC_PID]);
 	get_string(tb[MTAG_A_PROC_COMM], audit->comm, sizeof(audit->comm));
@@ -161,7 +161,7 @@ int decode_info(struct nlattr *attrs, int len, struct info *info)
 {
 	struct nlattr *tb[MTAG_A_MAX + 1];
 
-	if (parse(tb, attrs, len))
+	if (parse_attrs(tb, attrs, len))
 		return -EBADMSG;
 	get_string(tb[MTAG_A_INFO_VERSION], info->version, sizeof(info->version));
 	get_string(tb[MTAG_A_INFO_MODE], info->mode, sizeof(info->mode));

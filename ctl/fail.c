@@ -38,7 +38,7 @@ int fail_open(int err)
 }
 
 /* " (the kernel says: …)", or nothing where it says what the error number does. */
-static const char *reason(const struct kern *kern, char *buf, size_t size)
+static const char *kernel_reason(const struct kern *kern, char *buf, size_t size)
 {
 	const char *why = kern_why(kern);
 
@@ -52,7 +52,7 @@ static const char *reason(const struct kern *kern, char *buf, size_t size)
 int fail_pid(const struct kern *kern, const char *verb, pid_t pid, int err)
 {
 	char buf[300];
-	const char *why = reason(kern, buf, sizeof(buf));
+	const char *why = kernel_reason(kern, buf, sizeof(buf));
 	bool tracks = !strcmp(verb, "track") || !strcmp(verb, "untrack");
 
 	switch (-err) {
@@ -80,7 +80,7 @@ int fail_all(const struct kern *kern, const char *what, int err)
 {
 	char buf[300];
 
-	fail_print("cannot %s: %s%s", what, strerror(-err), reason(kern, buf, sizeof(buf)));
+	fail_print("cannot %s: %s%s", what, strerror(-err), kernel_reason(kern, buf, sizeof(buf)));
 	return CTL_REFUSED;
 }
 

@@ -59,7 +59,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static void usage(FILE *out)
+static void print_usage(FILE *out)
 {
 	fputs("Usage: mtagctl [OPTION...] COMMAND [ARGUMENT...]\n\n", out);
 	for (const struct command *c = commands; c->name; c++)
@@ -85,7 +85,7 @@ static int cmd_help(struct ctl *ctl, int argc, char **argv)
 		return CTL_USAGE;
 	}
 	if (argc == optind) {
-		usage(stdout);
+		print_usage(stdout);
 		return CTL_OK;
 	}
 	command = find_command(argv[optind]);
@@ -98,10 +98,10 @@ static int cmd_help(struct ctl *ctl, int argc, char **argv)
 }
 
 /* Runs the command at argv[0]. */
-static int dispatch(struct ctl *ctl, int argc, char **argv)
+static int run_command(struct ctl *ctl, int argc, char **argv)
 {
 	if (!argc) {
-		usage(stderr);
+		print_usage(stderr);
 		return CTL_USAGE;
 	}
 	ctl->command = find_command(argv[0]);
@@ -122,7 +122,7 @@ static int global_options(struct ctl *ctl, int argc, char **argv)
 		if (opt == 'V')
 			printf("mtagctl %s\n", MTAG_VERSION);
 		else
-			usage(stdout);
+			print_usage(stdout);
 		return OPTION_HELP;
 	}
 	return opt;
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 		return CTL_USAGE;
 	argv[0] = name;
 	opt = global_options(&ctl, argc, argv);
-	status = opt == OPTION_DONE ? dispatch(&ctl, argc - optind, argv + optind)
+	status = opt == OPTION_DONE ? run_command(&ctl, argc - optind, argv + optind)
 				    : option_status(opt);
 	if (fflush(stdout) || ferror(stdout)) {
 		fail_print("cannot write the output: %s", strerror(errno));

@@ -8,7 +8,7 @@
 #include "ctl.h"
 #include "model.h"
 
-static void *grow(void *array, size_t n, size_t *room, size_t size)
+static void *grow_array(void *array, size_t n, size_t *room, size_t size)
 {
 	size_t more = *room ? *room * 2 : 16;
 	void *p;
@@ -29,7 +29,7 @@ struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
 	for (size_t i = snap->n_procs; i-- > 0;)
 		if (snap->procs[i].pid == pid)
 			return &snap->procs[i];
-	proc = grow(snap->procs, snap->n_procs, &snap->room, sizeof(*proc));
+	proc = grow_array(snap->procs, snap->n_procs, &snap->room, sizeof(*proc));
 	if (!proc)
 		return NULL;
 	snap->procs = proc;
@@ -43,7 +43,7 @@ struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
 
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)
 {
-	struct tag *tag = grow(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
+	struct tag *tag = grow_array(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
 
 	if (!tag)
 		return NULL;

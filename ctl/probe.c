@@ -22,7 +22,7 @@ static void fclosep(FILE **file)
 }
 
 /* Files of /proc and /sys do not know their size. */
-static char *slurp(FILE *file)
+static char *slurp_file(FILE *file)
 {
 	size_t room = 4096, len = 0;
 	char *text = NULL;
@@ -58,7 +58,7 @@ const char *probe_root(void)
 	return root;
 }
 
-static const char *rooted(const char *path, char *buf, size_t size)
+static const char *rooted_path(const char *path, char *buf, size_t size)
 {
 	if (!*root)
 		return path;
@@ -70,21 +70,21 @@ static FILE *open_file(const char *path)
 {
 	char buf[PATH_MAX];
 
-	return fopen(rooted(path, buf, sizeof(buf)), "re");
+	return fopen(rooted_path(path, buf, sizeof(buf)), "re");
 }
 
 int probe_access(const char *path, int mode)
 {
 	char buf[PATH_MAX];
 
-	return access(rooted(path, buf, sizeof(buf)), mode);
+	return access(rooted_path(path, buf, sizeof(buf)), mode);
 }
 
 char *probe_read(const char *path)
 {
 	_cleanup_(fclosep) FILE *file = open_file(path);
 
-	return file ? slurp(file) : NULL;
+	return file ? slurp_file(file) : NULL;
 }
 
 bool probe_line(const char *path, char *buf, size_t size)
@@ -100,7 +100,7 @@ bool probe_line(const char *path, char *buf, size_t size)
 }
 
 /* Starts @argv with its output going to @fd and its errors nowhere. */
-static int start(const char *const *argv, int fd, pid_t *pid)
+static int start_program(const char *const *argv, int fd, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
 	char sbin[64];
@@ -131,7 +131,7 @@ char *probe_run(const char *const *argv)
 
 	if (pipe2(ends, O_CLOEXEC))
 		return NULL;
-	err = start(argv, ends[1], &pid);
+	err = start_program(argv, ends[1], &pid);
 	close(ends[1]);
 	out = fdopen(ends[0], "r");
 	if (err || !out) {
@@ -141,7 +141,7 @@ char *probe_run(const char *const *argv)
 			waitpid(pid, NULL, 0);
 		return NULL;
 	}
-	text = slurp(out);
+	text = slurp_file(out);
 	/* Who has more to say than is read ends by that. */
 	fclosep(&out);
 	out = NULL;
@@ -165,8 +165,8 @@ char *probe_config(const char *release)
 		if (text)
 			return text;
 	}
-	text = probe_run((const char *const[]){"gzip", "-dc",
-					       rooted("/proc/config.gz", gz, sizeof(gz)), NULL});
+	text = probe_run((const char *const[]){
+		"gzip", "-dc", rooted_path("/proc/config.gz", gz, sizeof(gz)), NULL});
 	if (text && *text)
 		return text;
 	free(text);
@@ -248,7 +248,7 @@ static bool ends_with(const char *word, size_t len, const char *end)
 }
 
 /* "name.cold" says nothing: it is there beside the function as well. */
-static void match(const char *word, size_t len, struct symbol *symbol)
+static void match_symbol(const char *word, size_t len, struct symbol *symbol)
 {
 	if (*word != *symbol->name || len < symbol->len ||
 	    strncmp(word, symbol->name, symbol->len) != 0)
@@ -279,7 +279,7 @@ int probe_symbols(const char *path, unsigned int skip, struct symbol *symbols, s
 		if (strchr(word + len, '[')) /* of a module */
 			continue;
 		for (size_t i = 0; i < n; i++)
-			match(word, len, &symbols[i]);
+			match_symbol(word, len, &symbols[i]);
 	}
 	return ferror(file) ? -EIO : 0;
 }

@@ -59,7 +59,7 @@ bool utf8_is_printable(const char *s, size_t len)
 	return true;
 }
 
-static char *escape(const char *s, bool utf8, bool backslashes)
+static char *escape_text(const char *s, bool utf8, bool backslashes)
 {
 	size_t len = strlen(s);
 	char *copy = malloc(len * 4 + 1), *p = copy;
@@ -89,12 +89,12 @@ static char *escape(const char *s, bool utf8, bool backslashes)
 
 char *utf8_clean(const char *s, bool utf8)
 {
-	return escape(s, utf8, true);
+	return escape_text(s, utf8, true);
 }
 
 char *utf8_clean_message(const char *s)
 {
-	return escape(s, utf8_in_locale(), false);
+	return escape_text(s, utf8_in_locale(), false);
 }
 
 char *utf8_repair(const char *s)

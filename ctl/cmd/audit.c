@@ -10,7 +10,7 @@
 #include "option.h"
 
 /* The pids of all tracked processes; one that this pid namespace does not see has none. */
-static int list(struct kern *kern, pid_t **pids, size_t *n)
+static int list_pids(struct kern *kern, pid_t **pids, size_t *n)
 {
 	_cleanup_(snap_clear) struct snap snap = {0};
 	int err = kern_procs(kern, &snap);
@@ -30,8 +30,8 @@ static int list(struct kern *kern, pid_t **pids, size_t *n)
 }
 
 /* The audits of @pids into @audits, of which *@done succeed. */
-static int walk(struct kern *kern, const pid_t *pids, size_t n, bool named, struct audit *audits,
-		size_t *done)
+static int audit_pids(struct kern *kern, const pid_t *pids, size_t n, bool named,
+		      struct audit *audits, size_t *done)
 {
 	int status = CTL_OK;
 	bool drift = false;
@@ -66,13 +66,13 @@ int cmd_audit(struct ctl *ctl, int argc, char **argv)
 	if (err)
 		return fail_open(err);
 	if (argc == optind)
-		status = list(kern, &listed, &n);
+		status = list_pids(kern, &listed, &n);
 	if (status)
 		return status;
 	audits = calloc(n + 1, sizeof(*audits));
 	if (!audits)
 		return fail_memory();
-	status = walk(kern, listed ? listed : named, n, !listed, audits, &done);
+	status = audit_pids(kern, listed ? listed : named, n, !listed, audits, &done);
 	fmt_init(&fmt, ctl);
 	if (!ctl->json)
 		audit_text(&fmt, audits, done);

@@ -21,7 +21,7 @@ static const struct {
 	const char *name;
 	check_run *run;
 	int when;
-} list[] = {
+} all_checks[] = {
 	{"kernel", check_kernel, ALWAYS},
 	{"module", check_module, ALWAYS},
 	{"netlink", check_family, LIVE},
@@ -40,13 +40,13 @@ static const struct {
 	{"kernel headers", check_headers, ALWAYS},
 };
 
-static bool applies(const struct host *host, int when)
+static bool check_applies(const struct host *host, int when)
 {
 	return when == ALWAYS || (when == LIVE && !*probe_root()) ||
 	       (when == LOADED && !host->family);
 }
 
-static int options(struct ctl *ctl, int argc, char **argv, const char **file)
+static int doctor_options(struct ctl *ctl, int argc, char **argv, const char **file)
 {
 	static const struct option longs[] = {{"module", required_argument, NULL, 'm'},
 					      {"root", required_argument, NULL, 'r'},
@@ -62,7 +62,7 @@ static int options(struct ctl *ctl, int argc, char **argv, const char **file)
 	return opt;
 }
 
-static int print(const struct ctl *ctl, const struct check *checks, size_t n)
+static int print_checks(const struct ctl *ctl, const struct check *checks, size_t n)
 {
 	struct fmt fmt;
 
@@ -76,11 +76,11 @@ static int print(const struct ctl *ctl, const struct check *checks, size_t n)
 int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 {
 	_cleanup_(host_clear) struct host host = {0};
-	struct check checks[ARRAY_SIZE(list)] = {0};
+	struct check checks[ARRAY_SIZE(all_checks)] = {0};
 	const char *file = NULL;
 	bool failed = false;
 	size_t n = 0;
-	int opt = options(ctl, argc, argv, &file);
+	int opt = doctor_options(ctl, argc, argv, &file);
 
 	if (opt != OPTION_DONE)
 		return option_status(opt);
@@ -89,14 +89,14 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 		return CTL_USAGE;
 	}
 	host_look(&host, file);
-	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
-		if (!applies(&host, list[i].when))
+	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++) {
+		if (!check_applies(&host, all_checks[i].when))
 			continue;
-		checks[n].name = list[i].name;
-		list[i].run(&host, &checks[n]);
+		checks[n].name = all_checks[i].name;
+		all_checks[i].run(&host, &checks[n]);
 		failed |= checks[n++].status == CHECK_FAIL;
 	}
-	if (print(ctl, checks, n))
+	if (print_checks(ctl, checks, n))
 		return fail_memory();
 	return !host.loaded ? CTL_ABSENT : failed ? CTL_REFUSED : CTL_OK;
 }

@@ -19,7 +19,7 @@ static void closep(int *fd)
 		close(*fd);
 }
 
-static int refused(const char *what)
+static int fail_call(const char *what)
 {
 	fail_print("cannot %s: %s", what, strerror(errno));
 	return CTL_REFUSED;
@@ -34,11 +34,11 @@ static int open_device(int *fd)
 		fail_print("no %s: the mtag module is not loaded (modprobe mtag)", MTAG_DEVICE);
 		return CTL_ABSENT;
 	}
-	return refused("open " MTAG_DEVICE);
+	return fail_call("open " MTAG_DEVICE);
 }
 
 /* Interns the path below the root of the process's tree. */
-static int intern(int fd, const char *path, uint32_t *id)
+static int intern_path(int fd, const char *path, uint32_t *id)
 {
 	const char *name;
 	int len;
@@ -53,13 +53,13 @@ static int intern(int fd, const char *path, uint32_t *id)
 		};
 
 		if (ioctl(fd, MTAG_IOC_CHILD, &child))
-			return refused("create the tag");
+			return fail_call("create the tag");
 		*id = child.id;
 	}
 	return CTL_OK;
 }
 
-static int attach(const char *tag, bool by_thread)
+static int attach_self(const char *tag, bool by_thread)
 {
 	struct mtag_ioc_attach attach = {.size = sizeof(attach)};
 	struct mtag_ioc_default def = {.size = sizeof(def)};
@@ -70,13 +70,13 @@ static int attach(const char *tag, bool by_thread)
 		return status;
 	attach.flags = by_thread ? MTAG_ATTACH_BY_THREAD : 0;
 	if (ioctl(fd, MTAG_IOC_ATTACH, &attach))
-		return refused("have this process tracked");
+		return fail_call("have this process tracked");
 	if (!tag)
 		return CTL_OK;
-	status = intern(fd, tag, &def.tag);
+	status = intern_path(fd, tag, &def.tag);
 	if (status)
 		return status;
-	return ioctl(fd, MTAG_IOC_DEFAULT, &def) ? refused("set the default tag") : CTL_OK;
+	return ioctl(fd, MTAG_IOC_DEFAULT, &def) ? fail_call("set the default tag") : CTL_OK;
 }
 
 static int check_tag(const char *tag)
@@ -116,7 +116,7 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	}
 	status = tag ? check_tag(tag) : CTL_OK;
 	if (!status)
-		status = attach(tag, by_thread);
+		status = attach_self(tag, by_thread);
 	if (status)
 		return status;
 	execvp(argv[optind], argv + optind);

@@ -6,7 +6,7 @@
 #include "kern.h"
 #include "option.h"
 
-static int track(struct ctl *ctl, int argc, char **argv, bool on)
+static int track_pids(struct ctl *ctl, int argc, char **argv, bool on)
 {
 	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
@@ -35,10 +35,10 @@ static int track(struct ctl *ctl, int argc, char **argv, bool on)
 
 int cmd_track(struct ctl *ctl, int argc, char **argv)
 {
-	return track(ctl, argc, argv, true);
+	return track_pids(ctl, argc, argv, true);
 }
 
 int cmd_untrack(struct ctl *ctl, int argc, char **argv)
 {
-	return track(ctl, argc, argv, false);
+	return track_pids(ctl, argc, argv, false);
 }

@@ -66,7 +66,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
-static int print(struct watch *watch)
+static int print_sample(struct watch *watch)
 {
 	struct fmt *fmt = &watch->fmt;
 	int err;
@@ -89,7 +89,7 @@ static int print(struct watch *watch)
 }
 
 /* Until @deadline, or a signal to stop. */
-static int wait_until(struct watch *watch, uint64_t deadline, const sigset_t *waiting)
+static int wait_for_sample(struct watch *watch, uint64_t deadline, const sigset_t *waiting)
 {
 	uint64_t now;
 
@@ -100,7 +100,7 @@ static int wait_until(struct watch *watch, uint64_t deadline, const sigset_t *wa
 		};
 
 		ppoll(NULL, 0, &left, waiting);
-		if (resized && watch->fmt.terminal && !watch->json && print(watch))
+		if (resized && watch->fmt.terminal && !watch->json && print_sample(watch))
 			return -ENOMEM;
 		resized = 0;
 	}
@@ -108,7 +108,7 @@ static int wait_until(struct watch *watch, uint64_t deadline, const sigset_t *wa
 }
 
 /* The next sample; the last becomes the one before. */
-static int take(struct watch *watch)
+static int take_sample(struct watch *watch)
 {
 	struct sample *sample = &watch->sample;
 	struct snap *snap = &watch->snaps[sample->number % 2];
@@ -124,14 +124,14 @@ static int take(struct watch *watch)
 	return 0;
 }
 
-static int loop(struct watch *watch)
+static int watch_process(struct watch *watch)
 {
 	uint64_t next = clock_ns(CLOCK_MONOTONIC), now;
 	sigset_t waiting;
 
 	catch_signals(&waiting);
 	while (!stopped) {
-		int err = take(watch);
+		int err = take_sample(watch);
 
 		if ((err == -ESRCH || err == -ENOENT) && watch->sample.number) {
 			fail_print(err == -ESRCH ? "process %d has ended"
@@ -141,7 +141,7 @@ static int loop(struct watch *watch)
 		}
 		if (err)
 			return fail_pid(watch->kern, "read", watch->pid, err);
-		if (print(watch))
+		if (print_sample(watch))
 			return fail_memory();
 		if (ferror(watch->fmt.out) || watch->sample.number == watch->count)
 			return CTL_OK;
@@ -149,13 +149,13 @@ static int loop(struct watch *watch)
 		now = clock_ns(CLOCK_MONOTONIC);
 		if (next < now) /* too slow for this delay: no hurrying after it */
 			next = now;
-		if (wait_until(watch, next, &waiting))
+		if (wait_for_sample(watch, next, &waiting))
 			return fail_memory();
 	}
 	return CTL_OK;
 }
 
-static int options(struct ctl *ctl, int argc, char **argv, struct watch *watch)
+static int watch_options(struct ctl *ctl, int argc, char **argv, struct watch *watch)
 {
 	static const struct option longs[] = {
 		{"delay", required_argument, NULL, 'd'},
@@ -185,7 +185,7 @@ int cmd_watch(struct ctl *ctl, int argc, char **argv)
 {
 	struct watch watch = {.delay = NSEC_PER_SEC};
 	_cleanup_(freep) pid_t *pids = NULL;
-	int status, err, opt = options(ctl, argc, argv, &watch);
+	int status, err, opt = watch_options(ctl, argc, argv, &watch);
 
 	if (opt != OPTION_DONE)
 		return option_status(opt);
@@ -200,7 +200,7 @@ int cmd_watch(struct ctl *ctl, int argc, char **argv)
 	err = kern_open(&watch.kern);
 	if (err)
 		return fail_open(err);
-	status = loop(&watch);
+	status = watch_process(&watch);
 	snap_clear(&watch.snaps[0]);
 	snap_clear(&watch.snaps[1]);
 	kern_close(watch.kern);

@@ -62,7 +62,8 @@ void check_config(const struct host *host, struct check *check)
 }
 
 /* The functions that the module's file names in these fields; NULL when it does not say. */
-static struct symbol *needed(const struct host *host, bool callers, char **names, size_t *n)
+static struct symbol *needed_functions(const struct host *host, bool callers, char **names,
+				       size_t *n)
 {
 	_cleanup_(freep) char *hooks = NULL, *others = NULL;
 
@@ -75,7 +76,7 @@ static struct symbol *needed(const struct host *host, bool callers, char **names
 }
 
 /* The first of @symbols that kprobes, by which the module finds its functions, refuse; NULL if none. */
-static const struct symbol *forbidden(struct symbol *symbols, size_t n)
+static const struct symbol *forbidden_function(struct symbol *symbols, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		symbols[i].found = 0;
@@ -86,7 +87,7 @@ static const struct symbol *forbidden(struct symbol *symbols, size_t n)
 	return NULL;
 }
 
-static void look_symbols(struct check *check, struct symbol *symbols, size_t n)
+static void check_found(struct check *check, struct symbol *symbols, size_t n)
 {
 	static const char advice[] = "Run one of Debian's kernels, and build the module for it.";
 	const struct symbol *symbol;
@@ -96,7 +97,7 @@ static void look_symbols(struct check *check, struct symbol *symbols, size_t n)
 	if (*missing)
 		check_set(check, CHECK_FAIL, advice,
 			  "this kernel lacks (inlined, renamed or left out)%s", missing);
-	else if ((symbol = forbidden(symbols, n)))
+	else if ((symbol = forbidden_function(symbols, n)))
 		check_set(check, CHECK_FAIL, advice, "this kernel forbids to hook %.*s",
 			  (int)symbol->len, symbol->name);
 	else
@@ -114,7 +115,7 @@ void check_symbols(const struct host *host, struct check *check)
 		check_set(check, CHECK_OK, NULL, "the module has found its functions");
 		return;
 	}
-	symbols = needed(host, true, &names, &n);
+	symbols = needed_functions(host, true, &names, &n);
 	if (!symbols)
 		check_set(check, CHECK_WARN,
 			  "Build it; if it is not installed, name its file by -m.",
@@ -123,10 +124,10 @@ void check_symbols(const struct host *host, struct check *check)
 		check_set(check, CHECK_WARN, "Boot a kernel with CONFIG_KALLSYMS.",
 			  "/proc/kallsyms is not readable");
 	else
-		look_symbols(check, symbols, n);
+		check_found(check, symbols, n);
 }
 
-static const char *traceable(void)
+static const char *traceable_file(void)
 {
 	static const char *const places[] = {
 		"/sys/kernel/tracing/available_filter_functions",
@@ -139,8 +140,8 @@ static const char *traceable(void)
 }
 
 /* PREEMPT_RT cannot do with kprobes: they disable preemption. */
-static void slower(const struct host *host, struct check *check, const char *what,
-		   const char *missing)
+static void check_slower(const struct host *host, struct check *check, const char *what,
+			 const char *missing)
 {
 	if (host->config && probe_config_has(host->config, "PREEMPT_RT"))
 		check_set(check, CHECK_FAIL, "Run one of Debian's kernels.",
@@ -151,15 +152,15 @@ static void slower(const struct host *host, struct check *check, const char *wha
 			  missing);
 }
 
-static void look_traceable(const struct host *host, struct check *check)
+static void check_traceable(const struct host *host, struct check *check)
 {
 	_cleanup_(freep) char *names = NULL;
 	_cleanup_(freep) struct symbol *symbols = NULL;
-	const char *path = traceable();
+	const char *path = traceable_file();
 	char missing[200];
 	size_t n = 0;
 
-	symbols = needed(host, false, &names, &n);
+	symbols = needed_functions(host, false, &names, &n);
 	if (!symbols || !path || probe_symbols(path, 0, symbols, n)) {
 		check_set(check, host->config ? CHECK_OK : CHECK_WARN,
 			  "Run this as root, with tracefs mounted.",
@@ -169,7 +170,7 @@ static void look_traceable(const struct host *host, struct check *check)
 	}
 	name_missing(symbols, n, missing, sizeof(missing));
 	if (*missing)
-		slower(host, check, "what cannot be traced", missing);
+		check_slower(host, check, "what cannot be traced", missing);
 	else
 		check_set(check, CHECK_OK, NULL, "all %zu functions to hook can be traced", n);
 }
@@ -180,8 +181,8 @@ void check_tracer(const struct host *host, struct check *check)
 		check_set(check, CHECK_OK, NULL, "the module uses it");
 	else if (host->config && (!probe_config_has(host->config, "FUNCTION_TRACER") ||
 				  !probe_config_has(host->config, "DYNAMIC_FTRACE_WITH_ARGS")))
-		slower(host, check, "lacks CONFIG_FUNCTION_TRACER or ",
-		       "CONFIG_DYNAMIC_FTRACE_WITH_ARGS");
+		check_slower(host, check, "lacks CONFIG_FUNCTION_TRACER or ",
+			     "CONFIG_DYNAMIC_FTRACE_WITH_ARGS");
 	else
-		look_traceable(host, check);
+		check_traceable(host, check);
 }

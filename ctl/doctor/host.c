@@ -11,7 +11,7 @@
 #include "kern.h"
 #include "probe.h"
 
-static enum lockdown lockdown(void)
+static enum lockdown read_lockdown(void)
 {
 	char text[128];
 
@@ -22,7 +22,7 @@ static enum lockdown lockdown(void)
 						 : LOCKDOWN_OFF;
 }
 
-static bool enforced(void)
+static bool read_enforced(void)
 {
 	char text[16];
 
@@ -67,8 +67,8 @@ void host_look(struct host *host, const char *file)
 	host->config = probe_config(host->release);
 	look_file(host, file);
 	host->log = probe_log();
-	host->lockdown = lockdown();
-	host->enforced = enforced() || host->lockdown > LOCKDOWN_OFF;
+	host->lockdown = read_lockdown();
+	host->enforced = read_enforced() || host->lockdown > LOCKDOWN_OFF;
 	host->family = -ENOPROTOOPT;
 	if (!*probe_root())
 		look_live(host);
@@ -83,7 +83,7 @@ void host_clear(struct host *host)
 }
 
 /* The kernel's keys are shown as "NAME: id"; of a signature's key only the name is comparable. */
-static enum trust look_up(const char *signer)
+static enum trust look_up_signer(const char *signer)
 {
 	_cleanup_(freep) char *keys = probe_read("/proc/keys");
 	char *save = NULL;
@@ -115,5 +115,5 @@ enum trust host_trust(const struct host *host, char **signer)
 	if (!id)
 		return TRUST_UNSIGNED;
 	*signer = probe_field(host->module, "signer");
-	return *signer && **signer ? look_up(*signer) : TRUST_UNSEEN;
+	return *signer && **signer ? look_up_signer(*signer) : TRUST_UNSEEN;
 }

@@ -11,7 +11,7 @@
 #include "probe.h"
 
 /* dkms builds for kernels of this name. */
-static bool supported(const char *release)
+static bool is_supported(const char *release)
 {
 	regex_t regex;
 	bool match;
@@ -28,7 +28,7 @@ void check_kernel(const struct host *host, struct check *check)
 	if (strcmp(host->machine, "x86_64") != 0)
 		check_set(check, CHECK_FAIL, "mtag is for x86_64 only.", "%s %s", host->release,
 			  host->machine);
-	else if (!host->loaded && !host_built(host) && !supported(host->release))
+	else if (!host->loaded && !host_built(host) && !is_supported(host->release))
 		check_set(check, CHECK_FAIL,
 			  "Boot one of those that mtag's README names, or install a newer mtag.",
 			  "%s is none that this version of mtag knows", host->release);
@@ -58,7 +58,7 @@ static void check_loaded(const struct host *host, struct check *check)
  * What the module, or the kernel of it, complained of since it was last at work: the end of the log's
  * last such line. Kernels say of every module that is built elsewhere that it taints them.
  */
-static const char *complaint(const struct host *host, char *buf, size_t size)
+static const char *last_complaint(const struct host *host, char *buf, size_t size)
 {
 	const char *line = host->log;
 
@@ -94,7 +94,7 @@ void check_module(const struct host *host, struct check *check)
 		check_set(check, CHECK_FAIL,
 			  "Build it for this kernel: make module KERNEL=$(uname -r)",
 			  "not loaded; the file is for kernel %s", host->built_for);
-	else if (*complaint(host, buf, sizeof(buf)))
+	else if (*last_complaint(host, buf, sizeof(buf)))
 		check_set(check, CHECK_FAIL, advice, "not loaded; the kernel's log says: %s", buf);
 	else
 		check_set(check, CHECK_FAIL, advice, "not loaded");
@@ -146,8 +146,8 @@ void check_lockdown(const struct host *host, struct check *check)
 }
 
 /* It is refused, unless it is loaded already. */
-static void refused(const struct host *host, struct check *check, const char *advice,
-		    const char *why, const char *signer)
+static void check_refused(const struct host *host, struct check *check, const char *advice,
+			  const char *why, const char *signer)
 {
 	if (host->loaded)
 		check_set(check, CHECK_WARN, advice, "%s%s: the next boot will not load it", why,
@@ -158,7 +158,7 @@ static void refused(const struct host *host, struct check *check, const char *ad
 }
 
 /* A key of that name is known, as an earlier one of dkms's would be; but has it been taken? */
-static bool rejected(const struct host *host)
+static bool was_rejected(const struct host *host)
 {
 	return !host->loaded && host->log &&
 	       strstr(host->log, "Loading of module with unavailable key is rejected");
@@ -182,12 +182,13 @@ void check_signature(const struct host *host, struct check *check)
 			"mtag's documentation.",
 			"enforced%s", host->loaded ? "; the loaded module was taken" : "");
 	else if (trust == TRUST_UNSIGNED)
-		refused(host, check,
+		check_refused(
+			host, check,
 			"Have dkms build it, which signs it: see signing.md in mtag's documentation.",
 			"the module is not signed", "");
-	else if (trust == TRUST_UNKNOWN_KEY || rejected(host))
-		refused(host, check, enrol, "the module is signed by an unknown key, of ",
-			signer ? signer : "?");
+	else if (trust == TRUST_UNKNOWN_KEY || was_rejected(host))
+		check_refused(host, check, enrol, "the module is signed by an unknown key, of ",
+			      signer ? signer : "?");
 	else
 		check_set(check, CHECK_OK, NULL, "enforced; the module has that of %s%s",
 			  signer ? signer : "?",

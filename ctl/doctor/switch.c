@@ -43,7 +43,7 @@ void check_kprobes_switch(const struct host *host, struct check *check)
 }
 
 /* @entry: " place type " of a line of mounts(5). */
-static bool mounted(const char *entry)
+static bool is_mounted(const char *entry)
 {
 	_cleanup_(freep) char *mounts =
 		probe_read(*probe_root() ? "/proc/1/mounts" : "/proc/self/mounts");
@@ -52,7 +52,7 @@ static bool mounted(const char *entry)
 }
 
 /* @filesystem: "\tname\n" of a line of /proc/filesystems. */
-static bool known(const char *filesystem)
+static bool is_known(const char *filesystem)
 {
 	_cleanup_(freep) char *list = probe_read("/proc/filesystems");
 
@@ -62,8 +62,8 @@ static bool known(const char *filesystem)
 void check_tracefs(const struct host *host, struct check *check)
 {
 	(void)host;
-	if (mounted(" /sys/kernel/tracing tracefs ") ||
-	    mounted(" /sys/kernel/debug/tracing tracefs "))
+	if (is_mounted(" /sys/kernel/tracing tracefs ") ||
+	    is_mounted(" /sys/kernel/debug/tracing tracefs "))
 		check_set(check, CHECK_OK, NULL, "mounted");
 	else
 		check_set(check, CHECK_WARN,
@@ -75,9 +75,9 @@ void check_tracefs(const struct host *host, struct check *check)
 void check_debugfs(const struct host *host, struct check *check)
 {
 	(void)host;
-	if (mounted(" /sys/kernel/debug debugfs "))
+	if (is_mounted(" /sys/kernel/debug debugfs "))
 		check_set(check, CHECK_OK, NULL, "mounted");
-	else if (!known("\tdebugfs\n"))
+	else if (!is_known("\tdebugfs\n"))
 		check_set(
 			check, CHECK_WARN,
 			"Only /sys/kernel/debug/mtag needs it. Boot without debugfs=off, a kernel "

@@ -8,7 +8,7 @@
 
 static bool out_of_memory;
 
-static void add(struct json_object *object, const char *key, struct json_object *value)
+static void add_value(struct json_object *object, const char *key, struct json_object *value)
 {
 	if (!value || !object || json_object_object_add(object, key, value)) {
 		json_object_put(value);
@@ -18,19 +18,19 @@ static void add(struct json_object *object, const char *key, struct json_object 
 
 void json_add_u64(struct json_object *object, const char *key, uint64_t value)
 {
-	add(object, key, json_object_new_uint64(value));
+	add_value(object, key, json_object_new_uint64(value));
 }
 
 void json_add_i64(struct json_object *object, const char *key, int64_t value)
 {
-	add(object, key, json_object_new_int64(value));
+	add_value(object, key, json_object_new_int64(value));
 }
 
 void json_add_string(struct json_object *object, const char *key, const char *value)
 {
 	_cleanup_(freep) char *valid = utf8_repair(value);
 
-	add(object, key, valid ? json_object_new_string(valid) : NULL);
+	add_value(object, key, valid ? json_object_new_string(valid) : NULL);
 }
 
 struct json_object *json_add_object(struct json_object *array)

@@ -85,7 +85,7 @@ static void print_head(const struct fmt *fmt, const struct sample *sample, unsig
 }
 
 /* The shown tags, the largest first. */
-static size_t pick(const struct proc *proc, size_t *order)
+static size_t pick_tags(const struct proc *proc, size_t *order)
 {
 	size_t n = 0;
 
@@ -107,7 +107,7 @@ int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int 
 
 	if (!order)
 		return -ENOMEM;
-	n = pick(proc, order);
+	n = pick_tags(proc, order);
 	fit = rows <= FRAME_ROWS ? 1 : rows - FRAME_ROWS;
 	if (!rows || n <= fit + 1) /* the line "… more" is as long as one more tag */
 		fit = n;
