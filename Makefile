@@ -38,8 +38,21 @@ COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
 UDEVDIR  ?= $(if $(filter /usr,$(PREFIX)),/usr/lib,/etc)/udev/rules.d
 DESTDIR  ?=
 
-lib_src      := $(wildcard lib/*.c)
-ctl_src      := $(wildcard ctl/*.c ctl/*/*.c)
+# Bottom-up: a file calls only those before it, tests/style/ctl_layers.sh sees to that.
+lib_src := lib/dev.c                                    # the module
+lib_src += lib/thread.c                                 # the threads' words
+lib_src += lib/child.c lib/report.c                     # calls: tags, all others
+
+ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line
+ctl_src += ctl/model.c ctl/decode.c                     # processes and tags, from messages
+ctl_src += ctl/kern.c ctl/probe.c                       # the module, the machine
+ctl_src += ctl/fail.c ctl/option.c                      # errors, options
+ctl_src += $(addprefix ctl/format/,fmt.c text.c json.c) # terminal, cells, JSON
+ctl_src += $(addprefix ctl/format/,label.c show.c tree.c watch.c audit.c doctor.c) # what commands print
+ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
+ctl_src += $(addprefix ctl/cmd/,show.c tree.c watch.c run.c track.c audit.c doctor.c) # the commands
+ctl_src += ctl/main.c                                   # which of them
+
 example_src  := $(wildcard examples/*.c examples/*.cpp)
 bench_src    := $(wildcard bench/*.c)
 ktest_src    := $(wildcard tests/kernel/*.c)
