@@ -68,12 +68,12 @@ for dir in ctl lib; do
 		check "the Makefile lists the files of $dir/"
 	symbols $objects "${files[@]}" | upward "${files[@]}" | check "no file of $dir/ calls one above it"
 	included_upward $dir "${files[@]}" | check "none includes a header of one above it"
-	# A call that goes up, from the lowest to the highest: is the check blind?
+	# From the lowest to the highest: the check must see it.
 	{
 		symbols $objects "${files[@]}"
 		echo "${files[0]} U planted"
 		echo "${files[-1]} T planted"
-	} | upward "${files[@]}" | diff - <(echo "${files[0]} calls planted() of ${files[-1]}") |
+	} | upward "${files[@]}" | grep -F 'planted()' | diff - <(echo "${files[0]} calls planted() of ${files[-1]}") |
 		check "a call that goes up in $dir/ is noticed"
 done
 echo "1..$n"
