@@ -30,7 +30,7 @@ int fail_open(int err)
 {
 	if (err == -ENOPROTOOPT) {
 		fail_print("the mtag module is not loaded (modprobe mtag); "
-			   "`mtagctl doctor` says more");
+			   "see `mtagctl doctor`");
 		return CTL_ABSENT;
 	}
 	fail_print("cannot open netlink: %s", strerror(-err));
@@ -67,8 +67,8 @@ int fail_pid(const struct kern *kern, const char *verb, pid_t pid, int err)
 		/* The kernel's own words are the more precise. */
 		fail_print("cannot %s process %d: permission denied%s", verb, (int)pid,
 			   *why	    ? why
-			   : tracks ? ", needs CAP_SYS_PTRACE over it"
-				    : ", needs the right to read its smaps");
+			   : tracks ? "; CAP_SYS_PTRACE over it is required"
+				    : "; the right to read its smaps is required");
 		break;
 	default:
 		fail_print("cannot %s process %d: %s%s", verb, (int)pid, strerror(-err), why);
@@ -92,5 +92,5 @@ int fail_memory(void)
 
 void fail_incomplete(void)
 {
-	fail_print("processes come and go too fast; some may be missing");
+	fail_print("processes start and end too fast to list them; some may be missing");
 }

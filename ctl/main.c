@@ -20,21 +20,22 @@ static const struct command commands[] = {
 	{ "tree", "PID", "the tags of a process as a tree, with and without their children",
 	  "SELF is what the tag itself owns, TOTAL what it and all below it own; the\n"
 	  "percentages are of the process's RSS. The largest come first.\n", cmd_tree },
-	{ "watch", "PID [-d SEC] [-n N]", "the tags of a process, again and again, with changes",
+	{ "watch", "PID [-d SEC] [-n N]", "the tags of a process, repeatedly, with changes",
 	  "  -d, --delay SEC   time between samples, fractions allowed (default 1)\n"
 	  "  -n, --count N     end after N samples\n"
 	  "On a terminal the table is redrawn until Ctrl-C. Elsewhere, without -n, it is\n"
-	  "printed once; with -j there is one line a sample until the process ends.\n",
+	  "printed once; with -j one line per sample is printed until the process ends.\n",
 	  cmd_watch },
 	{ "run", "[-t TAG] [--by-thread] -- CMD...", "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
 	  "  --by-thread       tag its threads by their names\n"
 	  "The exit status is that of CMD; 126 when it cannot be executed, 127 when it is\n"
 	  "not found.\n", cmd_run },
-	{ "track", "PID...", "have running processes tracked",
-	  "What they have already becomes untagged. Needs CAP_SYS_PTRACE over them.\n", cmd_track },
+	{ "track", "PID...", "start tracking running processes",
+	  "Pages that they already own become untagged. Needs CAP_SYS_PTRACE over\n"
+	  "them.\n", cmd_track },
 	{ "untrack", "PID...", "stop tracking processes",
-	  "Their counters are gone. Needs CAP_SYS_PTRACE over them.\n", cmd_untrack },
+	  "Their counters are discarded. Needs CAP_SYS_PTRACE over them.\n", cmd_untrack },
 	{ "audit", "[PID...]", "walk page tables and compare them with the counters",
 	  "Without PID: every tracked process that you may see. KERNEL is the kernel's own\n"
 	  "RSS, WALKED what the page tables hold, COUNTED the sum over the tags; DRIFT and\n"
@@ -42,11 +43,11 @@ static const struct command commands[] = {
 	  "any drift is found.\n",
 	  cmd_audit },
 	{ "doctor", "[-m FILE] [--root DIR]", "is this kernel fit for mtag, and if not, why",
-	  "  -m, --module FILE  look into this file, not into the module that is installed\n"
+	  "  -m, --module FILE  check this file instead of the installed module\n"
 	  "  -r, --root DIR     look at /proc, /sys, /boot and /lib/modules below DIR\n"
 	  "The exit status is 0 if mtag is usable, 4 without the module, 2 if something\n"
 	  "fails. Some checks need root.\n", cmd_doctor },
-	{ "help", "[COMMAND]", "this, or help with a command", "", cmd_help },
+	{ "help", "[COMMAND]", "show this help, or that of a command", "", cmd_help },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 /* clang-format on */
@@ -66,7 +67,7 @@ static void print_usage(FILE *out)
 		fprintf(out, "  %-8s %s\n", c->name, c->summary);
 	fprintf(out,
 		"\nOptions, before or after the command:\n%s"
-		"  -V, --version     version (before the command)\n\n"
+		"  -V, --version     print the version (before the command)\n\n"
 		"Exit status: 0 ok, 1 usage, 2 the kernel refused, 3 drift found,\n"
 		"4 the mtag module is not loaded.\n"
 		"`mtagctl help COMMAND` says more; so does mtagctl(8).\n",
@@ -81,7 +82,7 @@ static int cmd_help(struct ctl *ctl, int argc, char **argv)
 	if (opt != OPTION_DONE)
 		return option_status(opt);
 	if (argc - optind > 1) {
-		fail_print("help takes one command");
+		fail_print("help takes at most one command");
 		return CTL_USAGE;
 	}
 	if (argc == optind) {
@@ -90,7 +91,7 @@ static int cmd_help(struct ctl *ctl, int argc, char **argv)
 	}
 	command = find_command(argv[optind]);
 	if (!command) {
-		fail_print("no command '%s'; `mtagctl help` lists them", argv[optind]);
+		fail_print("unknown command '%s'; `mtagctl help` lists the commands", argv[optind]);
 		return CTL_USAGE;
 	}
 	option_help(command);
@@ -106,7 +107,7 @@ static int run_command(struct ctl *ctl, int argc, char **argv)
 	}
 	ctl->command = find_command(argv[0]);
 	if (!ctl->command) {
-		fail_print("no command '%s'; `mtagctl help` lists them", argv[0]);
+		fail_print("unknown command '%s'; `mtagctl help` lists the commands", argv[0]);
 		return CTL_USAGE;
 	}
 	optind = 0; /* getopt starts again */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The words of a command line: the options that every command takes, its help, and process ids. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +11,11 @@
 #include "parse.h"
 #include "utf8.h"
 
-const char option_common[] = "  -j, --json        a JSON array of flat objects, sizes in bytes\n"
-			     "  -p, --pretty      indented JSON\n"
-			     "  -s, --statistics  more of it\n"
-			     "  -h, --help        help\n";
+const char option_common[] =
+	"  -j, --json        print a JSON array of flat objects, sizes in bytes\n"
+	"  -p, --pretty      print indented JSON\n"
+	"  -s, --statistics  print more statistics\n"
+	"  -h, --help        print this help\n";
 
 void option_help(const struct command *c)
 {
@@ -48,9 +50,10 @@ static void refuse_option(const struct ctl *ctl, char **argv)
 		optopt && strncmp(argv[optind - 1], "--", 2) ? letter : argv[optind - 1];
 
 	if (ctl->command)
-		fail_print("%s: no option '%s'; see `mtagctl help %s`", argv[0], option, argv[0]);
+		fail_print("%s: invalid option '%s'; see `mtagctl help %s`", argv[0], option,
+			   argv[0]);
 	else
-		fail_print("no option '%s'; see `mtagctl help`", option);
+		fail_print("invalid option '%s'; see `mtagctl help`", option);
 }
 
 int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
@@ -102,8 +105,9 @@ int option_pids(int argc, char **argv, pid_t **pids)
 		_cleanup_(freep) char *text = utf8_clean(argv[i], false);
 
 		if (err) {
-			fail_print("'%s' is %s", text ? text : "?",
-				   err == -ERANGE ? "too large a process id" : "not a process id");
+			fail_print(err == -ERANGE ? "process id '%s' is too large (at most %d)"
+						  : "invalid process id '%s' (1 to %d)",
+				   text ? text : "?", INT_MAX);
 			return CTL_USAGE;
 		}
 	}

@@ -70,7 +70,7 @@ static int attach_self(const char *tag, bool by_thread)
 		return status;
 	attach.flags = by_thread ? MTAG_ATTACH_BY_THREAD : 0;
 	if (ioctl(fd, MTAG_IOC_ATTACH, &attach))
-		return fail_call("have this process tracked");
+		return fail_call("track this process");
 	if (!tag)
 		return CTL_OK;
 	status = intern_path(fd, tag, &def.tag);
@@ -85,8 +85,8 @@ static int check_tag(const char *tag)
 
 	if (n > 0)
 		return CTL_OK;
-	fail_print("run: the tag is %s: up to %d components of 1 to %d printable bytes, "
-		   "separated by '/'",
+	fail_print("run: the tag is %s (at most %d components of 1 to %d printable bytes, "
+		   "separated by '/')",
 		   n == -ENAMETOOLONG ? "too long" : "malformed", MTAG_DEPTH_MAX, MTAG_NAME_MAX);
 	return CTL_USAGE;
 }
@@ -111,7 +111,7 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	if (opt != OPTION_DONE)
 		return option_status(opt);
 	if (argc == optind) {
-		fail_print("run takes a command");
+		fail_print("run needs a command");
 		return CTL_USAGE;
 	}
 	status = tag ? check_tag(tag) : CTL_OK;

@@ -16,7 +16,7 @@ static int fetch_all(struct ctl *ctl, struct kern *kern, struct snap *snap)
 	if (err == KERN_INCOMPLETE)
 		fail_incomplete();
 	if (!ctl->json && !snap->n_procs)
-		fail_print("no tracked process that you may see");
+		fail_print("no tracked process is visible to you");
 	return CTL_OK;
 }
 

@@ -15,7 +15,7 @@ static int track_pids(struct ctl *ctl, int argc, char **argv, bool on)
 	if (opt != OPTION_DONE)
 		return option_status(opt);
 	if (argc == optind) {
-		fail_print("%s takes one process id or more", argv[0]);
+		fail_print("%s needs at least one process id", argv[0]);
 		return CTL_USAGE;
 	}
 	argc -= optind;

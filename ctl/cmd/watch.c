@@ -135,7 +135,7 @@ static int watch_process(struct watch *watch)
 
 		if ((err == -ESRCH || err == -ENOENT) && watch->sample.number) {
 			fail_print(err == -ESRCH ? "process %d has ended"
-						 : "process %d is tracked no longer",
+						 : "process %d is no longer tracked",
 				   (int)watch->pid);
 			return CTL_OK;
 		}
@@ -166,11 +166,11 @@ static int watch_options(struct ctl *ctl, int argc, char **argv, struct watch *w
 
 	while ((opt = option_next(ctl, argc, argv, ":d:n:" OPTION_SHORTS, longs)) >= 0) {
 		if (opt == 'd' && parse_seconds(optarg, &watch->delay)) {
-			fail_print("watch: '%s' is no delay in seconds, at least 0.01", optarg);
+			fail_print("watch: invalid delay '%s' (seconds, at least 0.01)", optarg);
 			return OPTION_BAD;
 		}
 		if (opt == 'n' && parse_count(optarg, &watch->count)) {
-			fail_print("watch: '%s' is no count of samples", optarg);
+			fail_print("watch: invalid count '%s' (samples, at least 1)", optarg);
 			return OPTION_BAD;
 		}
 	}

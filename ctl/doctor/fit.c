@@ -42,8 +42,9 @@ void check_config(const struct host *host, struct check *check)
 	char missing[160] = "";
 
 	if (!host->config) {
-		check_set(check, CHECK_WARN, "Nothing to do; the checks below look at its traces.",
-			  "the kernel's configuration is nowhere to be found");
+		check_set(check, CHECK_WARN,
+			  "Nothing to do: the checks below look for what the options provide.",
+			  "the kernel's configuration was not found");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
@@ -58,7 +59,7 @@ void check_config(const struct host *host, struct check *check)
 			  "lacks%s", missing);
 	else
 		check_set(check, CHECK_OK, NULL,
-			  "KPROBES, KALLSYMS and what else is needed are there");
+			  "KPROBES, KALLSYMS and all other required options are set");
 }
 
 /* The functions that the module's file names in these fields; NULL when it does not say. */
@@ -96,13 +97,13 @@ static void check_found(struct check *check, struct symbol *symbols, size_t n)
 	name_missing(symbols, n, missing, sizeof(missing));
 	if (*missing)
 		check_set(check, CHECK_FAIL, advice,
-			  "this kernel lacks (inlined, renamed or left out)%s", missing);
+			  "this kernel lacks functions (inlined, renamed or not built)%s", missing);
 	else if ((symbol = forbidden_function(symbols, n)))
-		check_set(check, CHECK_FAIL, advice, "this kernel forbids to hook %.*s",
+		check_set(check, CHECK_FAIL, advice, "this kernel forbids hooking %.*s",
 			  (int)symbol->len, symbol->name);
 	else
 		check_set(check, CHECK_OK, NULL,
-			  "all %zu functions that the module needs are there", n);
+			  "all %zu functions that the module needs were found", n);
 }
 
 void check_symbols(const struct host *host, struct check *check)
@@ -118,8 +119,8 @@ void check_symbols(const struct host *host, struct check *check)
 	symbols = needed_functions(host, true, &names, &n);
 	if (!symbols)
 		check_set(check, CHECK_WARN,
-			  "Build it; if it is not installed, name its file by -m.",
-			  "the module for this kernel would say what it needs, but is not there");
+			  "Build the module; if it is not installed, name its file with -m.",
+			  "no module for this kernel was found to say which functions it needs");
 	else if (probe_symbols("/proc/kallsyms", 2, symbols, n))
 		check_set(check, CHECK_WARN, "Boot a kernel with CONFIG_KALLSYMS.",
 			  "/proc/kallsyms is not readable");
@@ -148,8 +149,8 @@ static void check_slower(const struct host *host, struct check *check, const cha
 			  "%s%s: PREEMPT_RT needs it", what, missing);
 	else
 		check_set(check, CHECK_WARN,
-			  "mtag then hooks by kprobes: the same numbers, more cost.", "%s%s", what,
-			  missing);
+			  "mtag then uses kprobes: the same numbers at a higher cost.", "%s%s",
+			  what, missing);
 }
 
 static void check_traceable(const struct host *host, struct check *check)
@@ -164,13 +165,13 @@ static void check_traceable(const struct host *host, struct check *check)
 	if (!symbols || !path || probe_symbols(path, 0, symbols, n)) {
 		check_set(check, host->config ? CHECK_OK : CHECK_WARN,
 			  "Run this as root, with tracefs mounted.",
-			  "%s; which functions can be traced is not seen here",
+			  "%s; the list of traceable functions cannot be read",
 			  host->config ? "configured" : "perhaps");
 		return;
 	}
 	name_missing(symbols, n, missing, sizeof(missing));
 	if (*missing)
-		check_slower(host, check, "what cannot be traced", missing);
+		check_slower(host, check, "functions that cannot be traced", missing);
 	else
 		check_set(check, CHECK_OK, NULL, "all %zu functions to hook can be traced", n);
 }

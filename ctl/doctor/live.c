@@ -18,11 +18,11 @@ void check_family(const struct host *host, struct check *check)
 	if (!host->family)
 		check_set(check, CHECK_OK, NULL, "family \"%s\" answers", MTAG_GENL_NAME);
 	else if (!host->loaded)
-		check_set(check, CHECK_FAIL, "It comes with the module.",
+		check_set(check, CHECK_FAIL, "The module provides it.",
 			  "no family \"" MTAG_GENL_NAME "\"");
 	else
 		check_set(check, CHECK_FAIL,
-			  "The module is just being loaded or removed: try again. "
+			  "The module may be loading or unloading: try again. "
 			  "If that does not help: rmmod mtag && modprobe mtag; dmesg | grep mtag",
 			  "%s",
 			  host->family == -ENOPROTOOPT ? "no family \"" MTAG_GENL_NAME "\""
@@ -34,14 +34,13 @@ void check_device(const struct host *host, struct check *check)
 	if (!access(MTAG_DEVICE, R_OK | W_OK))
 		check_set(check, CHECK_OK, NULL, "%s is usable", MTAG_DEVICE);
 	else if (errno == EACCES || errno == EPERM)
-		check_set(
-			check, CHECK_FAIL,
-			"Install the udev rule 60-mtag.rules, which makes it usable for everybody.",
-			"%s is not usable by this user", MTAG_DEVICE);
+		check_set(check, CHECK_FAIL,
+			  "Install the udev rule 60-mtag.rules, which makes it usable by everyone.",
+			  "%s is not usable by this user", MTAG_DEVICE);
 	else
 		check_set(check, CHECK_FAIL,
-			  host->loaded ? "udev or devtmpfs should have made it."
-				       : "It comes with the module.",
+			  host->loaded ? "udev or devtmpfs should have created it."
+				       : "The module provides it.",
 			  "no %s", MTAG_DEVICE);
 }
 
@@ -63,17 +62,18 @@ static unsigned long missed_calls(void)
 void check_hooks(const struct host *host, struct check *check)
 {
 	const struct info *info = &host->info;
-	const char *where = info->installed ? "installed" : "out, as nothing is tracked";
+	const char *where = info->installed ? "installed" : "not installed, as nothing is tracked";
 	unsigned long missed = missed_calls();
 
 	if (missed)
 		check_set(check, CHECK_WARN,
-			  "Something holds up kprobes, such as another tracer. See " HOOKS_FILE ".",
+			  "Something blocks kprobes, such as another tracer. See " HOOKS_FILE ".",
 			  "the hooks missed %lu calls", missed);
 	else if (!strcmp(info->mode, "kprobes"))
-		check_set(check, CHECK_WARN,
-			  "Right, but slower than function tracing, which is missing.",
-			  "by kprobes, %s", where);
+		check_set(
+			check, CHECK_WARN,
+			"The numbers are right; function tracing, which is missing, would cost less.",
+			"by kprobes, %s", where);
 	else
 		check_set(check, CHECK_OK, NULL, "by %s, %s", info->mode, where);
 }
@@ -84,8 +84,8 @@ void check_health(const struct host *host, struct check *check)
 	bool bad = info->drift || info->lost || info->overflow;
 
 	check_set(check, bad ? CHECK_WARN : CHECK_OK,
-		  "Something was not recorded. `mtagctl audit` tells whose counters are concerned; "
-		  "please report drift.",
+		  "Some events were not recorded. `mtagctl audit` shows which processes are "
+		  "affected; please report drift.",
 		  "drift %" PRIu64 " pages, lost %" PRIu64 ", tags refused %" PRIu64
 		  ", repairs %" PRIu64 "; %" PRIu32 " processes tracked, %" PRIu64
 		  " ended; %" PRIu64 " KiB held",

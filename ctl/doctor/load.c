@@ -29,9 +29,10 @@ void check_kernel(const struct host *host, struct check *check)
 		check_set(check, CHECK_FAIL, "mtag is for x86_64 only.", "%s %s", host->release,
 			  host->machine);
 	else if (!host->loaded && !host_built(host) && !is_supported(host->release))
-		check_set(check, CHECK_FAIL,
-			  "Boot one of those that mtag's README names, or install a newer mtag.",
-			  "%s is none that this version of mtag knows", host->release);
+		check_set(
+			check, CHECK_FAIL,
+			"Boot one of the kernels that mtag's README lists, or install a newer mtag.",
+			"this version of mtag does not support %s", host->release);
 	else
 		check_set(check, CHECK_OK, NULL, "%s", host->release);
 }
@@ -46,7 +47,7 @@ static void check_loaded(const struct host *host, struct check *check)
 	probe_line("/sys/module/mtag/srcversion", source, sizeof(source));
 	if (file && *source && strcmp(file, source) != 0)
 		check_set(check, CHECK_WARN,
-			  "The installed one takes over at the next boot, or by: rmmod mtag && "
+			  "The installed build is loaded at the next boot, or by: rmmod mtag && "
 			  "modprobe mtag",
 			  "loaded, version %s, but another build is installed", version);
 	else
@@ -78,14 +79,14 @@ static const char *last_complaint(const struct host *host, char *buf, size_t siz
 
 void check_module(const struct host *host, struct check *check)
 {
-	static const char advice[] = "Mend what fails below, if anything, then: modprobe mtag";
+	static const char advice[] = "Fix what fails below, if anything, then: modprobe mtag";
 	char buf[200];
 
 	if (host->loaded)
 		check_loaded(host, check);
 	else if (!host->module)
 		check_set(check, CHECK_FAIL, "Load it: modprobe mtag. See also: apt install kmod",
-			  "not loaded; there is no modinfo to tell whether it is built");
+			  "not loaded; modinfo, which would tell whether it is built, is missing");
 	else if (!*host->module)
 		check_set(check, CHECK_FAIL,
 			  "As root: apt install mtag-dkms, or in the sources: make dkms",
@@ -112,13 +113,13 @@ void check_headers(const struct host *host, struct check *check)
 		check_set(check, CHECK_OK, NULL, "not installed; the module is built");
 	else
 		check_set(check, CHECK_FAIL, "apt install linux-headers-$(uname -r)",
-			  "not installed, so that the module cannot be built");
+			  "not installed, so the module cannot be built");
 }
 
 void check_lockdown(const struct host *host, struct check *check)
 {
 	static const char advice[] = "The module must have a signature that this kernel trusts: "
-				     "see the module's signature.";
+				     "see the check of the module's signature.";
 	_cleanup_(freep) char *signer = NULL;
 	bool taken = host->loaded || host_trust(host, &signer) == TRUST_KNOWN_KEY;
 
@@ -129,7 +130,7 @@ void check_lockdown(const struct host *host, struct check *check)
 				  "mount -t securityfs none /sys/kernel/security",
 				  "cannot be seen, as securityfs is not mounted");
 		else
-			check_set(check, CHECK_OK, NULL, "none that can be seen");
+			check_set(check, CHECK_OK, NULL, "none visible");
 		break;
 	case LOCKDOWN_OFF:
 		check_set(check, CHECK_OK, NULL, "off");
@@ -167,30 +168,28 @@ static bool was_rejected(const struct host *host)
 void check_signature(const struct host *host, struct check *check)
 {
 	static const char enrol[] =
-		"mokutil --import /var/lib/dkms/mok.pub, reboot and agree to it; "
+		"mokutil --import /var/lib/dkms/mok.pub, reboot and confirm it; "
 		"see signing.md in mtag's documentation.";
 	_cleanup_(freep) char *signer = NULL;
 	enum trust trust = host_trust(host, &signer);
 
 	if (!host->enforced)
 		check_set(check, CHECK_OK, NULL, "not enforced%s%s",
-			  signer ? "; the module has that of " : "", signer ? signer : "");
+			  signer ? "; the module is signed by " : "", signer ? signer : "");
 	else if (!host->module || !*host->module)
-		check_set(
-			check, host->loaded ? CHECK_OK : CHECK_WARN,
-			"dkms signs what it builds; its key has to be enrolled: see signing.md in "
-			"mtag's documentation.",
-			"enforced%s", host->loaded ? "; the loaded module was taken" : "");
+		check_set(check, host->loaded ? CHECK_OK : CHECK_WARN,
+			  "dkms signs what it builds; its key must be enrolled: see signing.md in "
+			  "mtag's documentation.",
+			  "enforced%s", host->loaded ? "; the loaded module was accepted" : "");
 	else if (trust == TRUST_UNSIGNED)
-		check_refused(
-			host, check,
-			"Have dkms build it, which signs it: see signing.md in mtag's documentation.",
-			"the module is not signed", "");
+		check_refused(host, check,
+			      "Let dkms build and sign it: see signing.md in mtag's documentation.",
+			      "the module is not signed", "");
 	else if (trust == TRUST_UNKNOWN_KEY || was_rejected(host))
 		check_refused(host, check, enrol, "the module is signed by an unknown key, of ",
 			      signer ? signer : "?");
 	else
-		check_set(check, CHECK_OK, NULL, "enforced; the module has that of %s%s",
+		check_set(check, CHECK_OK, NULL, "enforced; the module is signed by %s%s",
 			  signer ? signer : "?",
-			  trust == TRUST_UNSEEN ? ", whose key root can look for" : "");
+			  trust == TRUST_UNSEEN ? ", whose key only root can look up" : "");
 }

@@ -15,11 +15,11 @@ void check_ftrace_switch(const struct host *host, struct check *check)
 	(void)host;
 	if (!probe_line("/proc/sys/kernel/ftrace_enabled", value, sizeof(value)))
 		check_set(check, CHECK_WARN, "This kernel has no function tracing, or hides it.",
-			  "no kernel.ftrace_enabled");
+			  "kernel.ftrace_enabled does not exist");
 	else if (strcmp(value, "1") != 0)
 		check_set(check, CHECK_FAIL, "sysctl kernel.ftrace_enabled=1",
-			  "tracing is switched off: kernel.ftrace_enabled is %s, so that no hook "
-			  "goes in or fires",
+			  "tracing is switched off: kernel.ftrace_enabled is %s, so hooks are "
+			  "neither installed nor called",
 			  value);
 	else
 		check_set(check, CHECK_OK, NULL, "kernel.ftrace_enabled is 1");
@@ -67,7 +67,7 @@ void check_tracefs(const struct host *host, struct check *check)
 		check_set(check, CHECK_OK, NULL, "mounted");
 	else
 		check_set(check, CHECK_WARN,
-			  "Only this command looks at it: mount -t tracefs none "
+			  "Only this command uses it: mount -t tracefs none "
 			  "/sys/kernel/tracing",
 			  "not mounted");
 }
@@ -80,8 +80,8 @@ void check_debugfs(const struct host *host, struct check *check)
 	else if (!is_known("\tdebugfs\n"))
 		check_set(
 			check, CHECK_WARN,
-			"Only /sys/kernel/debug/mtag needs it. Boot without debugfs=off, a kernel "
-			"with CONFIG_DEBUG_FS.",
+			"Only /sys/kernel/debug/mtag needs it. Boot a kernel with CONFIG_DEBUG_FS, "
+			"without debugfs=off.",
 			"this kernel has none");
 	else
 		check_set(check, CHECK_WARN,

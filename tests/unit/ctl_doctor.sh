@@ -95,7 +95,7 @@ sees 4 ok symbols 'all 4 functions' '' 'it would find its functions'
 rm "$root/$lib/mtag.ko"
 depmod -b "$root" $release 2>/dev/null
 sees 4 fail module 'not built for this kernel' 'apt install mtag-dkms' 'the module is not built'
-sees 4 warn symbols 'is not there' '-m' 'then nobody knows which functions it needs'
+sees 4 warn symbols 'no module for this kernel' '-m' 'then nobody knows which functions it needs'
 sees 4 ok 'kernel headers' installed '' 'headers are there to build it'
 rm -r "$root/$lib/build"
 sees 4 fail 'kernel headers' 'not installed' 'apt install linux-headers-' 'headers are missing'
@@ -107,7 +107,7 @@ module "hooks=$hooks" 'vermagic=6.1.0-1-other SMP'
 sees 4 fail module 'for kernel 6.1.0-1-other' 'make module KERNEL=' 'the module is built for another kernel'
 unloaded
 put proc/sys/kernel/osrelease 5.10.0-1-amd64
-sees 4 fail kernel 'none that this version of mtag knows' 'Boot one' 'the kernel is none that dkms builds for'
+sees 4 fail kernel 'does not support 5.10.0-1-amd64' 'Boot one' 'the kernel is none that dkms builds for'
 put proc/sys/kernel/osrelease 6.1.0-1-amd64
 sees 4 ok kernel 6.1.0-1-amd64 '' 'another is'
 
@@ -126,11 +126,11 @@ done
 unloaded
 gzip -c "$root/boot/config-$release" >"$root/proc/config.gz"
 rm "$root/boot/config-$release"
-sees 4 ok configuration 'are there' '' 'the configuration may be in /proc/config.gz'
+sees 4 ok configuration 'are set' '' 'the configuration may be in /proc/config.gz'
 rm "$root/proc/config.gz"
-sees 4 warn configuration 'nowhere' '' 'or nowhere'
+sees 4 warn configuration 'was not found' '' 'or nowhere'
 head -c 40000000 /dev/zero | gzip >"$root/proc/config.gz"
-sees 4 warn configuration 'nowhere' '' 'what is far too long is none'
+sees 4 warn configuration 'was not found' '' 'what is far too long is none'
 
 unloaded
 sed -i '/ mm_drop$/d' "$root/proc/kallsyms"
@@ -149,7 +149,7 @@ sed -i '/ copy_pages$/d' "$root/proc/kallsyms"
 sees 4 fail symbols ': copy_pages|' '' 'a caller is inlined'
 unloaded
 put $sys/debug/kprobes/blacklist $'0x0-0x1\tmm_drop'
-sees 4 fail symbols 'forbids to hook mm_drop' '' 'a function may not be probed'
+sees 4 fail symbols 'forbids hooking mm_drop' '' 'a function may not be probed'
 unloaded
 rm "$root/proc/kallsyms"
 sees 4 warn symbols 'not readable' CONFIG_KALLSYMS 'there is no /proc/kallsyms'
@@ -191,7 +191,7 @@ for level in integrity confidentiality; do
 	unloaded
 	put $sys/security/lockdown "none [$level]"
 	sees 4 fail lockdown "$level" "module's signature" "lockdown is $level"
-	sees 4 fail 'module signature' 'not signed' 'Have dkms build it' "which refuses an unsigned module"
+	sees 4 fail 'module signature' 'not signed' 'Let dkms build and sign it' "which refuses an unsigned module"
 	machine
 	put $sys/security/lockdown "none [$level]"
 	sees 0 ok lockdown "$level" '' "lockdown is $level, and the module loaded"

@@ -32,26 +32,26 @@ is 0 1 '^mtagctl [0-9]' --version
 for command in show tree watch run track untrack audit doctor help; do
 	is 0 1 "^Usage: mtagctl $command" help "$command"
 	is 0 1 "^Usage: mtagctl $command" "$command" --help
-	is 1 2 "^mtagctl: $command: no option '-x'" "$command" -x
+	is 1 2 "^mtagctl: $command: invalid option '-x'" "$command" -x
 done
-is 1 2 "^mtagctl: no command 'sho'" sho
-is 1 2 "^mtagctl: no command 'sho'" help sho
-is 1 2 "^mtagctl: no option '--nope'" --nope show
-is 1 2 "^mtagctl: 'abc' is not a process id" show abc
-is 1 2 "^mtagctl: '-' is not a process id" -j audit 1 -
-is 1 2 "^mtagctl: '99999999999' is too large a process id" track 99999999999
-is 1 2 "^mtagctl: '.x1b.2J' is not a process id" show $'\e[2J'
-is 1 2 "^mtagctl: no command 'a.b.x1b.2Jü.xc2.x9b'" $'a\\b\e[2Jü\xc2\x9b'
-is 1 2 "^mtagctl: no option '--.x07'" $'--\a'
-is 1 2 "^mtagctl: watch: '.x1b' is no delay" watch 1 -d $'\e'
+is 1 2 "^mtagctl: unknown command 'sho'" sho
+is 1 2 "^mtagctl: unknown command 'sho'" help sho
+is 1 2 "^mtagctl: invalid option '--nope'" --nope show
+is 1 2 "^mtagctl: invalid process id 'abc'" show abc
+is 1 2 "^mtagctl: invalid process id '-'" -j audit 1 -
+is 1 2 "^mtagctl: process id '99999999999' is too large" track 99999999999
+is 1 2 "^mtagctl: invalid process id '.x1b.2J'" show $'\e[2J'
+is 1 2 "^mtagctl: unknown command 'a.b.x1b.2Jü.xc2.x9b'" $'a\\b\e[2Jü\xc2\x9b'
+is 1 2 "^mtagctl: invalid option '--.x07'" $'--\a'
+is 1 2 "^mtagctl: watch: invalid delay '.x1b'" watch 1 -d $'\e'
 is 1 2 '^mtagctl: tree takes one process id' tree
 is 1 2 '^mtagctl: tree takes one process id' tree 1 2
 is 1 2 '^mtagctl: watch takes one process id' watch
-is 1 2 "^mtagctl: watch: 'x' is no delay" watch 1 -d x
-is 1 2 "^mtagctl: watch: '0' is no count" watch 1 -n 0
+is 1 2 "^mtagctl: watch: invalid delay 'x'" watch 1 -d x
+is 1 2 "^mtagctl: watch: invalid count '0'" watch 1 -n 0
 is 1 2 "^mtagctl: watch: option '-d' needs a value" watch 1 -d
-is 1 2 '^mtagctl: track takes one process id or more' track
-is 1 2 '^mtagctl: run takes a command' run -t a --
+is 1 2 '^mtagctl: track needs at least one process id' track
+is 1 2 '^mtagctl: run needs a command' run -t a --
 is 1 2 '^mtagctl: run: the tag is malformed' run -t a//b -- true
 is 1 2 '^mtagctl: run: the tag is too long' run -t "$(printf '%064d' 0)" -- true
 is 1 2 '^mtagctl: doctor takes no arguments' doctor 1
