@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever arrives, nothing here reads beyond the message. What is newer than this program is
- * skipped; what is older is zero.
+ * Messages of the kernel into the model. Nothing here reads beyond the message, however malformed
+ * it is. Attributes newer than this program are skipped; those that an older module lacks are zero.
  */
 #include <errno.h>
 #include <string.h>
@@ -27,13 +27,13 @@ static struct nla_policy policy[MTAG_A_MAX + 1] = {
 	[MTAG_A_INFO_MEMORY] = {.type = NLA_U64},
 };
 
-/* nla_parse() checks the smallest sizes; of an attribute that comes twice the last one counts. */
+/* nla_parse() checks minimal sizes. Of a repeated attribute the last one counts. */
 static int parse_attrs(struct nlattr **tb, struct nlattr *attrs, int len)
 {
 	return nla_parse(tb, MTAG_A_MAX, attrs, len, policy) < 0 ? -EBADMSG : 0;
 }
 
-/* NUL-terminated or not; cut at the size of the buffer, "" when it is missing. */
+/* Copies a string, NUL-terminated or not, cut at @size; "" if the attribute is missing. */
 static const char *get_string(const struct nlattr *a, char *buf, size_t size)
 {
 	size_t len = 0;

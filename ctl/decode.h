@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The attributes of the netlink family's messages into the model. */
+/* Decodes the attributes of the netlink family's messages into the model. */
 #ifndef MTAGCTL_DECODE_H
 #define MTAGCTL_DECODE_H
 
@@ -8,11 +8,11 @@
 struct nlattr;
 
 /*
- * @attrs, @len: the attributes of one message. 0, -EBADMSG for what is malformed, -ENOMEM. Nothing
- * is read beyond @len.
+ * @attrs, @len: the attributes of one message; nothing is read beyond @len. All return 0, -ENOMEM,
+ * or -EBADMSG if the message is malformed.
  */
 int decode_tags(struct nlattr *attrs, int len, struct snap *snap);
-/* Adds the process to the snapshot, or completes it there: lost, overflow, repairs. */
+/* Adds a process to the snapshot, or sets its lost, overflow and repairs if it is there already. */
 int decode_proc(struct nlattr *attrs, int len, struct snap *snap);
 int decode_audit(struct nlattr *attrs, int len, struct audit *audit);
 int decode_info(struct nlattr *attrs, int len, struct info *info);

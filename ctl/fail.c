@@ -19,9 +19,9 @@ void fail_print(const char *format, ...)
 	if (vasprintf(&raw, format, args) < 0)
 		raw = NULL;
 	va_end(args);
-	/* Whatever names are in it. */
+	/* The names in it may hold anything. */
 	text = raw ? utf8_clean_message(raw) : NULL;
-	/* What is printed so far comes first where both go to one place. */
+	/* Keep the order if stdout and stderr go to the same place. */
 	fflush(stdout);
 	fprintf(stderr, "mtagctl: %s\n", text ? text : "out of memory");
 }
@@ -37,7 +37,7 @@ int fail_open(int err)
 	return CTL_REFUSED;
 }
 
-/* " (the kernel says: …)", or nothing where it says what the error number does. */
+/* " (the kernel says: …)", or "" if the kernel adds nothing to the error number. */
 static const char *kernel_reason(const struct kern *kern, char *buf, size_t size)
 {
 	const char *why = kern_why(kern);
@@ -64,7 +64,7 @@ int fail_pid(const struct kern *kern, const char *verb, pid_t pid, int err)
 		break;
 	case EPERM:
 	case EACCES:
-		/* The kernel's own words are the more precise. */
+		/* The kernel's own words are more precise than ours. */
 		fail_print("cannot %s process %d: permission denied%s", verb, (int)pid,
 			   *why	    ? why
 			   : tracks ? "; CAP_SYS_PTRACE over it is required"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What talks to the kernel: requests of the generic netlink family "mtag", each sent and received
- * whole. A dump that changed while it was read is repeated.
+ * Talks to the kernel: sends a request of the generic netlink family "mtag" and receives all of the
+ * reply. A dump that changed while it was read is repeated.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct kern {
 	char why[256];
 };
 
-/* One request: what to do with its messages and how it ended. */
+/* One request: what to do with the messages of its reply, and how it ended. */
 struct request {
 	struct kern *kern;
 	int (*decode)(struct nlattr *attrs, int len, void *into);
@@ -37,7 +37,7 @@ struct request {
 	bool replied;
 };
 
-/* libnl's own errors, for which it has an enumeration of its own. */
+/* libnl numbers its errors in its own way. */
 static int errno_of(int nle)
 {
 	switch (-nle) {
@@ -164,7 +164,7 @@ static int send_request(struct kern *kern, uint8_t command, int flags, pid_t pid
 	return err;
 }
 
-/* Sends and receives all that comes; -EINTR: a dump that changed under way, to be repeated. */
+/* Sends a request and receives the reply. -EINTR: the dump changed meanwhile; repeat it. */
 static int send_and_receive(struct request *request, uint8_t command, int flags, pid_t pid)
 {
 	struct kern *kern = request->kern;
@@ -286,7 +286,7 @@ int kern_open(struct kern **out)
 		err = errno_of(err);
 		goto fail;
 	}
-	/* Failing, these only make it slower or quieter. */
+	/* Without these it is only slower, or the kernel gives no reasons. */
 	nl_socket_set_buffer_size(kern->sock, RECEIVE_BUFFER, 0);
 	setsockopt(nl_socket_get_fd(kern->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	nl_socket_set_msg_buf_size(kern->sock, MESSAGE_BUFFER);

@@ -7,7 +7,7 @@
 
 struct kern;
 
-/* All return 0 or a negative errno. kern_open(): -ENOPROTOOPT when there is no such family. */
+/* All return 0 or a negative errno; kern_open() -ENOPROTOOPT if the family does not exist. */
 int kern_open(struct kern **kern);
 void kern_close(struct kern *kern);
 static inline void kern_closep(struct kern **kern)
@@ -16,20 +16,20 @@ static inline void kern_closep(struct kern **kern)
 }
 
 /*
- * What the two dumps of many processes return besides: processes came and went whenever it was
- * tried, so that some may be missing. Each that is there is right.
+ * Also returned by dumps of several processes: processes came and went at every try, so some may be
+ * missing. Those in the snapshot are right.
  */
 #define KERN_INCOMPLETE 1
 
-/* Tags of a process, or with pid 0 of all that the caller may see. The snapshot is finished. */
+/* Reads the tags of a process, or with pid 0 of all that the caller may see. Finishes @snap. */
 int kern_tags(struct kern *kern, pid_t pid, struct snap *snap);
-/* All processes that the caller may see, without tags. The snapshot is finished. */
+/* Reads all processes that the caller may see, without their tags. Finishes @snap. */
 int kern_procs(struct kern *kern, struct snap *snap);
 int kern_audit(struct kern *kern, pid_t pid, struct audit *audit);
 int kern_track(struct kern *kern, pid_t pid, bool track);
 int kern_info(struct kern *kern, struct info *info);
 
-/* What the kernel said of the last failure, "" when it said nothing; printable. */
+/* The kernel's reason for the last failure, printable; "" if it gave none. */
 const char *kern_why(const struct kern *kern);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mtagctl: who owns each resident page. The table of commands, and which of them is asked for. */
+/* mtagctl shows which tag owns each resident page: the table of commands, of which one is run. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>

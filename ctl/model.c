@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Processes and tags: built piece by piece by whoever reads them, finished once, then read only. */
+/* Processes and tags. A reader adds them and finishes the snapshot, which is then read-only. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
 {
 	struct proc *proc;
 
-	/* From the end: the messages of a process follow each other. */
+	/* Search from the end: the messages of one process follow each other. */
 	for (size_t i = snap->n_procs; i-- > 0;)
 		if (snap->procs[i].pid == pid)
 			return &snap->procs[i];
@@ -116,7 +116,7 @@ const struct tag *proc_find_tag(const struct proc *proc, uint16_t id)
 	return bsearch(&key, proc->tags, proc->n_tags, sizeof(key), by_tag_id);
 }
 
-/* Sorts by id; of tags with the same id, which a sane kernel does not send, one stays. */
+/* Sorts by id. Of tags with the same id, which a sane kernel does not send, one is kept. */
 static void sort_tags(struct proc *proc)
 {
 	size_t n = 0;
@@ -133,8 +133,8 @@ static void sort_tags(struct proc *proc)
 }
 
 /*
- * A parent has the smaller id, so it is complete when its children come. What breaks that rule or
- * the limit on depth, or has lost its parent, becomes a top-level tag.
+ * A parent has the smaller id, so it is complete before its children. A tag that breaks this rule,
+ * exceeds the depth limit or lacks its parent becomes a top-level tag.
  */
 static int link_tag(struct proc *proc, struct tag *tag)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What mtagctl knows of processes and tags, wherever it comes from. */
+/* What mtagctl knows of processes and tags. */
 #ifndef MTAGCTL_MODEL_H
 #define MTAGCTL_MODEL_H
 
@@ -12,13 +12,13 @@
 
 /**
  * struct tag - a tag of a process
- * @id:		of the kernel
+ * @id:		the kernel's
  * @parent_id:	as received, MTAG_ID_UNTAGGED for a top-level tag
  * @parent:	index in the process's tags, -1 for a top-level tag; by snap_finish()
  * @depth:	components of the path; by snap_finish()
  * @name:	last component
  * @path:	by snap_finish()
- * @c:		self values by MTAG_C_*; 0 for what the kernel does not know
+ * @c:		self values by MTAG_C_*; 0 where an older kernel has none
  * @total_rss:	RSS of the tag and of all below it; by snap_finish()
  */
 struct tag {
@@ -34,7 +34,7 @@ struct tag {
 
 /**
  * struct proc - a process
- * @comm:	any bytes but NUL
+ * @comm:	any bytes except NUL
  * @tags:	ascending by id after snap_finish()
  * @order:	indices of @tags, depth first, siblings by id; by snap_finish()
  */
@@ -72,18 +72,18 @@ struct info {
 	uint64_t ended, drift, lost, overflow, repairs, memory;
 };
 
-/* All return NULL or a negative errno without memory, and leave the snapshot valid. */
+/* Out of memory, all return NULL or -ENOMEM and leave the snapshot valid. */
 struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm);
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name);
-/* Sorts, drops doubles, builds paths, totals and orders. */
+/* Sorts, drops duplicates, and computes paths, totals and orders. */
 int snap_finish(struct snap *snap);
 void snap_clear(struct snap *snap);
-/* Depth first, the siblings with the largest total first, into @out[n_tags]. */
+/* Orders the tags into @out[n_tags]: depth first, siblings with the largest total first. */
 int proc_order_by_size(const struct proc *proc, size_t *out);
 
 const struct tag *proc_find_tag(const struct proc *proc, uint16_t id);
 uint64_t tag_rss(const struct tag *tag);
-/* False for the reserved [ksm] with nothing in it. */
+/* False only for an empty [ksm]. */
 bool tag_is_shown(const struct tag *tag);
 void proc_sum(const struct proc *proc, uint64_t sum[MTAG_C_NR]);
 

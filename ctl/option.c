@@ -45,7 +45,7 @@ static bool common_option(struct ctl *ctl, int opt)
 static void refuse_option(const struct ctl *ctl, char **argv)
 {
 	char letter[] = {'-', (char)optopt, '\0'};
-	/* A long one that does not exist or takes no value is in argv; of -abc the letter is told. */
+	/* Of -abc, name the letter; a long option, unknown or with a bad value, is in argv. */
 	const char *option =
 		optopt && strncmp(argv[optind - 1], "--", 2) ? letter : argv[optind - 1];
 

@@ -8,13 +8,13 @@
 
 #include "ctl.h"
 
-/* Beside a command's own options: */
+/* Returned instead of a command's own option: */
 enum { OPTION_DONE = -1, OPTION_BAD = -2, OPTION_HELP = -3 };
 
 /*
- * The next option of a command: what getopt_long() returns for one of its own; the common ones are
- * handled here. OPTION_BAD: an error was printed; OPTION_HELP: so was the command's help.
- * @longs ends with OPTION_LONGS.
+ * Returns the next option of the command's own, as getopt_long() does; common options are handled
+ * here. OPTION_BAD: an error was printed. OPTION_HELP: the command's help was printed. @shorts has
+ * OPTION_SHORTS, @longs ends with OPTION_LONGS.
  */
 int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
 		const struct option *longs);
@@ -27,15 +27,16 @@ int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
 	{NULL, 0, NULL, 0}
 /* clang-format on */
 
-/* For a command without options: OPTION_DONE, OPTION_BAD or OPTION_HELP; optind is set. */
+/* Likewise for a command without options of its own: reads all and sets optind. */
 int option_none(struct ctl *ctl, int argc, char **argv);
+/* The exit status for OPTION_BAD or OPTION_HELP. */
 int option_status(int opt);
 
-/* The help of a command on stdout, and its part on the options that every command takes. */
+/* Prints the help of a command; its part on common options is option_common. */
 void option_help(const struct command *command);
 extern const char option_common[];
 
-/* Pids of a command line: 0, or CTL_USAGE after an error message. */
+/* Parses process ids. Returns 0, or an exit status after an error message. Caller frees *@pids. */
 int option_pids(int argc, char **argv, pid_t **pids);
 
 #endif

@@ -14,7 +14,7 @@ static int parse_number(const char *text, unsigned long max, unsigned long *valu
 {
 	char *end;
 
-	/* strtoul() takes blanks and signs. */
+	/* strtoul() would accept blanks and signs. */
 	if (*text < '0' || *text > '9')
 		return -EINVAL;
 	errno = 0;
@@ -49,7 +49,7 @@ int parse_seconds(const char *text, uint64_t *nanoseconds)
 	char *end;
 	double value;
 
-	/* strtod() takes signs, blanks, names and hexadecimal. */
+	/* strtod() would accept signs, blanks, names and hexadecimal. */
 	if (((*text < '0' || *text > '9') && *text != '.') || text[strspn(text, "0123456789.eE+-")])
 		return -EINVAL;
 	value = strtod(text, &end);

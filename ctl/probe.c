@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What can be learnt of a machine's kernel without the module. */
+/* Finds out about a machine's kernel without the module. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ static void fclosep(FILE **file)
 		fclose(*file);
 }
 
-/* Files of /proc and /sys do not know their size. */
+/* Files in /proc and /sys do not tell their size. */
 static char *slurp_file(FILE *file)
 {
 	size_t room = 4096, len = 0;
@@ -99,7 +99,7 @@ bool probe_line(const char *path, char *buf, size_t size)
 	return true;
 }
 
-/* Starts @argv with its output going to @fd and its errors nowhere. */
+/* Starts @argv with stdout at @fd and stderr at /dev/null. */
 static int start_program(const char *const *argv, int fd, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -142,7 +142,7 @@ char *probe_run(const char *const *argv)
 		return NULL;
 	}
 	text = slurp_file(out);
-	/* Who has more to say than is read ends by that. */
+	/* A program with more output than is read ends by SIGPIPE. */
 	fclosep(&out);
 	out = NULL;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -247,7 +247,7 @@ static bool ends_with(const char *word, size_t len, const char *end)
 	return len >= n && !strncmp(word + len - n, end, n);
 }
 
-/* "name.cold" says nothing: it is there beside the function as well. */
+/* "name.cold" proves nothing: it also exists beside the function itself. */
 static void match_symbol(const char *word, size_t len, struct symbol *symbol)
 {
 	if (*word != *symbol->name || len < symbol->len ||

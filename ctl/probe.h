@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What can be learnt of a machine's kernel without the module. */
+/* Finds out about a machine's kernel without the module. */
 #ifndef MTAGCTL_PROBE_H
 #define MTAGCTL_PROBE_H
 
@@ -7,36 +7,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Below which directory all paths here are looked for: "" at first. */
+/* The directory below which all paths here are looked up; initially "". */
 void probe_set_root(const char *dir);
 const char *probe_root(void);
 /* Like access(2). */
 int probe_access(const char *path, int mode);
-/* The text of a file of whatever size it says it has, NULL with errno. */
+/* Reads a file, ignoring the size it claims. Returns NULL with errno set on failure. */
 char *probe_read(const char *path);
-/* Likewise without the newline at the end, cut at @size; "" and false when it cannot be read. */
+/* Reads the first line, cut at @size. Returns false, with "" in @buf, if it cannot be read. */
 bool probe_line(const char *path, char *buf, size_t size);
-/* What a program prints, NULL when it cannot be run; @argv[0] is looked up in PATH and in /sbin. */
+/* The output of a program, or NULL if it cannot be run. @argv[0] is looked up in PATH and /sbin. */
 char *probe_run(const char *const *argv);
 
-/* The kernel's configuration, wherever it is found; NULL when nowhere. */
+/* The kernel's configuration from the first place that has it, or NULL. */
 char *probe_config(const char *release);
 /* CONFIG_@name is y or m in @config. */
 bool probe_config_has(const char *config, const char *name);
 
-/* What modinfo(8) prints of @file, or of the module installed for @release; NULL without it. */
+/* The output of modinfo(8) for @file, or for the module of @release; NULL without modinfo. */
 char *probe_modinfo(const char *release, const char *file);
-/* A field of that, to be freed; NULL when there is no such. */
+/* A field of that output, or NULL. Caller frees it. */
 char *probe_field(const char *modinfo, const char *name);
 
-/* The kernel's log; NULL when the caller may not read it. */
+/* The kernel's log, or NULL if the caller may not read it. */
 char *probe_log(void);
 
 /**
- * struct symbol - a function that is looked for
- * @name:	of the function, @len bytes
- * @found:	how often it is there
- * @variant:	what the compiler has made of it, such as "name.isra.0"; "" when nothing is seen
+ * struct symbol - a function to look for
+ * @name:	the function's name, @len bytes
+ * @found:	how often it was found
+ * @variant:	what the compiler made of it, such as "name.isra.0", or ""
  */
 struct symbol {
 	const char *name;
@@ -45,9 +45,9 @@ struct symbol {
 	char variant[64];
 };
 
-/* The words of @names, which has to live as long; NULL without memory. Nothing is found yet. */
+/* A symbol for each word of @names, not yet looked for, or NULL. @names must outlive them. */
 struct symbol *probe_words(const char *names, size_t *n);
-/* Looks for @symbols in the lines of @path, after @skip words; 0 or -errno. */
+/* Looks for @symbols in the lines of @path, after @skip words of each. Returns 0 or -errno. */
 int probe_symbols(const char *path, unsigned int skip, struct symbol *symbols, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* UTF-8: which bytes are characters, which of these may be printed, and how many columns they take. */
+/* UTF-8: which bytes are characters, which may be printed, and how many columns they take. */
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>

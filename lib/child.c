@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tags by parent and name. What the kernel said is remembered in a table that
- * only fills: tags are never removed, and a forked child shares the tree.
+ * Finds and creates tags by parent and name. Known tags are kept in a table
+ * that only fills: tags are never removed, and a forked child shares the tree.
  */
 #include "internal.h"
 
@@ -22,8 +22,8 @@
  * @len: bytes of @name
  * @name: without a NUL
  *
- * A reader passes by a BUSY entry; its writer may be what it interrupts, or be
- * in another process since a fork.
+ * A reader skips a BUSY entry: it may have interrupted the writer, or a fork
+ * may have left the writer in another process.
  */
 struct entry {
 	_Atomic uint8_t state;
@@ -42,7 +42,7 @@ static struct entry *entry_at(uint32_t hash, unsigned probe)
 	return &entries[(hash + probe) & (ENTRIES - 1)];
 }
 
-/* FNV-1a; also says how long the name is, or that it is too long. */
+/* FNV-1a. *@len is the length of the name, above MTAG_NAME_MAX if it is too long. */
 static uint32_t hash_of(mtag_t parent, const char *name, size_t *len)
 {
 	uint32_t hash = 2166136261u ^ parent * 0x9e3779b1u;
@@ -74,7 +74,7 @@ static bool find_entry(uint32_t hash, mtag_t parent, const char *name, size_t le
 	return false;
 }
 
-/* Two threads may both remember the same: the first that is found serves. */
+/* Two threads may add the same tag; the first entry found is used. */
 static void remember_tag(uint32_t hash, mtag_t parent, const char *name, size_t len, mtag_t id)
 {
 	struct entry *entry;
@@ -95,7 +95,7 @@ static void remember_tag(uint32_t hash, mtag_t parent, const char *name, size_t 
 	}
 }
 
-/* 0 or -errno, errno kept. */
+/* Returns 0 or -errno; errno is kept. */
 static int child_tag(mtag_t parent, const char *name, mtag_t *id)
 {
 	struct mtag_ioc_child arg = {
@@ -135,7 +135,7 @@ mtag_t mtag_child(mtag_t parent, const char *name)
 	return id;
 }
 
-/* Will it be refused the next time too? Tags never go, so a full tree stays full. */
+/* The error is permanent. Tags are never removed, so a full tree stays full. */
 static bool refused_for_good(int err)
 {
 	return err == -EINVAL || err == -ENAMETOOLONG || err == -ENOSPC;
@@ -146,7 +146,7 @@ struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name)
 	mtag_t parent = mtag_current(), id = parent;
 	int err;
 
-	/* Not registered: its tag is not ours to know, nor to change. */
+	/* Not registered: the tag of this thread can be neither read nor changed. */
 	if (!mtag_thread_word)
 		return mtag_scope_tag_slow(parent);
 	err = child_tag(parent, name, &id);
@@ -155,7 +155,7 @@ struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name)
 	return mtag_scope_tag_slow(id);
 }
 
-/* mtag.h has it inline. */
+/* Also inline in mtag.h. */
 struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name)
 {
 	return mtag_scope_slow(site, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* /dev/mtag: opened for each call and closed again, so that the module can go at any time. */
+/* Calls /dev/mtag. It is opened for each call, so that the module can be unloaded at any time. */
 #include "internal.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 /*
  * UNTRIED -> ATTACHED -> LOST, or UNTRIED -> ABSENT, which mtag_init() may yet
- * turn into ATTACHED. LOST is for good: tags that the program still holds mean
- * nothing to another module, nor in another tree.
+ * turn into ATTACHED. LOST is final: tags that the program still holds mean
+ * nothing to a module loaded later, or in another tree.
  */
 enum { UNTRIED, ATTACHED, ABSENT, LOST };
 
@@ -30,14 +30,14 @@ uint64_t mtag_failures(void)
 	return atomic_load_explicit(&failures, memory_order_relaxed);
 }
 
-/* What an open says when there is no module, or none for us. */
+/* The errors of open(2) without a module, or without access to it. */
 static bool open_error_is_final(int err)
 {
 	return err == ENOENT || err == ENXIO || err == ENODEV || err == ENOTDIR || err == EACCES ||
 	       err == EPERM;
 }
 
-/* One ioctl: 0 or -errno; *gone says that the module does not know this process (any more). */
+/* Does one ioctl. Returns 0 or -errno. Sets *@gone if the module does not know this process. */
 static int call_device(unsigned long cmd, void *arg, bool *gone)
 {
 	int saved = errno, err = 0;
@@ -51,7 +51,7 @@ static int call_device(unsigned long cmd, void *arg, bool *gone)
 	} else {
 		if (syscall(SYS_ioctl, fd, cmd, arg) < 0)
 			err = errno;
-		/* ENOTTY: something else has that name. */
+		/* ENOTTY: the device is not mtag's. */
 		*gone = err == ESRCH || err == ENOTTY;
 		if (err == ENOTTY)
 			err = ENOENT;
@@ -79,7 +79,7 @@ int mtag_init(void)
 		return -ESRCH;
 	}
 	err = call_device(MTAG_IOC_ATTACH, &arg, &gone);
-	/* Another thread may have been luckier: only UNTRIED becomes ABSENT. */
+	/* Another thread may have succeeded meanwhile: only UNTRIED becomes ABSENT. */
 	if (err) {
 		change_state(UNTRIED, ABSENT);
 	} else {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Inside libmtag. dev.c talks to the module, thread.c keeps the threads' words,
- * child.c remembers tags, report.c has the calls that are one ioctl.
+ * child.c finds tags by name, report.c has the calls that are one ioctl.
  *
- * Everything may run in a signal handler that interrupts anything here: shared
- * state is changed by single atomic operations, no lock is taken, nothing is
- * allocated. System calls go through syscall(2), so that no call of ours is a
- * cancellation point that would leave a descriptor behind.
+ * All functions may run in a signal handler that interrupts any of them: shared
+ * state is changed by single atomic operations, and no function takes a lock or
+ * allocates. System calls go through syscall(2), so that none is a cancellation
+ * point, which would leak a descriptor.
  */
 #ifndef MTAG_LIB_INTERNAL_H
 #define MTAG_LIB_INTERNAL_H
@@ -16,13 +16,13 @@
 
 #define MTAG_TLS __thread __attribute__((tls_model("initial-exec")))
 
-/* One ioctl; the process is attached first if that was never tried. 0 or -errno, errno kept. */
+/* Does one ioctl, after attaching if that was never tried. Returns 0 or -errno; errno is kept. */
 int mtag__ioctl(unsigned long cmd, void *arg);
 
-/* Attached? Tries to, once in the life of the process. 0 or -errno, errno kept. */
+/* Attaches, once in the life of the process. Returns 0 if attached, or -errno; errno is kept. */
 int mtag__attached(void);
 
-/* Counts a failure that mtag_failures() reports. */
+/* Counts a failure for mtag_failures(). */
 void mtag__failed(void);
 
 #endif

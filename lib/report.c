@@ -10,7 +10,7 @@
 _Static_assert(MTAG_UNTAGGED == MTAG_ID_UNTAGGED, "mtag.h and the kernel agree");
 _Static_assert(MTAG_PATH_BYTES == MTAG_PATH_MAX, "mtag.h and the kernel agree");
 
-/* mtag.h has the flag too: the same number, or the compiler says that it is redefined. */
+/* mtag.h defines the flag, too; if the values differ, the compiler reports a redefinition. */
 _Static_assert(MTAG_RANGE_PRESENT == 1, "mtag.h and the kernel agree");
 
 int mtag_default(mtag_t tag)

@@ -4,10 +4,10 @@
  * page of ours, which the kernel pins and reads at a fault. Slots are found by
  * bitmaps of 64, one for each page; pages are never unmapped.
  *
- * A thread's slot is given back by a destructor of thread-specific data. Where
- * that did not run, slots_reclaim() finds slots whose thread is no more.
- * A forked child has its own copy of the pages; pthread_atfork() frees what the
- * parent's other threads held there. A child of a bare clone(2) leaks these.
+ * A destructor of thread-specific data frees a thread's slot. If it did not run,
+ * slots_reclaim() finds the slots of dead threads. A forked child has its own
+ * copy of the pages; its pthread_atfork() handler frees the slots of the parent's
+ * other threads there. A child of a bare clone(2) leaks these.
  */
 #include "internal.h"
 
@@ -33,7 +33,7 @@
 /**
  * struct slot - where one thread keeps its current tag
  * @word: the tag: written by the thread, read by the kernel
- * @owner: owner_of() the thread; 0 while it is free, being taken or given back
+ * @owner: owner_of() the thread; 0 while the slot is free, being taken or freed
  */
 struct slot {
 	uint32_t word;
@@ -55,8 +55,8 @@ MTAG_TLS uint32_t *mtag_thread_word;
 /**
  * struct self - what a thread knows of itself
  * @fallback: its word while it is not registered
- * @holdoff: how many slow calls do not try to register, after one that failed
- * @slot: its slot, when registered
+ * @holdoff: slow calls left that do not try to register, after a failure
+ * @slot: its slot while it is registered
  */
 static MTAG_TLS struct {
 	uint32_t fallback;
@@ -68,7 +68,7 @@ static MTAG_TLS struct {
 
 /* ---- slots ---- */
 
-/* Process and thread have 22 bits in Linux; the rest tells a slot's owners apart. */
+/* Linux pids and tids have 22 bits; the other bits tell successive owners of a slot apart. */
 static uint64_t owner_of(uint32_t pid, uint32_t tid)
 {
 	return (uint64_t)pid << 42 | (uint64_t)tid << 20 |
@@ -84,7 +84,7 @@ static bool owner_is_dead(uint64_t owner)
 {
 	uint32_t pid = owner >> 42, tid = owner >> 20 & 0x3fffff;
 
-	/* Of another process: a child of a bare clone(2) cannot tell what it uses itself. */
+	/* Not one of another process: a child of clone(2) cannot tell which slots it uses. */
 	return pid == (uint32_t)syscall(SYS_getpid) && syscall(SYS_tgkill, pid, tid, 0) < 0 &&
 	       errno == ESRCH;
 }
@@ -103,7 +103,7 @@ static struct slot *slot_take(unsigned page)
 	return NULL;
 }
 
-/* Takes a slot of any page; *mapped is then the number of pages that it looked at. */
+/* Takes a slot of any page. If none is free, *@mapped is the number of pages. */
 static struct slot *slot_find(unsigned *mapped)
 {
 	struct slot *slot;
@@ -148,13 +148,13 @@ static bool page_map(unsigned page)
 		return false;
 	madvise(p, size, MADV_NOHUGEPAGE);
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, p, size, "mtag");
-	/* Another thread may have been faster: its page serves us as well. */
+	/* Another thread may have been faster: use its page. */
 	if (!atomic_compare_exchange_strong(&pages[page], &none, p))
 		munmap(p, size);
 	return true;
 }
 
-/* Frees the slots of threads that died without giving theirs back. */
+/* Frees the slots of threads that died without freeing them. */
 static void slots_reclaim(unsigned mapped)
 {
 	struct slot *slot;
@@ -195,7 +195,7 @@ static int tell_kernel(uint32_t *word)
 	return mtag__ioctl(MTAG_IOC_THREAD, &arg);
 }
 
-/* With all signals blocked. */
+/* Caller has all signals blocked. */
 static void register_thread(void)
 {
 	struct slot *slot = slot_get();
@@ -216,8 +216,8 @@ static void register_thread(void)
 static void unregister_thread(struct slot *slot)
 {
 	/*
-	 * The slot can be another thread's only when the kernel does not read it for
-	 * this one any more. Else slots_reclaim() has it after this thread's end.
+	 * The slot must not go to another thread while the kernel reads it for this
+	 * one. If it still does, slots_reclaim() frees the slot after this thread.
 	 */
 	if (tell_kernel(NULL) && mtag_active())
 		return;
@@ -226,7 +226,7 @@ static void unregister_thread(struct slot *slot)
 	slot_free(slot);
 }
 
-/* Runs @what with signals blocked: a handler sees a thread registered or not, nothing between. */
+/* Runs @what with signals blocked: a handler sees the thread either registered or not. */
 #define WITHOUT_SIGNALS(what)                                                                      \
 	do {                                                                                       \
 		sigset_t all_, before_;                                                            \
@@ -241,7 +241,7 @@ static void on_thread_exit(void *slot)
 	WITHOUT_SIGNALS(unregister_thread(slot));
 }
 
-/* The word to use: the registered one, or a stand-in. Keeps errno. */
+/* The word to use: the registered one, or the fallback. Keeps errno. */
 static uint32_t *word_of_thread(void)
 {
 	int saved = errno;
@@ -256,7 +256,7 @@ static uint32_t *word_of_thread(void)
 	return mtag_thread_word ? mtag_thread_word : &self.fallback;
 }
 
-/* ---- fork, and coming and going of the library ---- */
+/* ---- fork, loading and unloading of the library ---- */
 
 static void after_fork_in_child(void)
 {
@@ -284,7 +284,7 @@ __attribute__((constructor)) static void set_up(void)
 		return;
 	have_exit_key = true;
 #ifdef __GLIBC__
-	/* Beyond its first keys glibc allocates in pthread_setspecific(). */
+	/* glibc allocates in pthread_setspecific() for all but its first keys. */
 	if (exit_key >= 32) {
 		have_exit_key = false;
 		pthread_key_delete(exit_key);
@@ -332,7 +332,7 @@ mtag_t mtag_current_slow(void)
 	return __atomic_load_n(word_of_thread(), __ATOMIC_RELAXED);
 }
 
-/* The functions that mtag.h has inline. */
+/* Also inline in mtag.h. */
 
 mtag_t mtag_enter(mtag_t tag)
 {

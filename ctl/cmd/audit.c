@@ -9,7 +9,7 @@
 #include "kern.h"
 #include "option.h"
 
-/* The pids of all tracked processes; one that this pid namespace does not see has none. */
+/* Lists all tracked processes, except those that have no pid in this pid namespace. */
 static int list_pids(struct kern *kern, pid_t **pids, size_t *n)
 {
 	_cleanup_(snap_clear) struct snap snap = {0};
@@ -29,7 +29,7 @@ static int list_pids(struct kern *kern, pid_t **pids, size_t *n)
 	return CTL_OK;
 }
 
-/* The audits of @pids into @audits, of which *@done succeed. */
+/* Audits @pids into @audits; *@done is the number of those that succeeded. */
 static int audit_pids(struct kern *kern, const pid_t *pids, size_t n, bool named,
 		      struct audit *audits, size_t *done)
 {

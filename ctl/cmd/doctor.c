@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mtagctl doctor: is this kernel fit for mtag? A list of checks, each of which fills in one line. */
+/* mtagctl doctor: runs a list of checks, each of which fills in one line. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "option.h"
 #include "probe.h"
 
-/* Of the module at work, which only the running kernel has. */
+/* When a check applies. LIVE asks the running kernel, LOADED its module. */
 enum { ALWAYS, LIVE, LOADED };
 
 static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mtagctl run: tracks itself, takes the tag, and becomes the command: exec keeps the default tag. */
+/* mtagctl run: tracks itself, sets its default tag and executes the command. exec keeps both. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -40,7 +40,7 @@ static int move_proc(struct snap *snap, struct snap *from)
 	return CTL_OK;
 }
 
-/* What cannot be read is reported and left out. */
+/* Processes that cannot be read are reported and left out. */
 static int fetch_some(struct kern *kern, pid_t *pids, size_t n, struct snap *snap)
 {
 	int status = CTL_OK;

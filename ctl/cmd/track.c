@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mtagctl track and untrack. */
+/* mtagctl track and untrack: start and stop tracking running processes. */
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mtagctl watch: the tags of one process, again and again. */
+/* mtagctl watch: the tags of one process, repeatedly. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static void on_signal(int signal)
 		stopped = 1;
 }
 
-/* The signals stay blocked but for the wait, so that none comes unnoticed between two of them. */
+/* Signals are blocked except during the wait, so none is missed between two waits. */
 static void catch_signals(sigset_t *waiting)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGWINCH};
@@ -80,7 +80,7 @@ static int print_sample(struct watch *watch)
 	} else {
 		fmt_resize(fmt);
 		fputs(watch->sample.number > 1 ? HOME : CLEAR_SCREEN, fmt->out);
-		/* The cursor ends up on a line of its own. */
+		/* Leave a line for the cursor. */
 		err = watch_text(fmt, &watch->sample, fmt->height - 1, END_OF_LINE);
 		fputs(CLEAR_REST, fmt->out);
 	}
@@ -88,7 +88,7 @@ static int print_sample(struct watch *watch)
 	return err;
 }
 
-/* Until @deadline, or a signal to stop. */
+/* Waits until @deadline or a signal to stop. */
 static int wait_for_sample(struct watch *watch, uint64_t deadline, const sigset_t *waiting)
 {
 	uint64_t now;
@@ -107,7 +107,7 @@ static int wait_for_sample(struct watch *watch, uint64_t deadline, const sigset_
 	return 0;
 }
 
-/* The next sample; the last becomes the one before. */
+/* Takes the next sample; the current one becomes the previous one. */
 static int take_sample(struct watch *watch)
 {
 	struct sample *sample = &watch->sample;
@@ -147,7 +147,7 @@ static int watch_process(struct watch *watch)
 			return CTL_OK;
 		next += watch->delay;
 		now = clock_ns(CLOCK_MONOTONIC);
-		if (next < now) /* too slow for this delay: no hurrying after it */
+		if (next < now) /* too slow for this delay: do not catch up */
 			next = now;
 		if (wait_for_sample(watch, next, &waiting))
 			return fail_memory();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How a check says what it found. */
+/* Fills in the line of a check. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How a check says what it found: each fills in one line. */
+/* What a check of mtagctl doctor is: it looks at the host and fills in one line. */
 #ifndef MTAGCTL_CHECK_H
 #define MTAGCTL_CHECK_H
 

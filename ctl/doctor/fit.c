@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whether the kernel has what the module needs. */
+/* Checks whether the kernel has what the module needs. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "doctor/host.h"
 #include "probe.h"
 
-/* ": a, b and 3 more" in @buf; of each the name, and what the compiler has made of it. */
+/* Lists missing symbols in @buf as ": a, b (there is b.isra.0) and 3 more". */
 static void name_missing(const struct symbol *symbols, size_t n, char *buf, size_t size)
 {
 	size_t len = 0, more = 0;
@@ -34,7 +34,7 @@ static void name_missing(const struct symbol *symbols, size_t n, char *buf, size
 		snprintf(buf + len, size - len, " and %zu more", more);
 }
 
-/* Those without which the module does not build; others only leave out functions that it needs. */
+/* The module does not build without these. Other options only leave out functions that it needs. */
 void check_config(const struct host *host, struct check *check)
 {
 	static const char *const options[] = {"MMU",	  "MODULES", "KPROBES",
@@ -62,7 +62,7 @@ void check_config(const struct host *host, struct check *check)
 			  "KPROBES, KALLSYMS and all other required options are set");
 }
 
-/* The functions that the module's file names in these fields; NULL when it does not say. */
+/* The functions that the module's file lists as hooks, and as @callers; NULL if it lists none. */
 static struct symbol *needed_functions(const struct host *host, bool callers, char **names,
 				       size_t *n)
 {
@@ -76,7 +76,7 @@ static struct symbol *needed_functions(const struct host *host, bool callers, ch
 	return probe_words(*names, n);
 }
 
-/* The first of @symbols that kprobes, by which the module finds its functions, refuse; NULL if none. */
+/* The first of @symbols that kprobes refuse, or NULL. The module finds its functions by kprobes. */
 static const struct symbol *forbidden_function(struct symbol *symbols, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -140,7 +140,7 @@ static const char *traceable_file(void)
 	return NULL;
 }
 
-/* PREEMPT_RT cannot do with kprobes: they disable preemption. */
+/* kprobes are no substitute on PREEMPT_RT, as they disable preemption. */
 static void check_slower(const struct host *host, struct check *check, const char *what,
 			 const char *missing)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whether the kernel has what the module needs. */
+/* Checks whether the kernel has what the module needs. */
 #ifndef MTAGCTL_FIT_H
 #define MTAGCTL_FIT_H
 

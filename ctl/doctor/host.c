@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the checks of mtagctl doctor look at, gathered once. */
+/* Gathers what the checks of mtagctl doctor look at. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ bool host_built(const struct host *host)
 	return *host->built_for && !strcmp(host->built_for, host->release);
 }
 
-/* Only this machine's kernel can be asked, not one below another root. */
+/* Only the running kernel can be asked, not one below another root. */
 static void look_live(struct host *host)
 {
 	_cleanup_(kern_closep) struct kern *kern = NULL;
@@ -82,7 +82,7 @@ void host_clear(struct host *host)
 	free(host->log);
 }
 
-/* The kernel's keys are shown as "NAME: id"; of a signature's key only the name is comparable. */
+/* The kernel shows its keys as "NAME: id". A signature has only the name to compare with. */
 static enum trust look_up_signer(const char *signer)
 {
 	_cleanup_(freep) char *keys = probe_read("/proc/keys");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the checks of mtagctl doctor look at, gathered once. */
+/* Gathers what the checks of mtagctl doctor look at. */
 #ifndef MTAGCTL_HOST_H
 #define MTAGCTL_HOST_H
 
@@ -7,20 +7,20 @@
 
 enum lockdown { LOCKDOWN_UNSEEN, LOCKDOWN_OFF, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
 
-/* What the kernel would say of the module's signature. */
+/* Whether the kernel trusts the module's signature. */
 enum trust { TRUST_UNSIGNED, TRUST_UNKNOWN_KEY, TRUST_UNSEEN, TRUST_KNOWN_KEY };
 
 /**
  * struct host - what the checks look at
- * @release:	of the kernel
+ * @release:	the kernel's
  * @machine:	"x86_64"
  * @config:	the kernel's configuration, or NULL
- * @module:	what modinfo says of the module's file, "" if there is no such, NULL without modinfo
- * @built_for:	the release of the kernel that this file is for, or ""
- * @log:	the kernel's, or NULL
- * @lockdown:	the kernel's
- * @enforced:	the kernel refuses modules without a signature that it trusts
- * @loaded:	the module is
+ * @module:	modinfo's output for the module's file, "" without such a file, NULL without modinfo
+ * @built_for:	the release of the kernel that this file was built for, or ""
+ * @log:	the kernel's log, or NULL
+ * @lockdown:	the kernel's lockdown level
+ * @enforced:	the kernel refuses modules without a trusted signature
+ * @loaded:	the module is loaded
  * @family:	0 or -errno of opening the netlink family
  * @info:	zero unless @family is 0
  */
@@ -41,9 +41,9 @@ struct host {
 /* @file NULL: the module installed for this kernel. */
 void host_look(struct host *host, const char *file);
 void host_clear(struct host *host);
-/* The module's file is there, and for this kernel. */
+/* The module's file exists and is built for this kernel. */
 bool host_built(const struct host *host);
-/* @signer is set to whose key it is, to be freed, or to NULL. */
+/* Sets *@signer to the name of the key's owner, which the caller frees, or to NULL. */
 enum trust host_trust(const struct host *host, char **signer);
 
 #endif

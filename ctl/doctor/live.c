@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How the loaded module is doing. */
+/* Checks how the loaded module is doing. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ void check_device(const struct host *host, struct check *check)
 			  "no %s", MTAG_DEVICE);
 }
 
-/* The calls that the hooks missed. */
+/* The number of calls that the hooks missed. */
 static unsigned long missed_calls(void)
 {
 	_cleanup_(freep) char *table = probe_read(HOOKS_FILE);

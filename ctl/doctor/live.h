@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How the loaded module is doing. */
+/* Checks how the loaded module is doing. */
 #ifndef MTAGCTL_LIVE_H
 #define MTAGCTL_LIVE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whether the module is there for this kernel, and whether the kernel takes it. */
+/* Checks whether the module is built for this kernel and whether the kernel accepts it. */
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "doctor/load.h"
 #include "probe.h"
 
-/* dkms builds for kernels of this name. */
+/* dkms builds for kernels with such a release. */
 static bool is_supported(const char *release)
 {
 	regex_t regex;
@@ -37,7 +37,7 @@ void check_kernel(const struct host *host, struct check *check)
 		check_set(check, CHECK_OK, NULL, "%s", host->release);
 }
 
-/* Loaded, but is it what is installed? */
+/* The loaded module may be another build than the installed one. */
 static void check_loaded(const struct host *host, struct check *check)
 {
 	_cleanup_(freep) char *file = host->module ? probe_field(host->module, "srcversion") : NULL;
@@ -56,8 +56,8 @@ static void check_loaded(const struct host *host, struct check *check)
 }
 
 /*
- * What the module, or the kernel of it, complained of since it was last at work: the end of the log's
- * last such line. Kernels say of every module that is built elsewhere that it taints them.
+ * The last complaint in the log by the module, or by the kernel about it, since it last worked.
+ * The kernel says of every out-of-tree module that it taints the kernel: that is no complaint.
  */
 static const char *last_complaint(const struct host *host, char *buf, size_t size)
 {
@@ -146,7 +146,7 @@ void check_lockdown(const struct host *host, struct check *check)
 	}
 }
 
-/* It is refused, unless it is loaded already. */
+/* The kernel would refuse the module; it may be loaded already. */
 static void check_refused(const struct host *host, struct check *check, const char *advice,
 			  const char *why, const char *signer)
 {
@@ -158,7 +158,7 @@ static void check_refused(const struct host *host, struct check *check, const ch
 			  signer);
 }
 
-/* A key of that name is known, as an earlier one of dkms's would be; but has it been taken? */
+/* A trusted key may have the same name, such as an earlier one of dkms's: the log tells. */
 static bool was_rejected(const struct host *host)
 {
 	return !host->loaded && host->log &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whether the module is there for this kernel, and whether the kernel takes it. */
+/* Checks whether the module is built for this kernel and whether the kernel accepts it. */
 #ifndef MTAGCTL_LOAD_H
 #define MTAGCTL_LOAD_H
 

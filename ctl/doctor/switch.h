@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an administrator has switched off or not mounted. */
+/* Checks what an administrator may have switched off or not mounted. */
 #ifndef MTAGCTL_SWITCH_H
 #define MTAGCTL_SWITCH_H
 

@@ -12,7 +12,7 @@
 
 static const char *const words[] = {"ok", "warn", "FAIL"};
 
-/* Words of @text within the line, each line but the first indented by @indent. */
+/* Wraps @text at the width of the line; each line except the first is indented by @indent. */
 static void print_wrapped(const struct fmt *fmt, const char *text, unsigned int column,
 			  unsigned int indent)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where to print, how wide and in which characters: what the terminal and the environment say. */
+/* Finds out from terminal and environment where to print, how wide, and in which characters. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* How to print: found out once by fmt_init(), or set by a test. */
+/* How to print; set by fmt_init(), or by a test. */
 struct fmt {
 	FILE *out;
 	bool terminal;
@@ -20,7 +20,7 @@ struct fmt {
 
 struct ctl;
 void fmt_init(struct fmt *fmt, const struct ctl *ctl);
-/* Width and height, which change when a window does. */
+/* Updates width and height, as a window may be resized. */
 void fmt_resize(struct fmt *fmt);
 
 #endif

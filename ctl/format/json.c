@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* JSON values, and their printed form. */
+/* Builds and prints JSON. */
 #include <errno.h>
 
 #include "ctl.h"
@@ -45,7 +45,7 @@ struct json_object *json_add_object(struct json_object *array)
 	return object;
 }
 
-/* With \uNNNN for what is not printable, which is within strings. */
+/* Unprintable characters, which only strings can hold, become \uNNNN. */
 static void print_escaped(FILE *out, const char *json)
 {
 	const char *done = json;
@@ -76,7 +76,7 @@ int json_print(const struct fmt *fmt, struct json_object *array)
 	text = array && !out_of_memory ? json_object_to_json_string_ext(array, flags) : NULL;
 	if (!text)
 		return -ENOMEM;
-	/* Nothing that a terminal would obey, as people look at JSON, too. */
+	/* People look at JSON, too: print nothing that controls a terminal. */
 	print_escaped(fmt->out, text);
 	fputc('\n', fmt->out);
 	fflush(fmt->out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* JSON values, and their printed form. */
+/* Builds and prints JSON. */
 #ifndef MTAGCTL_JSON_H
 #define MTAGCTL_JSON_H
 
@@ -13,13 +13,13 @@ static inline void json_putp(struct json_object **object)
 	json_object_put(*object);
 }
 
-/* Add to an object; without memory the key is left out, and json_print() fails. */
+/* These add a key to an object. Out of memory, they leave it out, and json_print() fails. */
 void json_add_u64(struct json_object *object, const char *key, uint64_t value);
 void json_add_i64(struct json_object *object, const char *key, int64_t value);
 void json_add_string(struct json_object *object, const char *key, const char *value);
-/* A new object at the end of an array. */
+/* Appends a new object to an array. */
 struct json_object *json_add_object(struct json_object *array);
-/* One line, or several when pretty. */
+/* Prints one line, or several if pretty. Returns 0 or -ENOMEM. */
 int json_print(const struct fmt *fmt, struct json_object *array);
 
 #endif

@@ -6,13 +6,13 @@
 #include "format/json.h"
 #include "model.h"
 
-/* The name that text shows. */
+/* The name of a tag in a table. */
 const char *label_of(const struct tag *tag);
-/* Columns for the longest of the labels, within what @others columns leave of the line. */
+/* The width of the longest label, limited to what @others columns leave of the line. */
 unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigned int others);
-/* The line before the tags of a process. */
+/* Prints the line before the tags of a process. */
 void label_proc(const struct fmt *fmt, const struct proc *proc, const char *eol);
-/* The keys that begin every object of show, tree and watch. */
+/* Adds the keys that begin every object of show, tree and watch. */
 void label_json(struct json_object *object, const struct proc *proc, const struct tag *tag);
 
 #endif

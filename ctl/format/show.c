@@ -128,7 +128,7 @@ void show_add_counters(struct json_object *object, const struct tag *tag, bool s
 			json_add_u64(object, fields[i].key, value_of(&fields[i], tag->c));
 }
 
-/* Of the process: the same in all of its tags. */
+/* These are the process's, so they are the same in all of its tags. */
 static void json_add_health(struct json_object *object, const struct proc *proc)
 {
 	json_add_u64(object, "lost", proc->lost);

@@ -10,7 +10,7 @@ void show_text(const struct fmt *fmt, const struct snap *snap);
 /* 0 or -ENOMEM. */
 int show_json(const struct fmt *fmt, const struct snap *snap);
 
-/* The counters as show has them, into an object of any command. */
+/* Adds the counters of a tag to an object, as show prints them. */
 void show_add_counters(struct json_object *object, const struct tag *tag, bool stats);
 
 #endif

@@ -7,21 +7,21 @@
 
 #include "format/fmt.h"
 
-#define COL_SIZE  9 /* of a cell with a blank before it */
+#define COL_SIZE  9 /* columns of a cell, with a blank before it */
 #define COL_DELTA 10
 
 /* "12.5MiB", at most 8 columns. */
 const char *text_size(char buf[16], uint64_t bytes);
 /* "+12.5MiB", "-4.0KiB", "0". */
 const char *text_delta(char buf[16], uint64_t now, uint64_t before);
-/* At most 8 columns: rounded when it is very large. */
+/* At most 8 columns; very large numbers are rounded. */
 const char *text_count(char buf[24], uint64_t n);
 const char *text_percent(char buf[16], uint64_t part, uint64_t whole);
 
-/* Prints @name cleaned in exactly @width columns; a long one loses its beginning, or its end. */
+/* Prints @name, cleaned, in exactly @width columns. A long name loses its beginning or its end. */
 enum cut { CUT_BEGINNING, CUT_END };
 void text_cell(const struct fmt *fmt, const char *name, unsigned int width, enum cut cut);
-/* Like printf("%*s", …). */
+/* Like printf("%*s", …), but counts columns. */
 void text_right(const struct fmt *fmt, int width, const char *text);
 
 #endif

@@ -12,7 +12,7 @@
 #define PERCENT_WIDTH 7
 #define NUMBERS_WIDTH (2 * (COL_SIZE + PERCENT_WIDTH))
 #define STEP_WIDTH    3
-#define NAME_MIN      12 /* what the lines leave of the column */
+#define NAME_MIN      12 /* columns that the branches leave for the name */
 
 struct lines {
 	const char *tee, *corner, *bar, *blank;
@@ -22,8 +22,8 @@ static const struct lines drawn = {"├─ ", "└─ ", "│  ", "   "};
 static const struct lines ascii = {"|- ", "`- ", "|  ", "   "};
 
 /*
- * The shown tags in the order of printing, and for each whether a sibling follows. Without its
- * [ksm] a tree may end earlier than its tags do, hence the second pass from the end.
+ * The shown tags in printing order, and whether a sibling follows each. The last sibling may be a
+ * [ksm] that is not shown, hence the second pass from the end.
  */
 struct plan {
 	size_t *order;
@@ -51,7 +51,7 @@ static int make_plan(const struct proc *proc, struct plan *plan)
 			plan->order[plan->n++] = plan->order[i];
 	for (size_t i = plan->n; i-- > 0;) {
 		const struct tag *tag = &proc->tags[plan->order[i]];
-		/* The untagged has no name, yet stands beside the top-level tags. */
+		/* [untagged] has depth 0, but is printed beside the top-level tags. */
 		unsigned int depth = tag->depth ? tag->depth : 1;
 
 		plan->more[i] = seen[depth];
@@ -72,7 +72,7 @@ static void print_numbers(const struct fmt *fmt, uint64_t self, uint64_t total, 
 	fputc('\n', fmt->out);
 }
 
-/* The lines before a tag; deep down, where they would leave no room, only the last of them. */
+/* Prints the branches before a tag; only the last ones if all of them would leave no room. */
 static unsigned int print_branch(const struct fmt *fmt, const struct tag *tag, const bool *open,
 				 unsigned int width)
 {

@@ -109,7 +109,7 @@ int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int 
 		return -ENOMEM;
 	n = pick_tags(proc, order);
 	fit = rows <= FRAME_ROWS ? 1 : rows - FRAME_ROWS;
-	if (!rows || n <= fit + 1) /* the line "… more" is as long as one more tag */
+	if (!rows || n <= fit + 1) /* the line "… more" takes as much room as one more tag */
 		fit = n;
 	print_head(fmt, sample, width, eol);
 	for (size_t i = 0; i < fit; i++) {

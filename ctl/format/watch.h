@@ -9,7 +9,7 @@
 /**
  * struct sample - what watch prints
  * @now:	the process
- * @before:	the same at the last sample, or NULL
+ * @before:	the process at the previous sample, or NULL
  * @time_ms:	of @now, since 1970
  * @number:	from 1
  */
@@ -20,7 +20,7 @@ struct sample {
 	unsigned long number;
 };
 
-/* Both return 0 or -ENOMEM. @rows: lines to fill at most, 0 for no limit; @eol ends each. */
+/* Both return 0 or -ENOMEM. @rows limits the lines, 0 for no limit; @eol ends each line. */
 int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int rows,
 	       const char *eol);
 int watch_json(const struct fmt *fmt, const struct sample *sample);
