@@ -22,7 +22,7 @@ say() {
 	printf '\n'
 }
 
-# demo TEXT: shows a command as one would type it, and does it.
+# demo TEXT: shows a command as typed, and runs it.
 demo() {
 	printf '$ %s\n' "${1//$'\n'/$'\n  '}"
 	eval "$1" && return
@@ -30,7 +30,7 @@ demo() {
 	echo "(exit status $status)"
 }
 
-# until_true SECONDS CMD…: waits for something to be so.
+# until_true SECONDS CMD…: waits until CMD succeeds.
 until_true() {
 	local deadline=$((SECONDS + $1))
 	shift
@@ -47,7 +47,7 @@ die() {
 answers() { [ "$(redis-cli -p 6399 ping)" = PONG ]; }
 
 for program in mtagctl ingest redis-server redis-benchmark redis-cli; do
-	command -v $program >/dev/null || die "no $program; \`make demo\` sees to it"
+	command -v $program >/dev/null || die "$program is missing; \`make demo\` installs it"
 done
 [ -e /dev/mtag ] || die 'the mtag module is not loaded (modprobe mtag)'
 
@@ -63,7 +63,7 @@ demo "uname -sr; grep ^mtag /proc/modules"
 say "1. A program that knows nothing of mtag. With --by-thread each of its threads \
 is a tag; a page belongs to the thread that touched it first."
 cd "$tmp" || exit
-# For the next two commands to be ones that can be typed.
+# Keeps the next two commands short.
 printf '%s\n' 'port 6399' 'save ""' 'appendonly no' 'io-threads 3' 'io-threads-do-reads yes' \
 	'loglevel warning' >redis.conf
 demo "mtagctl run --by-thread -- redis-server redis.conf >redis.log &"
@@ -75,7 +75,7 @@ demo "mtagctl watch $redis -d 1 -n 5"
 timeout 30 tail --pid=$load -f /dev/null
 kill $load 2>/dev/null
 load=''
-say "What it is like now that the load is over:"
+say "The same after the load has ended:"
 demo "mtagctl tree $redis"
 
 say "2. A C++ program that names its parts with libmtag: it reads a file into a \
@@ -91,7 +91,7 @@ demo "cat ingest.log"
 printf '\n'
 demo "mtagctl tree $ingest"
 
-say "3. The same from debugfs, for when there is nothing but a shell:"
+say "3. The same from debugfs, which needs only a shell:"
 demo "cat /sys/kernel/debug/mtag/stats"
 
 say "4. The proof: mtagctl audit walks the page tables of each process and compares \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The least that a C program does: name a part, touch memory in it, ask. */
+/* A minimal C program: names a part, touches memory in it, and reads its counters. */
 #include <mtag.h>
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ int main(void)
 		memset(buffer, 'x', size);
 	}
 	if (mtag_usage(mtag_child(MTAG_UNTAGGED, "buffer"), &usage))
-		puts("the mtag module is not loaded; all the rest works without");
+		puts("the mtag module is not loaded; everything else works without it");
 	else
 		printf("buffer: %llu KiB resident\n", (unsigned long long)usage.rss_bytes / 1024);
 	free(buffer);

@@ -3,13 +3,13 @@
  * ingest [--hold SECONDS] FILE: reads a file into an index of its words, and
  * says which part of the program owns the memory.
  *
- *	cache		what keeps the blocks in order
+ *	cache		the list of blocks
  *	cache/block	the blocks of the file that were read last
  *	ingest		reading and splitting
- *	ingest/index	word -> where it stands
+ *	ingest/index	word -> its positions
  *
- * The index is built by a worker thread, which is handed the tag that the
- * main thread is in. Nothing here allocates in a special way.
+ * A worker thread builds the index, in the tag that the main thread passes to it.
+ * All memory comes from the usual allocator.
  */
 #include <mtag.hpp>
 
@@ -38,7 +38,7 @@ constexpr std::size_t cache_blocks = 16;
 
 using block = std::vector<char>;
 
-/* The blocks read last; older ones go when nobody needs them any more. */
+/* The blocks read last. Older ones are freed when no longer used. */
 class block_cache
 {
 	const mtag::tag tag_ = mtag::tag{}.child("cache");
@@ -62,7 +62,7 @@ public:
 	}
 };
 
-/* Which word stands where. */
+/* The positions of each word. */
 class word_index
 {
 	std::unordered_map<std::string, std::vector<std::uint64_t>> places_;
@@ -103,7 +103,7 @@ public:
 	}
 };
 
-/* From the thread that reads to the one that indexes; a null block ends it. */
+/* From the reading thread to the indexing thread; a null block ends it. */
 class queue
 {
 	std::mutex mutex_;
@@ -134,7 +134,7 @@ void ingest(std::istream &in, block_cache &blocks, word_index &words)
 	MTAG_SCOPE("ingest");
 	queue work;
 
-	/* The hand-off: the worker goes on in the tag of its maker. */
+	/* The worker continues in the tag of its creator. */
 	std::thread worker{[&work, &words, tag = mtag::tag::current()] {
 		mtag::scope scope{tag};
 		while (auto b = work.get())

@@ -39,7 +39,7 @@ typedef uint32_t mtag_t;
  * struct mtag_usage - the counters of one tag itself, without the tags below it
  * @reserved: 0
  *
- * The comments say what is no byte count of now; mtag_usage(3) has the rest.
+ * All are current byte counts unless a comment says otherwise; see mtag_usage(3).
  */
 struct mtag_usage {
 	uint64_t anon_bytes;
@@ -66,13 +66,13 @@ struct mtag_usage {
 };
 
 /**
- * mtag_init() - have the calling process tracked
+ * mtag_init() - track the calling process
  *
- * Optional: the first call of any other function but mtag_active() does it.
- * That tries once; mtag_init() tries again each time until it succeeds.
+ * Optional: the first call of any other function except mtag_active() does it.
+ * That call tries only once; mtag_init() tries each time until it succeeds.
  *
- * Return: 0, or a negative errno: -ENOENT when there is no module, -EACCES,
- * -ENOMEM, -ENOSPC; -ESRCH when the process was tracked and no longer is.
+ * Return: 0, or a negative errno: -ENOENT if there is no module, -EACCES,
+ * -ENOMEM, -ENOSPC; -ESRCH if the process was tracked and no longer is.
  */
 int mtag_init(void) MTAG_NOEXCEPT_;
 
@@ -80,7 +80,7 @@ int mtag_init(void) MTAG_NOEXCEPT_;
  * mtag_active() - is the process tracked?
  *
  * Return: true after a successful mtag_init(), until a call finds that the
- * module is gone or tracks this process no more.
+ * module is gone or no longer tracks this process.
  */
 bool mtag_active(void) MTAG_NOEXCEPT_;
 
@@ -89,11 +89,11 @@ bool mtag_active(void) MTAG_NOEXCEPT_;
  * @parent: the tag above it, MTAG_UNTAGGED for a root
  * @name: 1 to 63 bytes of printable UTF-8 without '/'
  *
- * Return: the tag; @parent with errno set when it cannot be had.
+ * Return: the tag; on failure @parent, with errno set.
  */
 mtag_t mtag_child(mtag_t parent, const char *name) MTAG_NOEXCEPT_;
 
-/** mtag_failures() - how often a tag was refused or a thread not registered while tracked */
+/** mtag_failures() - number of tags refused and threads not registered while tracked */
 uint64_t mtag_failures(void) MTAG_NOEXCEPT_;
 
 /**
@@ -109,7 +109,7 @@ int mtag_default(mtag_t tag) MTAG_NOEXCEPT_;
  * @addr: page-aligned start
  * @len: bytes, rounded up to whole pages
  * @tag: the tag
- * @flags: 0, or MTAG_RANGE_PRESENT to move anonymous pages that are there already
+ * @flags: 0, or MTAG_RANGE_PRESENT to move present anonymous pages, too
  *
  * Return: 0 or a negative errno.
  */
@@ -142,12 +142,12 @@ const char *mtag_path(mtag_t tag, char *buf, size_t len) MTAG_NOEXCEPT_;
  * mtag_enter() - set the calling thread's current tag
  * @tag: a tag of this process
  *
- * Return: the tag before, to be handed to mtag_leave().
+ * Return: the previous tag, to be passed to mtag_leave().
  */
 mtag_t mtag_enter(mtag_t tag) MTAG_NOEXCEPT_;
 
 /**
- * mtag_leave() - go back to the tag before
+ * mtag_leave() - return to the previous tag
  * @previous: what mtag_enter() returned
  */
 void mtag_leave(mtag_t previous) MTAG_NOEXCEPT_;
@@ -155,7 +155,7 @@ void mtag_leave(mtag_t previous) MTAG_NOEXCEPT_;
 /**
  * mtag_current() - the calling thread's current tag
  *
- * Return: the tag; for a thread that never entered one, its creator's.
+ * Return: the tag; in a thread that never entered one, the tag of its creator.
  */
 mtag_t mtag_current(void) MTAG_NOEXCEPT_;
 
@@ -163,23 +163,23 @@ mtag_t mtag_current(void) MTAG_NOEXCEPT_;
  * MTAG_SCOPE() - be in a tag until the end of the block
  * @name: the component below the current tag, always the same at one place
  *
- * What mtag_child() says is remembered at the place for one current tag. A
- * name that is refused for good leaves the current tag as it is.
+ * The tag is remembered at this place, for one current tag. A name that is
+ * permanently refused leaves the current tag unchanged.
  */
 #define MTAG_SCOPE(name) MTAG_SCOPE_AT_(name, __COUNTER__)
 
-/* ---- What the calls above are made of; no program should use it. ---- */
+/* ---- Internals of the calls above; programs must not use them. ---- */
 
 /* The current tag, where the kernel reads it; NULL until the thread is registered. */
 extern __thread uint32_t *mtag_thread_word __attribute__((tls_model("initial-exec")));
 
-/* A place with a MTAG_SCOPE: the current tag (low half) and the tag below it (high half). */
+/* A place with MTAG_SCOPE: the current tag (low half) and the tag below it (high half). */
 struct mtag_site {
-	uint64_t cell __attribute__((__aligned__(8))); /* in 32-bit programs, too: it is atomic */
+	uint64_t cell __attribute__((__aligned__(8))); /* atomic in 32-bit programs, too */
 };
 #define MTAG_SITE_EMPTY_ UINT64_C(0xffffffff)
 
-/* An open scope: where its thread's tag is, and what it was. */
+/* An open scope: the word of its thread, and the previous tag. */
 struct mtag_frame {
 	uint32_t *word;
 	mtag_t previous;
@@ -190,7 +190,7 @@ void mtag_leave_slow(mtag_t previous) MTAG_NOEXCEPT_;
 mtag_t mtag_current_slow(void) MTAG_NOEXCEPT_;
 struct mtag_frame mtag_scope_begin(struct mtag_site *site, const char *name) MTAG_NOEXCEPT_;
 struct mtag_frame mtag_scope_tag(mtag_t tag) MTAG_NOEXCEPT_;
-/* With site NULL: by name, without a place to remember it at. */
+/* With @site NULL the tag is not remembered. */
 struct mtag_frame mtag_scope_slow(struct mtag_site *site, const char *name) MTAG_NOEXCEPT_;
 struct mtag_frame mtag_scope_tag_slow(mtag_t tag) MTAG_NOEXCEPT_;
 void mtag_scope_end(struct mtag_frame *frame) MTAG_NOEXCEPT_;
@@ -204,17 +204,17 @@ void mtag_scope_end(struct mtag_frame *frame) MTAG_NOEXCEPT_;
 		mtag_scope_begin(&site, name)
 
 /*
- * Every function here is in the library too, for other languages and for
- * builds that do not inline; MTAG_NO_INLINE leaves it at that.
+ * The library has all of these functions, too, for other languages and for
+ * builds that do not inline. With MTAG_NO_INLINE only those are used.
  */
 #ifndef MTAG_NO_INLINE
 #define MTAG_INLINE_	extern __inline __attribute__((__gnu_inline__))
 #define MTAG_LIKELY_(x) __builtin_expect(!!(x), 1)
 
 /*
- * Any access may be a first touch, at which the kernel reads the word. What
- * the program accesses in a scope must stay in it: the fences are for the
- * compiler; the processor keeps its own order before a fault.
+ * Any access may be a first touch, at which the kernel reads the word, so no
+ * access may be moved out of its scope. The fences keep the compiler from that;
+ * the processor itself takes faults in program order.
  */
 MTAG_INLINE_ __attribute__((__always_inline__)) void mtag_word_set_(uint32_t *word, mtag_t tag)
 {

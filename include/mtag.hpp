@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmtag for C++17. mtag.h says what the calls do. */
+/* libmtag for C++17. mtag.h documents the calls. */
 #ifndef MTAG_HPP
 #define MTAG_HPP
 
@@ -10,7 +10,7 @@
 namespace mtag
 {
 
-/** A tag: a value to keep, to hand to other threads and to ask about. */
+/** A tag: a value to keep, to pass to other threads and to query. */
 class tag
 {
 	mtag_t id_ = MTAG_UNTAGGED;
@@ -36,14 +36,14 @@ public:
 	{
 		return child(name.c_str());
 	}
-	/** All 0 when it cannot be had. */
+	/** All 0 on failure. */
 	struct mtag_usage usage() const noexcept
 	{
 		struct mtag_usage u;
 		::mtag_usage(id_, &u);
 		return u;
 	}
-	/** "" when it cannot be had. */
+	/** "" on failure. */
 	std::string path() const
 	{
 		char buf[MTAG_PATH_BYTES];
@@ -61,8 +61,8 @@ public:
 };
 
 /**
- * A tag for as long as the object lives. To be destroyed by the thread that
- * made it, in the reverse order of making.
+ * Enters a tag for as long as the object lives. The thread that created it must
+ * destroy it, in the reverse order of creation.
  *
  * A scope by name looks the name up each time (no system call after the
  * first); MTAG_SCOPE() remembers it at its place, and is nearly free.
@@ -72,14 +72,14 @@ class [[nodiscard]] scope
 	mtag_frame frame_;
 
 public:
-	/** The child of the current tag with that name. */
+	/** Enters the child of the current tag with this name. */
 	explicit scope(const char *name) noexcept : frame_{mtag_scope_slow(nullptr, name)}
 	{
 	}
 	explicit scope(const std::string &name) noexcept : scope{name.c_str()}
 	{
 	}
-	/** That tag. */
+	/** Enters this tag. */
 	explicit scope(mtag_t id) noexcept : frame_{mtag_scope_tag(id)}
 	{
 	}

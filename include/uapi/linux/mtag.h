@@ -3,7 +3,7 @@
  * mtag: the contract between the kernel module and user space.
  *
  * /dev/mtag      ioctls, all of which act on the calling process or thread
- * netlink "mtag" reading and tracking other processes (docs/netlink/mtag.yaml)
+ * netlink "mtag" reads and tracks other processes (docs/netlink/mtag.yaml)
  *
  * Sizes are bytes. Every ioctl argument starts with its own size and may only
  * grow at its end: a field that is zero or missing means the old behaviour.
@@ -28,14 +28,14 @@
 #define MTAG_PATH_MAX		2048	/* bytes of a path with its NUL */
 
 /**
- * struct mtag_ioc_attach - MTAG_IOC_ATTACH: have the calling process tracked
+ * struct mtag_ioc_attach - MTAG_IOC_ATTACH: track the calling process
  * @size:	in: sizeof(struct mtag_ioc_attach)
  * @flags:	in: MTAG_ATTACH_*
  * @version:	out: MTAG_ABI_VERSION of the module
  * @default_tag: out: the default tag of the process
  *
- * Idempotent. Pages that are there already become untagged if the process was
- * not tracked before.
+ * Idempotent. If the process was not tracked before, its present pages become
+ * untagged.
  * Errors: EINVAL, E2BIG, EFAULT; ENOMEM; ENOSPC (limit on tracked processes).
  */
 struct mtag_ioc_attach {
@@ -45,21 +45,21 @@ struct mtag_ioc_attach {
 	__u32 default_tag;
 };
 
-#define MTAG_ATTACH_BY_THREAD	0x1	/* tags of threads are named after them; kept over exec */
+#define MTAG_ATTACH_BY_THREAD	0x1	/* each thread has a tag named after it; survives exec */
 
 /**
- * struct mtag_ioc_thread - MTAG_IOC_THREAD: tell where the calling thread keeps its current tag
+ * struct mtag_ioc_thread - MTAG_IOC_THREAD: register where the calling thread keeps its current tag
  * @size:	in: sizeof(struct mtag_ioc_thread)
  * @flags:	in: 0
  * @word:	in: address of a __u32 in private anonymous writable memory, aligned to 4;
- *		0 takes the registration back
+ *		0 ends the registration
  * @tag:	out: the thread's current tag, already stored into *word
  * @pad:	0
  *
  * The kernel reads the word whenever the thread touches a page for the first
  * time; the thread changes it by a plain store. A word that holds no tag of
  * this process counts as untagged (and is counted). The registration ends
- * with the thread or at exec; a forked child has it too, for its own copy.
+ * with the thread or at exec; a forked child inherits it for its own copy.
  * Each page with words is pinned and counts towards RLIMIT_MEMLOCK.
  * Errors: EINVAL, E2BIG, EFAULT; ENOMEM, also at that limit; ESRCH (the
  * process is not tracked).
@@ -101,7 +101,7 @@ struct mtag_ioc_child {
  * @size:	in: sizeof(struct mtag_ioc_default)
  * @flags:	in: 0
  * @tag:	in: the tag of threads that have none of their own
- * @previous:	out: the one before
+ * @previous:	out: the previous default tag
  *
  * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ESRCH.
  */
@@ -120,13 +120,13 @@ struct mtag_ioc_default {
  * @len:	in: bytes, rounded up to whole pages
  * @tag:	in: tag
  * @pad:	0
- * @moved:	out: bytes of resident pages that changed their owner
+ * @moved:	out: bytes of resident pages that changed owner
  * @kept:	out: bytes of resident anonymous pages that could not (shared with
  *		a forked process or merged by KSM); only with MTAG_RANGE_PRESENT
  *
  * From now on first touches in the range are charged to the tag, whatever the
  * thread's current tag; file and shared memory and the virtual size of the
- * range move to it at once. The range ends when it is mapped anew.
+ * range move to it at once. The range ends when it is mapped again.
  * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ENOMEM; ENOSPC (limit
  * on ranges of different tags); ESRCH.
  */
@@ -141,14 +141,14 @@ struct mtag_ioc_range {
 	__u64 kept;
 };
 
-#define MTAG_RANGE_PRESENT	0x1	/* anonymous pages that are already there too */
+#define MTAG_RANGE_PRESENT	0x1	/* also move present anonymous pages */
 
 enum {	/* indices, append only; the same order as netlink's "counters" */
 	MTAG_C_ANON,		/* bytes resident, anonymous */
 	MTAG_C_FILE,		/* bytes resident, files */
 	MTAG_C_SHMEM,		/* bytes resident, tmpfs, memfd, SysV and shared anonymous */
 	MTAG_C_SWAP,		/* bytes in swap */
-	MTAG_C_PEAK,		/* highest anon + file + shmem, a little too low: see mtag.7 */
+	MTAG_C_PEAK,		/* highest anon + file + shmem, slightly too low: see mtag.7 */
 	MTAG_C_VIRT,		/* bytes of virtual size */
 	MTAG_C_TOUCHED,		/* bytes ever first touched, cumulative */
 	MTAG_C_MMAPS,		/* calls, and below their bytes */
@@ -192,8 +192,8 @@ struct mtag_ioc_usage {
  * @buf_len:	in: bytes at @buf; out: bytes of the path with its NUL
  * @buf:	in: pointer
  *
- * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ERANGE (@buf_len too
- * small: what is needed is stored there); ESRCH.
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ERANGE (@buf_len is too
+ * small; the size needed is stored there); ESRCH.
  */
 struct mtag_ioc_path {
 	__u32 size;
@@ -220,13 +220,13 @@ struct mtag_ioc_path {
 
 enum {
 	MTAG_CMD_UNSPEC,
-	MTAG_CMD_INFO_GET,	/* do: what this module is and how it is doing */
+	MTAG_CMD_INFO_GET,	/* do: version, mode and health of the module */
 	MTAG_CMD_PROC_GET,	/* do with PROC_PID, dump: one message a process */
 	MTAG_CMD_TAG_GET,	/* dump, with PROC_PID or without: PROC_PID and TAGs */
 	MTAG_CMD_TRACK,		/* do with PROC_PID */
 	MTAG_CMD_UNTRACK,	/* do with PROC_PID */
 	MTAG_CMD_AUDIT,		/* do with PROC_PID: walk its page tables and compare */
-	MTAG_CMD_RESET,		/* do with PROC_PID: peaks start again from now */
+	MTAG_CMD_RESET,		/* do with PROC_PID: restart peaks from now */
 	MTAG_CMD_EVENT,		/* multicast */
 	__MTAG_CMD_MAX
 };
@@ -245,8 +245,8 @@ enum {
 	MTAG_A_PROC_SWAP,
 	MTAG_A_PROC_VIRT,	/* … to here */
 	MTAG_A_PROC_LOST,	/* u64, events that could not be recorded */
-	MTAG_A_PROC_OVERFLOW,	/* u64, tags refused for a limit, charged to their parent */
-	MTAG_A_PROC_REPAIRS,	/* u64, walks that mended the counters */
+	MTAG_A_PROC_OVERFLOW,	/* u64, tags refused by a limit, charged to their parent */
+	MTAG_A_PROC_REPAIRS,	/* u64, walks that repaired the counters */
 	MTAG_A_TAG,		/* nest of TAG_*, many in one message */
 	MTAG_A_TAG_ID,		/* u16 */
 	MTAG_A_TAG_PARENT,	/* u16; absent: a root */
@@ -256,10 +256,10 @@ enum {
 	MTAG_A_AUDIT_WALKED,	/* u64 bytes, present in the page tables */
 	MTAG_A_AUDIT_ACCOUNTED,	/* u64 bytes, sum over tags */
 	MTAG_A_AUDIT_DRIFT,	/* u64 pages, sum over tags and kinds of |counted - walked| */
-	MTAG_A_AUDIT_MIGRATING,	/* u64 pages charged to nobody while they migrate */
+	MTAG_A_AUDIT_MIGRATING,	/* u64 pages charged to no tag while they migrate */
 	MTAG_A_INFO_VERSION,	/* string, of the module */
 	MTAG_A_INFO_MODE,	/* string, "ftrace" or "kprobes" */
-	MTAG_A_INFO_INSTALLED,	/* u32, 1 while the hooks are in */
+	MTAG_A_INFO_INSTALLED,	/* u32, 1 while the hooks are installed */
 	MTAG_A_INFO_PROCS,	/* u32, processes tracked now */
 	MTAG_A_INFO_ENDED,	/* u64, spaces that died, all checked */
 	MTAG_A_INFO_DRIFT,	/* u64 pages, left over in spaces that died */
