@@ -56,11 +56,13 @@ ctl_src += ctl/main.c                                   # which of them
 example_src  := $(wildcard examples/*.c examples/*.cpp)
 bench_src    := $(wildcard bench/*.c)
 ktest_src    := $(wildcard tests/kernel/*.c)
+klib_src     := $(wildcard tests/kernel/lib/*.c)
 abi_src      := $(wildcard tests/abi/*.c tests/abi/*.cpp)
 unit_src     := $(wildcard tests/unit/*.c tests/unit/*.cpp)
 
 lib_so   := $(B)/lib/libmtag.so.$(SOVERSION)
 lib_a    := $(B)/lib/libmtag.a
+ktest_a  := $(B)/tests/kernel/lib.a
 ctl_bin  := $(if $(ctl_src),$(B)/bin/mtagctl)
 lib_bin  := $(if $(lib_src),$(lib_so) $(B)/lib/libmtag.so $(lib_a))
 examples := $(addprefix $(B)/,$(basename $(example_src)))
@@ -117,9 +119,8 @@ $(B)/bin/mtagctl: $(ctl_obj) $(lib_a)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell $(PKG) --libs $(ctl_pkgs)) -lm
 
 # ---- one program a file: examples, benchmarks, tests ----
-# A line "link: -lfoo …" in a program's source adds to its link line.
+# A line "link: -lfoo …" in a program's source adds to its link line: what only that program needs.
 link_of = $(shell sed -n 's|^[ /]\*\{0,1\}/* *link: *||p' $(1) | tr '\n' ' ')
-$(ktests): LDFLAGS += $(KTEST_LDFLAGS)
 libmtag := $(lib_a)
 
 $(B)/%: %.c $(libmtag)
@@ -129,6 +130,25 @@ $(B)/%: %.c $(libmtag)
 $(B)/%: %.cpp $(libmtag)
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
+
+# Kernel tests share the functions of tests/kernel/lib. They are linked with -z now: bound lazily, the first call of a
+# function runs the dynamic linker, which in a forked child maps 300 KiB of itself and of tables of symbols, and copies
+# a page of the stack. RSS would change between a measurement and the one that it is compared with, and the copy would
+# be charged to whichever tag is current.
+klib_obj := $(klib_src:%.c=$(B)/obj/%.o)
+$(klib_obj): $(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -c -o $@ $<
+
+$(ktest_a): $(klib_obj)
+	@mkdir -p $(@D)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) $(LDFLAGS) $(KTEST_LDFLAGS) -Wl,-z,now -MF $@.d -o $@ $< $(ktest_a) $(libmtag) \
+		$(call link_of,$<) -lm
 
 # Unit tests run on the host, checked by the compiler's sanitizers, library included. A unit test of
 # mtagctl's or the library's internals includes or names what it needs: "sources: ctl/model.c …".

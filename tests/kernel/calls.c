@@ -5,8 +5,7 @@
  *                 of this word size has; tags of threads; then NEXT, another build, is forked and executed
  *   executed      what NEXT is told to do
  */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/shm.h>

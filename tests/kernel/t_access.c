@@ -4,9 +4,10 @@
  * netlink, and gets the same answer, from processes of other users to those of other namespaces.
  */
 /* vm: timeout=300 */
-#include "netlink.h"
-#include "targets.h"
-#include "users.h"
+#include "lib/netlink.h"
+#include "lib/targets.h"
+#include "lib/users.h"
+#include <sys/mount.h>
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38

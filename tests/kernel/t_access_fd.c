@@ -4,11 +4,10 @@
  * other's tags, who hears events, and that nothing says where the kernel is.
  */
 /* vm: timeout=300 */
-// link: -Wl,-z,now
-#include "addresses.h"
-#include "handed.h"
-#include "netlink.h"
-#include "users.h"
+#include "lib/addresses.h"
+#include "lib/handed.h"
+#include "lib/netlink.h"
+#include "lib/users.h"
 
 /* ---- /dev/mtag: the file is nobody's ---- */
 static void device(void)
@@ -20,21 +19,21 @@ static void device(void)
 	in_child {
 		user(ALICE);
 		fd = must(open(MTAG_DEVICE, O_RDWR));
-		must0(attach(fd));
-		tag = make(fd, 0, "alice-secret");
+		must0(fd_attach(fd));
+		tag = fd_make(fd, 0, "alice-secret");
 		hand_over(fd);
-		is(path_of(fd, tag, path, sizeof(path)), 0, "who opened the file has her tag");
+		is(fd_path(fd, tag, path, sizeof(path)), 0, "who opened the file has her tag");
 	}
 	fd = taken();
 	in_child {
-		is(path_of(fd, 2, path, sizeof(path)), (uint64_t)-ESRCH,
+		is(fd_path(fd, 2, path, sizeof(path)), (uint64_t)-ESRCH,
 		   "a file that alice opened and attached by: root, who was handed it, is not attached");
-		is(attach(fd), 0, "he may attach himself by it");
-		is(path_of(fd, 2, path, sizeof(path)), (uint64_t)-ENOENT,
+		is(fd_attach(fd), 0, "he may attach himself by it");
+		is(fd_path(fd, 2, path, sizeof(path)), (uint64_t)-ENOENT,
 		   "and finds none of her tags");
-		tag = make(fd, 0, "root-secret");
+		tag = fd_make(fd, 0, "root-secret");
 		user(BOB);
-		is(path_of(fd, tag, path, sizeof(path)), 0,
+		is(fd_path(fd, tag, path, sizeof(path)), 0,
 		   "kept over setuid it is about the same process, and so are the tags");
 	}
 	close(fd);
@@ -44,8 +43,8 @@ static void device(void)
 		char number[16];
 
 		snprintf(number, sizeof(number), "%d", fd);
-		must0(attach(fd));
-		make(fd, 0, "parent-secret");
+		must0(fd_attach(fd));
+		fd_make(fd, 0, "parent-secret");
 		execl("/proc/self/exe", "t_access_fd", "inherited", number, NULL);
 		bail("exec");
 	}
@@ -59,7 +58,7 @@ static int inherited(int fd)
 {
 	char path[64];
 
-	return path_of(fd, 0, path, sizeof(path)) || path_of(fd, 2, path, sizeof(path)) != -ENOENT;
+	return fd_path(fd, 0, path, sizeof(path)) || fd_path(fd, 2, path, sizeof(path)) != -ENOENT;
 }
 
 /* ---- sockets: who opened one must be allowed, and who uses it ---- */
@@ -81,10 +80,10 @@ static pid_t gather(uid_t uid, const char *secret, int step)
 	if (uid)
 		user(uid);
 	fd = must(open(MTAG_DEVICE, O_RDWR));
-	must0(attach(fd));
+	must0(fd_attach(fd));
 	for (int i = 0; i < 200; i++) {
 		snprintf(name, sizeof(name), "%s-%d", secret, i);
-		make(fd, 0, name);
+		fd_make(fd, 0, name);
 	}
 	for (int i = 1; i < CROWD; i++) {
 		if (!child()) {
@@ -171,7 +170,7 @@ static void sockets(void)
 	refused(fd, of_root, "root asks for root's process by a socket of alice's");
 	in_child {
 		own = must(open(MTAG_DEVICE, O_RDWR));
-		must0(attach(own));
+		must0(fd_attach(own));
 		refused(fd, getpid(), "root asks for himself by a socket of alice's");
 	}
 	is(nl_ask(fd, MTAG_CMD_PROC_GET, 0, of_alice)->error, 0, "for her process he may");
@@ -201,7 +200,7 @@ static bool knows(int fd, uint32_t tag)
 {
 	char path[256];
 
-	return !path_of(fd, tag, path, sizeof(path));
+	return !fd_path(fd, tag, path, sizeof(path));
 }
 
 static bool told(const char *name)
@@ -217,12 +216,12 @@ static bool told(const char *name)
 
 static void as_alice(int fd)
 {
-	int tag = make(fd, 0, "made-as-root");
+	int tag = fd_make(fd, 0, "made-as-root");
 
 	user(ALICE);
 	ok(knows(fd, tag) && told("made-as-root"), "what a process made before is its own");
 	ok(knows(fd, ids->before), "and what its parent had made");
-	ids->alice = make(fd, ids->before, "alice-only");
+	ids->alice = fd_make(fd, ids->before, "alice-only");
 	ok(knows(fd, ids->alice) && told("alice-only"), "what it makes afterwards as well");
 	open_gate(service, 1);
 	pass_gate(service, 2);
@@ -243,15 +242,15 @@ static void as_bob(int fd)
 	   "bob knows what was made before he was forked");
 	ok(!knows(fd, ids->alice) && !told("alice-only"), "but not what alice made");
 	ok(!knows(fd, ids->later) && !told("root-later"), "nor what root made later");
-	is(make(fd, ids->alice, "below"), (uint64_t)-ENOENT, "and makes no tags below hers");
-	is(set_default(fd, ids->alice), (uint64_t)-ENOENT, "nor is hers his default");
+	is(fd_make(fd, ids->alice, "below"), (uint64_t)-ENOENT, "and makes no tags below hers");
+	is(fd_default(fd, ids->alice), (uint64_t)-ENOENT, "nor is hers his default");
 	in_child {
 		ok(!knows(fd, ids->alice) && !told("alice-only"), "his children learn no more");
 	}
 	/* A number is but a number: pages are charged to it, under no name. */
 	t.word = (uintptr_t)word;
 	*(volatile uint32_t *)word = 0;
-	must0(call(fd, MTAG_IOC_THREAD, &t));
+	must0(fd_call(fd, MTAG_IOC_THREAD, &t));
 	*(volatile uint32_t *)word = ids->alice;
 	for (int i = 0; i < 16; i++)
 		((volatile char *)data)[i * PG] = 1;
@@ -272,8 +271,8 @@ static void relatives(void)
 	}
 	service = gate();
 	ids = (void *)gate();
-	must0(attach(fd));
-	ids->before = make(fd, 0, "before");
+	must0(fd_attach(fd));
+	ids->before = fd_make(fd, 0, "before");
 	alice = child();
 	if (!alice) {
 		as_alice(fd);
@@ -285,7 +284,7 @@ static void relatives(void)
 		_exit(0);
 	}
 	pass_gate(service, 1);
-	ids->later = make(fd, 0, "root-later");
+	ids->later = fd_make(fd, 0, "root-later");
 	ok(knows(fd, ids->later) && !knows(fd, ids->alice),
 	   "root has his own, and hers are not his");
 	is(strstr(ctl(&status, "-j show %d", alice), "alice-only") != NULL, 1,
@@ -312,7 +311,7 @@ static int join(void)
 static void something_happens(void)
 {
 	in_child
-		must0(attach(must(open(MTAG_DEVICE, O_RDWR))));
+		must0(fd_attach(must(open(MTAG_DEVICE, O_RDWR))));
 }
 
 static void events(void)
@@ -359,8 +358,8 @@ static void addresses(void)
 	is(has_address("0xffffffff81000000", 18) && has_address("FFFF888012345678", 16) &&
 		   !has_address("aaaaffff12345678 ffff1234", 25),
 	   1, "an address would be noticed");
-	must0(attach(mtag_fd()));
-	make(mtag_fd(), 0, "some");
+	must0(fd_attach(mtag_fd()));
+	fd_make(mtag_fd(), 0, "some");
 	for (size_t i = 0; i < COUNT(dumps); i++) {
 		heard = nl_ask(fd, dumps[i], NLM_F_DUMP, 0);
 		ok(heard->messages && !has_address(heard->buf, heard->len),
@@ -401,13 +400,13 @@ static void totals(void)
 
 	for (int i = 0; i < 20; i++) {
 		snprintf(name, sizeof(name), "filler %d", i);
-		make(fd, 0, name);
+		fd_make(fd, 0, name);
 	}
 	for (size_t i = 0; i < COUNT(names); i++) {
 		uint64_t before = settled_memory();
 
 		snprintf(name, sizeof(name), "%s", names[i]);
-		must(make(fd, 0, name) < 0 ? -1 : 0);
+		must(fd_make(fd, 0, name) < 0 ? -1 : 0);
 		grown[i] = health("memory") - before;
 	}
 	is(grown[0], grown[1], "the total of memory does not tell how long a name is");

@@ -4,8 +4,7 @@
  * who reads or tracks it, until they are killed, and nobody else, not even those who use netlink otherwise.
  */
 /* vm: timeout=300 */
-// link: -Wl,-z,now
-#include "netlink.h"
+#include "lib/netlink.h"
 
 #define FAMILY "l2tp_netlink" /* a module that registers a family of generic netlink */
 

@@ -4,10 +4,10 @@
  * fail and kills nobody, and there is a limit to everything even without one.
  */
 /* vm: timeout=300 repairs=2 */
-// link: -Wl,-z,now
-#include "keepers.h"
-#include "netlink.h"
-#include "users.h"
+#include "lib/keepers.h"
+#include "lib/netlink.h"
+#include "lib/users.h"
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 #define LIMIT (8 * MIB)

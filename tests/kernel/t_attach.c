@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attaching and being tracked while other threads of the process map, touch, unmap and fork. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define THREADS 3
 #define ROUNDS	30

@@ -4,8 +4,7 @@
  * cut by the page table, moved, truncated, punched, reclaimed, collapsed.
  */
 /* vm: group=mthp timeout=600 */
-// link: -Wl,-z,now
-#include "model.h"
+#include "lib/model.h"
 
 #define MOUNT "/run/mtag-batch"
 #define LEN   (4 * HPAGE)

@@ -5,8 +5,7 @@
  * of which the kernel itself counts nothing.
  */
 /* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=200 only=6.12,6.12-rt,7.2 because="smaps counts it wrongly" */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define MOUNT "/run/mtag-dax"
 #define LEN   (4 * HPAGE)

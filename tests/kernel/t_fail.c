@@ -4,10 +4,9 @@
  * answer by trying again, or a counted loss; never a wrong total. See failnth/failnth.c for what counts.
  */
 /* vm: group=fail mem=1G timeout=600 repairs=any because="each allocation that fails in a hook may cost one" */
-// link: -Wl,-z,now
-#include "fail_each.h"
-#include "fail_fork.h"
-#include "uffd_move.h"
+#include "lib/fail_each.h"
+#include "lib/fail_fork.h"
+#include "lib/uffd_move.h"
 #include <sys/ipc.h>
 #include <sys/shm.h>
 

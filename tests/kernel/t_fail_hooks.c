@@ -5,9 +5,8 @@
  */
 /* vm: group=fail mem=1G timeout=300 repairs=any because="each allocation that fails in a hook may cost one" */
 /* vm: group=fail mem=1G timeout=3600 repairs=any because="each allocation that fails in a hook may cost one" long=1 args=24 */
-// link: -Wl,-z,now
-#include "load.h"
-#include "fail.h"
+#include "lib/load.h"
+#include "lib/fail.h"
 
 #define N      128
 #define ROUNDS 3

@@ -5,9 +5,8 @@
  */
 /* vm: group=fail mem=1G timeout=300 */
 /* vm: group=fail mem=1G timeout=7200 long=1 args=every */
-// link: -Wl,-z,now
-#include "lib.h"
-#include "fail.h"
+#include "lib/test.h"
+#include "lib/fail.h"
 
 static bool each_one, wrong;
 

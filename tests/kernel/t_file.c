@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 3: file and shared memory belong to the tag that mapped it. */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <sys/shm.h>
 
 #define N 64

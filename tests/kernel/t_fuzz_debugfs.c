@@ -4,8 +4,7 @@
  * and while all does no read fails, none tells an address of the kernel, and no open file lets the module go.
  */
 /* vm: timeout=900 */
-// link: -Wl,-z,now
-#include "fuzz.h"
+#include "lib/fuzz.h"
 
 #define PROCESSES 4
 #define DIR	  "/sys/kernel/debug/mtag/"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What fuzzing, and reading with an attacker's eye, has found. */
-// link: -Wl,-z,now
-#include "fuzz.h"
+#include "lib/fuzz.h"
+#include "lib/fuzz_netlink.h"
 #include <sys/sysinfo.h>
 
 #define SECRET "of-another-user"

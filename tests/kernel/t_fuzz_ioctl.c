@@ -4,10 +4,9 @@
  * documented contract knows. As root, as nobody, as root of a user namespace.
  */
 /* vm: timeout=1800 */
-// link: -Wl,-z,now
-#include "fuzz_args.h"
-#include "fuzz_tree.h"
-#include "fuzz_words.h"
+#include "lib/fuzz_args.h"
+#include "lib/fuzz_tree.h"
+#include "lib/fuzz_words.h"
 #include <limits.h>
 #include <sys/resource.h>
 
@@ -38,7 +37,7 @@ static void noise_words(union any *arg, unsigned i)
 
 static void noise_call(void)
 {
-	unsigned i = below(&rng, COUNT(calls));
+	unsigned i = below(&rng, CALLS);
 	unsigned long request = calls[i];
 	bool usable;
 	union any arg;
@@ -89,7 +88,7 @@ static void try_child(void)
 		fault(&e, !id && nodes[parent].depth == MTAG_DEPTH_MAX, ENAMETOOLONG);
 		fault(&e, !id && nr_nodes >= max_tags + MTAG_ID_FIRST, ENOSPC);
 	}
-	error = call(2, &arg, &e);
+	error = try_call(2, &arg, &e);
 	expect(among(&e, error), "CHILD of %u, %zu bytes: %s", parent, len, strerror(-error));
 	if (error)
 		return;
@@ -111,7 +110,7 @@ static void try_default(void)
 	arg.def.flags = zero(&e);
 	arg.def.tag = tag;
 	fault(&e, tag == MTAG_ID_KSM || !exists(tag), ENOENT);
-	error = call(3, &arg, &e);
+	error = try_call(3, &arg, &e);
 	expect(among(&e, error), "DEFAULT %u: %s", tag, strerror(-error));
 	if (error)
 		return;
@@ -131,7 +130,7 @@ static void try_usage(void)
 	arg.usage.pad = zero(&e);
 	arg.usage.tag = tag;
 	fault(&e, !exists(tag), ENOENT);
-	error = call(5, &arg, &e);
+	error = try_call(5, &arg, &e);
 	expect(among(&e, error), "USAGE of %u: %s", tag, strerror(-error));
 	for (int i = 0; !error && i < MTAG_C_NR; i++)
 		expect(arg.usage.counters[i] < 1ULL << 48, "USAGE of %u: counter %d is %#llx", tag,
@@ -161,7 +160,7 @@ static void try_path(void)
 	}
 	fault(&e, !exists(tag), ENOENT);
 	fault(&e, need > room, ERANGE);
-	error = call(6, &arg, &e);
+	error = try_call(6, &arg, &e);
 	expect(among(&e, error), "PATH of %u, %zu bytes for %zu: %s", tag, room, need,
 	       strerror(-error));
 	if (!error)
@@ -212,7 +211,7 @@ static void try_range(void)
 		arg.range.pad = 1;
 		fault(&e, true, EINVAL);
 	}
-	error = call(4, &arg, &e);
+	error = try_call(4, &arg, &e);
 	/* It may end within a mapping that is retagged whole or not at all, or in the stack's guard. */
 	if (!e.nr && (addr < (uintptr_t)ground || addr + len > (uintptr_t)ground + PAGES * PG) &&
 	    error == -EINVAL)

@@ -5,8 +5,8 @@
  * user namespace.
  */
 /* vm: timeout=1800 */
-// link: -Wl,-z,now
-#include "fuzz.h"
+#include "lib/fuzz.h"
+#include "lib/fuzz_netlink.h"
 
 #define SOCKETS 8
 #define SECRET	"secret"

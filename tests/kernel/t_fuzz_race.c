@@ -5,8 +5,9 @@
  * audit, reset, untrack and track the process. Afterwards it is exact. As root, as nobody, as root of a user namespace.
  */
 /* vm: group=parallel thread=multi mem=1G timeout=1800 */
-// link: -Wl,-z,now
-#include "fuzz.h"
+#include "lib/fuzz.h"
+#include "lib/fuzz_netlink.h"
+#include "lib/keepers.h"
 #include <setjmp.h>
 
 #define SLOTS 8

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Guard regions: what they replace ends, what they are is nobody's, in memory and in files. */
 /* vm: timeout=400 only=7.2 because="no guard regions" */
-// link: -Wl,-z,now
-#include "model.h"
+#include "lib/model.h"
 
 /* Of kernels newer than the libc's headers. */
 #ifndef MADV_GUARD_INSTALL

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* hugetlb pages are no RSS, neither for the kernel nor for mtag. */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N 4
 

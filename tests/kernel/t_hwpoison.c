@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory failure: a poisoned page leaves the process, and its owner's account. */
 /* vm: group=parallel thread=multi mem=1G */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #ifndef MADV_HWPOISON
 #define MADV_HWPOISON 100

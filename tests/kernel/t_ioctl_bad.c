@@ -2,8 +2,7 @@
 /* Bad input to /dev/mtag and bad tag words: a clear error each, and nothing changed. */
 /* vm: timeout=300 */
 /* vm: timeout=300 args=nobody */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N 16
 

@@ -4,8 +4,7 @@
  * keeps nothing of who ended meanwhile.
  */
 /* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 only=6.1,6.12,7.2 because="no kprobes on PREEMPT_RT" repairs=any */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N	 64
 #define CHILDREN 20

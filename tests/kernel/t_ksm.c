@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* KSM: merged pages keep adding up, within a process, between tags and between trees. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 repairs=1 */
-// link: -Wl,-z,now
-#include "lib.h"
-#include "keepers.h"
+#include "lib/test.h"
+#include "lib/keepers.h"
 
 #define KSM "/sys/kernel/mm/ksm/"
 #define N   64

@@ -4,7 +4,7 @@
  * for long: a thread that is to run at a certain time does. The clock counts instructions.
  */
 /* vm: only=6.1 stock=1 because="it is the same on all, and the clock that counts instructions is slow; sanitizers wait" icount=1 group=latency append=preempt=full module=linger_ms=3600000,max_tags=16000 timeout=900 */
-#include "lib.h"
+#include "lib/test.h"
 
 #include <sched.h>
 

@@ -2,7 +2,7 @@
 /* What ends at a bad moment: words, execs, task works, and a load that fails. */
 /* vm: group=load mem=2G module=linger_ms=200 timeout=600 */
 #include <linux/userfaultfd.h>
-#include "load.h"
+#include "lib/load.h"
 
 static const struct timespec a_while = {.tv_nsec = 1000000};
 

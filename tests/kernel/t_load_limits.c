@@ -4,7 +4,7 @@
  * every total right.
  */
 /* vm: group=load mem=2G module=linger_ms=200 timeout=300 */
-#include "load.h"
+#include "lib/load.h"
 
 static size_t make_tags(size_t n, mtag_t *first)
 {

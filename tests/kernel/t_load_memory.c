@@ -8,7 +8,7 @@
 /* vm: group=stress mem=600M timeout=420 args=2 */
 /* vm: group=stress-long mem=600M timeout=7200 long=1 args=75 */
 #include <sys/pidfd.h>
-#include "load.h"
+#include "lib/load.h"
 
 #ifndef SYS_process_mrelease
 #define SYS_process_mrelease 448

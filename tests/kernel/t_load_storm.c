@@ -9,7 +9,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
-#include "load.h"
+#include "lib/load.h"
 
 /* ---- readers that stop reading ---- */
 

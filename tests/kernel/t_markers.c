@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What userfaultfd leaves in page tables, besides pages: write-protection, poison, minor faults. */
 /* vm: timeout=400 */
-// link: -Wl,-z,now
-#include "model.h"
+#include "lib/model.h"
 #include <linux/userfaultfd.h>
 
 /* Of kernels newer than the libc's headers. */

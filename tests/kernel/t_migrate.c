@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2: the owner follows the contents to another page frame, by compaction and by soft-offlining. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Pages stay charged while they migrate: a tag has its pages at any instant, whatever moves them meanwhile. */
 /* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N	 1024
 #define READINGS 3000

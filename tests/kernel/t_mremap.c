@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 4: mremap in all its forms keeps owners, and ranges their tag. */
 /* vm: group=parallel thread=multi mem=1G */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N 96
 

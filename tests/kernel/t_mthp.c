@@ -4,9 +4,8 @@
  * and forked in part, split, migrated, merged, collapsed, retagged.
  */
 /* vm: group=mthp timeout=900 only=6.12,7.2 because="no such folios" */
-// link: -Wl,-z,now
-#include "mthp.h"
-#include "mthp_collapse.h"
+#include "lib/mthp.h"
+#include "lib/mthp_collapse.h"
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: messages cut short or of wrong types, dead pids, and what nobody may see and do. */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>

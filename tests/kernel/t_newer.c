@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Calls that came with the kernels of the last years, each where it exists. */
 /* vm: timeout=400 */
-// link: -Wl,-z,now
-#include "model.h"
+#include "lib/model.h"
 
 /* Of kernels newer than the libc's headers. */
 #ifndef SYS_mseal

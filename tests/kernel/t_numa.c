@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 between nodes of memory: pages and folios of every size, moved by policy and by request. */
 /* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=400 */
-// link: -Wl,-z,now
-#include "model.h"
+#include "lib/model.h"
 #include <linux/mempolicy.h>
 
 static mtag_t a, b, d, w, third[3];

@@ -4,8 +4,7 @@
  * unmap the old one, at every number of pages at which the module might look.
  */
 /* vm: group=peak mem=1G cpus=1 timeout=300 */
-// link: -Wl,-z,now
-#include "netlink.h"
+#include "lib/netlink.h"
 
 #define N	 40
 #define RESIDUES 64 /* pages that a CPU adds before it looks at the peak */

@@ -4,8 +4,7 @@
  * of KVM. They are their mapper's, and go to another tag all together.
  */
 /* vm: group=kvm mem=1G timeout=120 repairs=1 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <linux/kvm.h>
 
 static mtag_t a, b;

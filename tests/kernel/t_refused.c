@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 4 for calls that the kernel refuses late, when it has begun to act on them already. */
 /* vm: timeout=300 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <sys/resource.h>
 
 #define N 64

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bugs that reviewers found: what they did to the module, one function for each. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <linux/io_uring.h>
 #include <sys/mount.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 1: anonymous memory belongs to the tag that first touched it, whatever the way of touching. */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <alloca.h>
 
 #define N 64

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 and I3: the owner stays with the contents in swap, on zram and in a swap file. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
-#include "keepers.h"
+#include "lib/test.h"
+#include "lib/keepers.h"
 
 #define N 256
 

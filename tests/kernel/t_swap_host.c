@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* I5 on a host that swaps: what others swap concerns nobody who is tracked, nor does it cost them anything. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N	  128
 #define ROUNDS	  8

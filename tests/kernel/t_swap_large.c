@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 and I3 for large folios: out to swap as a whole, back as a whole or in parts. */
 /* vm: group=mthp timeout=900 only=6.12,7.2 because="no such folios" */
-// link: -Wl,-z,now
-#include "model.h"
+#include "lib/model.h"
 
 #define MANY 8
 

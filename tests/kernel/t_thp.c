@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 for transparent huge pages: allocation, split, fork, collapse with several owners and holes. */
 /* vm: timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define THP "/sys/kernel/mm/transparent_hugepage/"
 #define SUB (HPAGE / PG)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* I4 under load: threads that change tags at every page while others map, move and unmap. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define TOUCHERS 4
 #define MAPPERS	 3

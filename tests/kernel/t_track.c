@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tracking from outside: track, untrack, run, by thread; inherited over thread, fork, vfork and exec. */
 /* vm: timeout=400 */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N 128
 

@@ -4,8 +4,7 @@
  * an older child shares with them stays that child's. A child is tracked later than its parent, which ends.
  */
 /* vm: group=parallel thread=multi mem=1G timeout=300 repairs=any because="who reads while a relative becomes untagged reads again" */
-// link: -Wl,-z,now
-#include "keepers.h"
+#include "lib/keepers.h"
 
 #define N      256
 #define ROUNDS 8

@@ -2,8 +2,7 @@
 /* The tag tree and its limits: each has a clear error, and the charge goes to the parent. */
 /* vm: timeout=300 */
 /* vm: timeout=400 args=limit */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N 16
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* userfaultfd: pages that another thread or another process puts in. */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <linux/userfaultfd.h>
 #include <poll.h>
 

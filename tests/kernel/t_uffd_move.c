@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 for UFFDIO_MOVE: contents change their place in the process, and keep their owner. */
 /* vm: timeout=400 only=6.12,6.12-rt,7.2 because="no UFFDIO_MOVE" */
-// link: -Wl,-z,now
-#include "model.h"
-#include "uffd_move.h"
+#include "lib/model.h"
+#include "lib/uffd_move.h"
 #include <poll.h>
 
 #define N   256

@@ -5,9 +5,8 @@
  * the kernels of our own.
  */
 /* vm: group=unload mem=1G timeout=900 module=linger_ms=1 */
-// link: -Wl,-z,now
-#include "lib.h"
-#include "fail.h"
+#include "lib/test.h"
+#include "lib/fail.h"
 
 #define STALL_MS 150
 

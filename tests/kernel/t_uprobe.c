@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Uprobes replace a file page by an anonymous copy from outside, and take it away again. */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N	8
 #define TRACING "/sys/kernel/tracing/"

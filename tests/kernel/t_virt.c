@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 4, I2 and event counts: virtual size belongs to the tag that mapped it; calls to their caller's. */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 #include <alloca.h>
 #include <sys/shm.h>
 

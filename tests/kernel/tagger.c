@@ -6,8 +6,7 @@
  *   absent        without the module: every call is a no-op; prints TAP
  *   outlive       attached; for each line on stdin does all calls again and says how it went
  */
-// link: -Wl,-z,now
-#include "lib.h"
+#include "lib/test.h"
 
 #define N 64
 

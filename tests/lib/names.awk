@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # awk -f names.awk FILE…: for each test among the files of tests/kernel, t_NAME, a line: its name, and the files
-# that it is made of: its own; those it has the names of, as headers, scripts and programs; and so on. What says
-# in a header that a test does something does not make that test a part of all.
+# that it is made of: its own; those that it names, as headers, scripts and programs; and so on. A header of
+# tests/kernel/lib stands for its source, too. A header that mentions a test does not make that test a part of all.
 FNR == 1 {
 	file = FILENAME
 	path = file
 	sub(/^tests\/kernel\//, "", path)
 	name = path
-	# What is in a directory is a program of its name, and a program is called without what follows the dot.
-	sub(path ~ /\// ? "/.*" : "\\.c$", "", name)
+	# What is in another directory is a program of its name, and a program is called without what follows the dot.
+	if (!sub(/^lib\//, "", name))
+		sub(path ~ /\// ? "/.*" : "\\.c$", "", name)
+	else
+		sub(/\.c$/, ".h", name)
 	if (path ~ /^t_/)
 		sub(/\.sh$/, "", name)
 	files[name] = files[name] " " file

@@ -145,12 +145,13 @@ check "log: for another process it is" failing 1 "${killed/185/186}" "${no_page[
 # shellcheck source=tests/lib/kept.sh
 . tests/lib/kept.sh
 cache=$tmp
-mkdir -p "$tmp/kernels" "$tmp/tree"/{docs,kmod,tests/{kernel,unit}}
+mkdir -p "$tmp/kernels" "$tmp/tree"/{docs,kmod,tests/{kernel/lib,unit}}
 ln -s a "$tmp/kernels/6.1"
 cd "$tmp/tree" || exit
 git init -q
 git -c user.name=t -c user.email=t@localhost commit -q --allow-empty -m 1
-for file in kmod/main.c docs/mtag.md tests/unit/text.c tests/kernel/{own,other}.h tests/kernel/t_{one.c,two.sh}; do echo new >"$file"; done
+for file in kmod/main.c docs/mtag.md tests/unit/text.c tests/kernel/{own,other}.h \
+	tests/kernel/lib/{shared,other}.{c,h} tests/kernel/t_{one.c,two.sh}; do echo new >"$file"; done
 line=$'7\t0\t1\t12\t6.1\tt_two\t''tests/kernel/t_two.sh 5'
 counted=$'6.1 # counts: tags=1\n6.1 # counts: tags=2'
 two() { kept_file "tests/kernel/t_two.sh ${1:-5}" 6.1 "${2:-how}"; }
@@ -179,6 +180,13 @@ kept_open "$tmp/kept"
 keep "$(two)" name "$line" ''
 echo newer >tests/kernel/own.h
 check "kept: nor when a header does of what it runs" not_again
+echo '#include "lib/shared.h"' >tests/kernel/own.h
+kept_open "$tmp/kept"
+keep "$(two)" name "$line" ''
+echo newer >tests/kernel/lib/other.c
+check "kept: for as long as only that changes in tests/kernel/lib which it does not use" again
+echo newer >tests/kernel/lib/shared.c
+check "kept: not when the source does that belongs to a header of its" not_again
 keep "$(two)" name "$line" ''
 echo newer >kmod/main.c
 check "kept: nor any other source" not_again

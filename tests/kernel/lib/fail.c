@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Failing allocations, by the module of tests/kernel/failnth.
+ *
+ *	for (int n = 1; …; n++) { fail_arm(getpid(), n); what may fail; if (!fail_disarm(NULL)) break; … }
+ */
+#include "fail.h"
+#include <libgen.h>
+
+/* What was failed in this test, for "# counts:". In shared memory. */
+static atomic_int *fail_total;
+
+int module_load(const char *path, const char *params)
+{
+	int fd = must(open(path, O_RDONLY | O_CLOEXEC)), error = 0;
+
+	if (syscall(SYS_finit_module, fd, params, 0))
+		error = -errno;
+	close(fd);
+	return error;
+}
+
+int module_unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+int module_unload_soon(const char *name)
+{
+	int error = 0;
+
+	until((error = module_unload(name)) != -EAGAIN && error != -EBUSY && error != -EINTR, 60);
+	return error;
+}
+
+const char *module_path(void)
+{
+	const char *path = getenv("MTAG_MODULE");
+
+	if (!path)
+		bail("no MTAG_MODULE");
+	return path;
+}
+
+void fail_set(const char *parameter, long value)
+{
+	/* Addresses are unsigned, a process is not. */
+	const char *format = strcmp(parameter, "pid") ? "%lu" : "%ld";
+	char path[128];
+	int error;
+
+	snprintf(path, sizeof(path), FAIL_DIR "%s", parameter);
+	/* The write itself may be what fails. */
+	if (!until(!(error = spew(path, format, value)) || error != -ENOMEM, 10) || error)
+		bail("%s = %ld: %s", path, value, strerror(-error));
+}
+
+void fail_begin(void)
+{
+	char path[512], dir[512];
+	int error;
+
+	fail_total =
+		must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	snprintf(dir, sizeof(dir), "%s", module_path());
+	snprintf(path, sizeof(path), "%s/failnth/failnth.ko", dirname(dir));
+	if (access(path, R_OK))
+		bail("no %s: make failnth KERNEL=…", path);
+	error = module_load(path, "");
+	if (error && error != -EEXIST)
+		bail("load %s: %s", path, strerror(-error));
+}
+
+void fail_end(void)
+{
+	int error = module_unload_soon("failnth");
+
+	if (error)
+		ok(false, "failnth unloads (%s)", strerror(-error));
+	diag("counts: injected=%d", *fail_total);
+}
+
+void fail_beneath(unsigned long begin, unsigned long end)
+{
+	fail_set("end", 0);
+	fail_set("begin", begin);
+	fail_set("end", end);
+}
+
+void fail_beneath_mtag(void)
+{
+	unsigned long at, size, base, end, other, last = 0;
+	char *line, *type;
+
+	sh("grep '^mtag ' /proc/modules >/tmp/fail.module; grep '\\[mtag\\]$' /proc/kallsyms >/tmp/fail.symbols");
+	line = slurp("/tmp/fail.module");
+	if (!line || sscanf(line, "mtag %lu %*s %*s %*s %lx", &size, &base) != 2)
+		bail("where is mtag?");
+	for (line = slurp("/tmp/fail.symbols"); line && *line; line = strchr(line, '\n') + 1) {
+		at = strtoul(line, &type, 16);
+		if (strncasecmp(type, " t ", 3) || at < base || at >= base + size)
+			continue;
+		last = at > last ? at : last;
+	}
+	/* A module's text ends with a page. */
+	end = (last | (PG - 1)) + 1;
+	/* Newer kernels list what has run at load, too, where failnth is now. */
+	sh("grep '^failnth ' /proc/modules >/tmp/fail.module");
+	line = slurp("/tmp/fail.module");
+	if (line && sscanf(line, "failnth %*s %*s %*s %*s %lx", &other) == 1 && other > base &&
+	    other < end)
+		end = other;
+	fail_beneath(base, end);
+}
+
+void fail_arm(pid_t pid, int n)
+{
+	fail_set("pid", pid);
+	fail_set("nth", n);
+}
+
+int fail_disarm(char what[128])
+{
+	int failed = -1, asked, at = 0;
+	char *text;
+
+	fail_set("pid", 0);
+	if (!until((text = slurp(FAIL_DIR "nth")), 10) ||
+	    sscanf(text, "%d %d %n", &failed, &asked, &at) != 2)
+		bail("read nth");
+	if (what)
+		snprintf(what, 128, "%.*s", (int)strcspn(text + at, "\n"), text + at);
+	fail_set("nth", 0);
+	atomic_fetch_add(fail_total, failed);
+	return failed;
+}
+
+int fail_count(void)
+{
+	char *text = slurp(FAIL_DIR "nth");
+
+	return text ? atoi(text) : -1;
+}

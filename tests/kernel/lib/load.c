@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * For the tests of load: what the module had and said before, and must have and say again when all is
+ * over; and that what takes time does not take the square of it.
+ */
+#include "load.h"
+
+/* Pages pinned in this guest: nobody but mtag keeps any. */
+static int64_t pinned_pages(void)
+{
+	spew("/proc/sys/vm/stat_refresh", "1");
+	return vmstat("nr_foll_pin_acquired") - vmstat("nr_foll_pin_released");
+}
+
+void set_limit(const char *name, uint64_t value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), PARAMETER("%s"), name);
+	must0(spew(path, "%" PRIu64, value));
+}
+
+static void load_read(struct load *l)
+{
+	l->memory = health("memory");
+	l->ended = health("ended");
+	l->drift = health("drift");
+	l->dirty_ended = health("dirty_ended");
+	l->lost = health("lost");
+	l->overflow = health("overflow");
+	l->bad_word = health("bad_word");
+	l->pins = pinned_pages();
+}
+
+struct load load_begin(void)
+{
+	struct load l;
+
+	khugepaged_goes_on();
+	if (!idle())
+		bail("mtag does not become idle");
+	load_read(&l);
+	return l;
+}
+
+void no_loss(const struct load *before, const char *what)
+{
+	struct load l;
+
+	if (!until((visit_cpus(), !health("tracked")), 120))
+		diag("%" PRIu64 " processes are tracked", health("tracked"));
+	load_read(&l);
+	is(l.dirty_ended, before->dirty_ended, "%s: nobody ended unmended", what);
+	is(l.lost, before->lost, "%s: nothing was lost", what);
+	is(l.overflow, before->overflow, "%s: no limit was hit", what);
+}
+
+struct load load_end(const struct load *before)
+{
+	struct load l;
+
+	ok(idle(), "nothing stays tracked, and the hooks go out");
+	until(pinned_pages() <= before->pins && health("memory") <= before->memory, 30);
+	load_read(&l);
+	is(l.memory, before->memory, "the module's memory is what it was at the start");
+	is(l.pins, before->pins, "no page stays pinned");
+	is(l.drift, before->drift, "all counters of who ended were 0");
+	is(l.bad_word, before->bad_word, "no tag was a wrong number");
+	return l;
+}
+
+void linear(const char *what, size_t few, double took_few, size_t many, double took_many)
+{
+	ok(took_many <= 2.5 * took_few * many / few + 1,
+	   "%s: %zu take %.2f s, %zu take %.2f s: not the square", what, few, took_few, many,
+	   took_many);
+}
+
+_Noreturn void rest(void)
+{
+	for (;;)
+		pause();
+}
+
+struct audit audit_all(void)
+{
+	struct audit a = {0};
+	int status;
+	char *text = ctl(&status, "-j audit"), *object;
+
+	while ((object = json_next(&text))) {
+		a.rows++;
+		a.drift += json_u64(object, "drift_pages");
+		a.lost += json_u64(object, "lost");
+		a.overflow += json_u64(object, "overflow");
+	}
+	return a;
+}
+
+unsigned int random_below(unsigned int n)
+{
+	static _Thread_local unsigned int seed;
+
+	if (!seed)
+		seed = gettid() * 2654435761u + 1;
+	return rand_r(&seed) % n;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Swap, and a file system whose pages are no tmpfs's. */
+#ifndef MTAG_TESTS_SWAP_H
+#define MTAG_TESTS_SWAP_H
+
+#include "tap.h"
+
+#define FS "/run/mtag-fs"
+
+/* ext4 on a RAM disk at FS. Its pages are file pages; the RAM disk's own are not reclaimable. */
+bool real_fs(void);
+
+bool swap_zram(void);
+bool swap_file(void);
+int swapoff_all(void);
+
+/* Reclaims a range; true once all of it is in swap. */
+bool page_out(void *start, size_t len);
+
+/* Reclaims what goes of a range: not what others share, say. */
+void reclaim(void *start, size_t len);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the kernel says of pages, which mtag's answers are compared with: smaps, status, pagemap; bytes.
+ */
+#include "truth.h"
+#include "files.h"
+
+/* Sums over the mappings of a process that lie wholly within [start, end). */
+static struct smaps smaps_of(pid_t pid, const void *start, const void *end)
+{
+	static const struct {
+		const char *name;
+		size_t offset;
+	} keys[] = {
+		{"Size:", offsetof(struct smaps, size)},
+		{"Rss:", offsetof(struct smaps, rss)},
+		{"Anonymous:", offsetof(struct smaps, anon)},
+		{"Swap:", offsetof(struct smaps, swap)},
+		{"AnonHugePages:", offsetof(struct smaps, huge)},
+		{"ShmemPmdMapped:", offsetof(struct smaps, huge)},
+	};
+	struct smaps sum = {0};
+	bool inside = false;
+	char path[64], *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps", pid);
+	line = slurp(path);
+	if (!line)
+		bail("read %s", path);
+	for (; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+		/* sscanf() would look for the end of all the text, line after line. */
+		char *dash, *blank;
+		uint64_t from = strtoull(line, &dash, 16), to;
+
+		if (dash > line && *dash == '-') {
+			to = strtoull(dash + 1, &blank, 16);
+			if (*blank != ' ')
+				bail("%s: a mapping's line is odd", path);
+			inside = from >= (uintptr_t)start && to <= (uintptr_t)end;
+			sum.vmas += inside;
+			continue;
+		}
+		for (size_t i = 0; inside && i < COUNT(keys); i++) {
+			size_t n = strlen(keys[i].name);
+
+			if (!strncmp(line, keys[i].name, n))
+				*(uint64_t *)((char *)&sum + keys[i].offset) +=
+					strtoull(line + n, NULL, 10) * KIB;
+		}
+	}
+	return sum;
+}
+
+struct smaps smaps(const void *start, size_t len)
+{
+	return smaps_of(getpid(), start, (const char *)start + len);
+}
+
+void flush_rss(void)
+{
+	static char *page;
+
+	if (!page)
+		page = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				 0));
+	*(volatile char *)page = 1;
+	must(madvise(page, PG, MADV_DONTNEED));
+}
+
+uint64_t poisoned_bytes;
+
+struct truth truth_of(pid_t pid)
+{
+	struct truth t = {0};
+	struct smaps all;
+	char path[64], *text;
+
+	if (pid == getpid())
+		flush_rss();
+	all = smaps_of(pid, NULL, (void *)UINTPTR_MAX);
+	t.rss = all.rss;
+	t.anon = all.anon;
+	if (pid == getpid()) {
+		t.rss -= poisoned_bytes;
+		t.anon -= poisoned_bytes;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	text = slurp(path);
+	if (!text)
+		bail("read %s", path);
+	t.virt = field(text, "VmSize") * KIB;
+	t.swap = field(text, "VmSwap") * KIB;
+	return t;
+}
+
+uint64_t *pagemap(const void *start, size_t pages, uint64_t *word)
+{
+	int fd = must(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+
+	if (pread(fd, word, pages * 8, (uintptr_t)start / PG * 8) != (ssize_t)pages * 8)
+		bail("read pagemap");
+	close(fd);
+	return word;
+}
+
+uint64_t pfn_of(const void *address)
+{
+	uint64_t word;
+
+	pagemap(address, 1, &word);
+	return word & PAGEMAP_PRESENT ? word & PAGEMAP_PFN : 0;
+}
+
+static uint64_t kpageflags(uint64_t pfn)
+{
+	uint64_t flags = 0;
+	int fd = must(open("/proc/kpageflags", O_RDONLY | O_CLOEXEC));
+
+	if (pread(fd, &flags, 8, pfn * 8) != 8)
+		bail("read kpageflags");
+	close(fd);
+	return flags;
+}
+
+uint64_t present(const void *start, size_t len)
+{
+	uint64_t word, sum = 0;
+
+	for (size_t at = 0; at < len; at += PG) {
+		pagemap((const char *)start + at, 1, &word);
+		if ((word & PAGEMAP_PRESENT) && !(kpageflags(word & PAGEMAP_PFN) & KPF_ZERO_PAGE))
+			sum += PG;
+	}
+	return sum;
+}
