@@ -431,15 +431,12 @@ static int executed(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	if (argc != 2)
 		bail("usage: %s NEXT|executed", argv[0]);
 	begin();
 	if (!strcmp(argv[1], "executed"))
 		return executed();
-	drift = health("drift");
 	exact("a program of %zu bits is exact at first", 8 * sizeof(long));
 	for (const struct way *w = ways; w < ways + COUNT(ways); w++) {
 		for (int old = 0; old <= is_ia32(w); old++) {
@@ -453,7 +450,5 @@ int main(int argc, char **argv)
 	tell(argv[1], tag("teller"));
 	exact("exact at last");
 	is(mtag_failures(), 0, "nothing was refused");
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

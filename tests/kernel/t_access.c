@@ -293,9 +293,8 @@ static void cleanup(void)
 int main(void)
 {
 	static const char *const yama = "/proc/sys/kernel/yama/ptrace_scope";
-	uint64_t drift = health("drift");
 
-	need_root();
+	begin_test();
 	/* The zombie and those of other pid namespaces stay until we end. */
 	signal(SIGPIPE, SIG_IGN);
 	nl_begin();
@@ -313,7 +312,6 @@ int main(void)
 		be(&readers[1], false);
 	}
 	cleanup();
-	no_drift(drift);
 	printf("# counts: readers=%zu targets=%d\n", COUNT(readers), TARGETS);
-	return done();
+	return end_test();
 }

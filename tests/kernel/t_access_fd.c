@@ -423,12 +423,9 @@ static void totals(void)
 
 int main(int argc, char *argv[])
 {
-	uint64_t drift;
-
 	if (argc > 2 && !strcmp(argv[1], "inherited"))
 		return inherited(atoi(argv[2]));
-	need_root();
-	drift = health("drift");
+	begin_test();
 	nl_begin();
 	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
 	device();
@@ -437,6 +434,5 @@ int main(int argc, char *argv[])
 	events();
 	addresses();
 	totals();
-	no_drift(drift);
-	return done();
+	return end_test();
 }

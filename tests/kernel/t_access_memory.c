@@ -486,10 +486,7 @@ static void linger(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
-	drift = health("drift");
+	begin_test();
 	nl_begin();
 	if (group_begin()) {
 		must0(parameter("max_tags", 65533));
@@ -504,6 +501,5 @@ int main(void)
 	counts();
 	strays();
 	linger();
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -317,12 +317,9 @@ static void shared_folios(size_t size)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	swapoff_all();
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	b = tag("b");
 	d = tag("d");
@@ -343,7 +340,5 @@ int main(void)
 	else
 		skip("files of ext4 (no file system)");
 	unlink(FS "/batch");
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -269,11 +269,8 @@ static void under_reclaim(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	b = tag("b");
 	w = tag("writer");
@@ -286,7 +283,5 @@ int main(void)
 	pinned();
 	under_reclaim();
 	exact("all is exact in the end");
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

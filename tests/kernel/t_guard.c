@@ -229,14 +229,11 @@ static void in_files(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	swapoff_all();
 	begin();
 	if (madvise(area(PG), PG, MADV_GUARD_INSTALL))
 		skip_all("this kernel has no guard regions");
-	drift = health("drift");
 	a = model_tag("a");
 	b = model_tag("b");
 	w = model_tag("worker");
@@ -247,7 +244,5 @@ int main(void)
 	over_swapped();
 	over_collapse();
 	in_files();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

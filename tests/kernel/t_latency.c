@@ -78,10 +78,9 @@ static void forks(void)
 
 int main(void)
 {
-	uint64_t drift = health("drift");
 	char name[16];
 
-	need_root();
+	begin_test();
 	is(mtag_init(), 0, "attached");
 	for (int i = 0; i < TAGS; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
@@ -92,6 +91,5 @@ int main(void)
 	punctual_during("audits", audits);
 	punctual_during("forks", forks);
 	clean(getpid(), "the audit agrees in the end");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

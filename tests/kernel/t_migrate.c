@@ -173,11 +173,8 @@ static void nodes(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	b = tag("b");
 	w = tag("worker");
@@ -186,7 +183,5 @@ int main(void)
 	soft_offline();
 	while_busy();
 	nodes();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -388,14 +388,12 @@ static void every_way(bool all)
 int main(void)
 {
 	size_t sizes[16], n = folio_sizes(sizes, COUNT(sizes));
-	uint64_t drift;
 
-	need_root();
+	begin_test();
 	if (!n)
 		skip_all("this kernel's private memory has no folios of several sizes");
 	swapoff_all();
 	begin();
-	drift = health("drift");
 	third[0] = a = model_tag("a");
 	third[1] = b = model_tag("b");
 	third[2] = model_tag("c");
@@ -410,6 +408,5 @@ int main(void)
 		every_way(i % 4 == 0 || size == HPAGE || getenv("MTAG_LONG"));
 	}
 	folios_end();
-	no_drift(drift);
-	return done();
+	return end_test();
 }

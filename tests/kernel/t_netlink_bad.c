@@ -383,7 +383,7 @@ static void access_rules(void)
 
 int main(void)
 {
-	need_root();
+	begin_test();
 	begin();
 	connect_family();
 	unknown();
@@ -394,6 +394,5 @@ int main(void)
 	zombie();
 	access_rules();
 	exact("after all that the process is exact");
-	clean(getpid(), "audit agrees");
-	return done();
+	return end_test();
 }

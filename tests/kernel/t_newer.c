@@ -306,12 +306,9 @@ static void without_huge_pages(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	swapoff_all();
 	begin();
-	drift = health("drift");
 	a = model_tag("a");
 	b = model_tag("b");
 	w = model_tag("worker");
@@ -325,7 +322,5 @@ int main(void)
 	secret();
 	without_huge_pages();
 	sealed();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

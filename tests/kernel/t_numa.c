@@ -178,14 +178,12 @@ static void while_busy(void)
 int main(void)
 {
 	size_t sizes[16], n = folio_sizes(sizes, COUNT(sizes));
-	uint64_t drift;
 
-	need_root();
+	begin_test();
 	if (access("/sys/devices/system/node/node1", F_OK))
 		skip_all("one node only");
 	swapoff_all();
 	begin();
-	drift = health("drift");
 	third[0] = a = model_tag("a");
 	third[1] = b = model_tag("b");
 	third[2] = model_tag("c");
@@ -204,7 +202,5 @@ int main(void)
 	while_busy();
 	folios_end();
 	shared_memory();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

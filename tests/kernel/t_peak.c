@@ -130,11 +130,8 @@ static void migrations(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	begin();
-	drift = health("drift");
 	nl_begin();
 	nl = nl_open();
 	t = tag("t");
@@ -147,7 +144,5 @@ int main(void)
 		skip("splits and collapses (no huge pages here)");
 	}
 	migrations();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

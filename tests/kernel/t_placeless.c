@@ -37,14 +37,12 @@ static uint64_t of(mtag_t tag)
 
 int main(void)
 {
-	uint64_t drift;
 	size_t len;
 	char *p;
 
-	need_root();
+	begin_test();
 	sh("modprobe -aq kvm_amd kvm_intel 2>/dev/null");
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	b = tag("b");
 	p = vcpu(a, &len);
@@ -58,7 +56,5 @@ int main(void)
 	must(munmap(p, len));
 	is(of(a) + of(b), 0, "unmapped, they are nobody's");
 	exact("exact");
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -323,10 +323,9 @@ int main(void)
 {
 	struct gate *g = gate();
 	pid_t unattached;
-	uint64_t drift;
 	bool swap;
 
-	need_root();
+	begin_test();
 	swapoff_all();
 	unattached = child();
 	if (!unattached) {
@@ -336,7 +335,6 @@ int main(void)
 		_exit(0);
 	}
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	b = tag("b");
 	ever_new_addresses();
@@ -358,7 +356,5 @@ int main(void)
 	}
 	swap_small_off();
 	rmdir(CGROUP);
-	clean(getpid(), "audit agrees in the end");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -334,7 +334,7 @@ static void taken_back(void)
 
 int main(void)
 {
-	need_root();
+	begin_test();
 	in_child
 		default_tag();
 	begin();
@@ -351,6 +351,5 @@ int main(void)
 	from_outside();
 	taken_back();
 	exact("all is exact in the end");
-	clean(getpid(), "audit agrees");
-	return done();
+	return end_test();
 }

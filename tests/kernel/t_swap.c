@@ -233,19 +233,14 @@ static void out_before(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	swapoff_all();
 	out_before();
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	b = tag("b");
 	w = tag("worker");
 	all("zram", swap_zram());
 	all("swap file", swap_file());
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

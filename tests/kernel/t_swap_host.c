@@ -137,10 +137,9 @@ static void truncated_by(bool tracked, const char *who)
 
 int main(void)
 {
-	uint64_t drift;
 	pid_t pid;
 
-	need_root();
+	begin_test();
 	swapoff_all();
 	if (!swap_zram())
 		skip_all("no zram");
@@ -148,7 +147,6 @@ int main(void)
 	/* While nobody is tracked nobody it forks is. */
 	pid = other();
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	beside();
 	truncated_by(true, "its own process");
@@ -156,7 +154,5 @@ int main(void)
 	open_gate(g, 3);
 	reap(pid);
 	swapoff_all();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

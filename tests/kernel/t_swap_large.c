@@ -246,14 +246,12 @@ int main(void)
 {
 	static const size_t few[] = {32 * KIB, 512 * KIB};
 	size_t sizes[16], n = folio_sizes(sizes, COUNT(sizes));
-	uint64_t drift;
 
-	need_root();
+	begin_test();
 	if (!n)
 		skip_all("this kernel's private memory has no folios of several sizes");
 	swapoff_all();
 	begin();
-	drift = health("drift");
 	third[0] = a = model_tag("a");
 	third[1] = b = model_tag("b");
 	third[2] = model_tag("c");
@@ -268,8 +266,6 @@ int main(void)
 	else
 		on("zswap", swap_file, few, COUNT(few));
 	spew("/sys/module/zswap/parameters/enabled", "0");
-	clean(getpid(), "audit agrees");
 	folios_end();
-	no_drift(drift);
-	return done();
+	return end_test();
 }

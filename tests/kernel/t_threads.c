@@ -100,30 +100,21 @@ static void *maker(void *arg)
 	return NULL;
 }
 
-int main(void)
+static struct toucher self[TOUCHERS];
+
+static mtag_t numbered_tag(const char *kind, size_t i)
 {
-	static struct toucher self[TOUCHERS];
+	char name[16];
+
+	snprintf(name, sizeof(name), "%s-%zu", kind, i);
+	return tag(name);
+}
+
+/* Runs all threads until the touchers have ended. */
+static void load(void)
+{
 	pthread_t touchers[TOUCHERS], others[MAPPERS + 1];
-	uint64_t drift, want;
-	bool mixed = true;
 
-	need_root();
-	begin();
-	drift = health("drift");
-	for (size_t i = 0; i < TAGS; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "tag-%zu", i);
-		tags[i] = tag(name);
-	}
-	for (size_t i = 0; i < MAPPERS; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "mapper-%zu", i);
-		mapper_tags[i] = tag(name);
-	}
-	for (size_t i = 0; i < TOUCHERS; i++)
-		areas[i] = area(N * PG);
 	pthread_barrier_init(&barrier, NULL, TOUCHERS + MAPPERS + 1);
 	for (uintptr_t i = 0; i < TOUCHERS; i++) {
 		self[i].index = i;
@@ -137,9 +128,15 @@ int main(void)
 	atomic_store(&stop, true);
 	for (size_t i = 0; i < MAPPERS + 1; i++)
 		pthread_join(others[i], NULL);
-
 	diag("%d threads touched %d pages each, %d times; %d others mapped and unmapped %ld times",
 	     TOUCHERS, N, ROUNDS, MAPPERS, atomic_load(&cycles));
+}
+
+static void touched(void)
+{
+	bool mixed = true;
+	uint64_t want;
+
 	for (size_t t = 0; t < TAGS; t++) {
 		want = 0;
 		for (size_t i = 0; i < TOUCHERS; i++)
@@ -149,26 +146,50 @@ int main(void)
 		   t);
 	}
 	ok(mixed, "every tag had pages");
+}
+
+static void mapped(void)
+{
+	uint64_t mremaps = 0, touched = 0;
+
 	for (size_t i = 0; i < MAPPERS; i++) {
 		is(anon_of(mapper_tags[i]), 0, "mapper %zu left nothing resident", i);
 		is(virt_of(mapper_tags[i]), 0, "mapper %zu left nothing mapped", i);
 	}
-	want = 0;
-	for (size_t i = 0; i < MAPPERS; i++)
-		want += c(mapper_tags[i], MTAG_C_MREMAPS);
-	is(want, atomic_load(&cycles), "every mremap was counted");
-	want = 0;
-	for (size_t i = 0; i < MAPPERS; i++)
-		want += c(mapper_tags[i], MTAG_C_TOUCHED);
-	is(want, atomic_load(&cycles) * 48 * PG, "every first touch was counted");
-	exact("the process is exact");
-	clean(getpid(), "audit agrees");
+	for (size_t i = 0; i < MAPPERS; i++) {
+		mremaps += c(mapper_tags[i], MTAG_C_MREMAPS);
+		touched += c(mapper_tags[i], MTAG_C_TOUCHED);
+	}
+	is(mremaps, atomic_load(&cycles), "every mremap was counted");
+	is(touched, atomic_load(&cycles) * 48 * PG, "every first touch was counted");
+}
+
+static void unmapped(void)
+{
+	uint64_t left = 0;
+
 	for (size_t i = 0; i < TOUCHERS; i++)
 		must(munmap(areas[i], N * PG));
-	want = 0;
 	for (size_t t = 0; t < TAGS; t++)
-		want += anon_of(tags[t]);
-	is(want, 0, "munmap leaves nothing to any tag");
-	no_drift(drift);
-	return done();
+		left += anon_of(tags[t]);
+	is(left, 0, "munmap leaves nothing to any tag");
+}
+
+int main(void)
+{
+	begin_test();
+	begin();
+	for (size_t i = 0; i < TAGS; i++)
+		tags[i] = numbered_tag("tag", i);
+	for (size_t i = 0; i < MAPPERS; i++)
+		mapper_tags[i] = numbered_tag("mapper", i);
+	for (size_t i = 0; i < TOUCHERS; i++)
+		areas[i] = area(N * PG);
+	load();
+	touched();
+	mapped();
+	exact("the process is exact");
+	clean(getpid(), "audit agrees while every tag has pages");
+	unmapped();
+	return end_test();
 }

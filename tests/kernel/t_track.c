@@ -350,20 +350,16 @@ static void refusals(void)
 
 int main(int argc, char **argv)
 {
-	uint64_t drift;
-
 	if (argc > 1 && !strcmp(argv[1], "busy"))
 		return busy_main();
 	if (!strcmp(argv[argc - 1], "victim"))
 		return victim(!strcmp(argv[0], "victim"));
-	need_root();
+	begin_test();
 	must(readlink("/proc/self/exe", self, sizeof(self) - 1));
-	drift = health("drift");
 	live();
 	busy();
 	run();
 	by_thread();
 	refusals();
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 {
 	if (!strcmp(argv[0], "anew"))
 		return anew();
-	need_root();
+	begin_test();
 	if (argc > 1 && !strcmp(argv[1], "limit"))
 		return limit();
 	begin();
@@ -251,5 +251,5 @@ int main(int argc, char **argv)
 	shared_by_fork();
 	exec_starts_anew();
 	exact("all is exact in the end");
-	return done();
+	return end_test();
 }

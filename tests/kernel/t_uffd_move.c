@@ -390,15 +390,12 @@ static void while_watched(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	swapoff_all();
 	begin();
 	uffd = uffd_open();
 	if (uffd < 0)
 		skip_all("this kernel has no UFFDIO_MOVE");
-	drift = health("drift");
 	a = model_tag("a");
 	b = model_tag("b");
 	d = model_tag("d");
@@ -414,8 +411,6 @@ int main(void)
 	large_folios();
 	on_demand();
 	while_watched();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
 	spew(THP "enabled", "always");
-	return done();
+	return end_test();
 }

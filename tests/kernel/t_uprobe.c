@@ -141,11 +141,8 @@ static void moving(const char *path)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	begin();
-	drift = health("drift");
 	f = tag("file");
 	d = tag("default");
 	if (access(TRACING "uprobe_events", W_OK))
@@ -156,7 +153,5 @@ int main(void)
 		live(FS "/mtag-uprobe");
 	moving(CODE);
 	must0(mtag_default(0));
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -206,11 +206,8 @@ static void file_and_reserved(void)
 
 int main(void)
 {
-	uint64_t drift;
-
-	need_root();
+	begin_test();
 	begin();
-	drift = health("drift");
 	a = tag("a");
 	b = tag("b");
 	w = tag("worker");
@@ -223,7 +220,5 @@ int main(void)
 	heap();
 	counts();
 	file_and_reserved();
-	clean(getpid(), "audit agrees");
-	no_drift(drift);
-	return done();
+	return end_test();
 }

@@ -7,10 +7,31 @@
  */
 #include "test.h"
 
+static uint64_t drift_at_start;
+static pid_t tracked; /* the process that called begin() */
+
+void need_root(void)
+{
+	if (geteuid())
+		skip_all("needs root");
+}
+
+void no_drift(uint64_t drift_before)
+{
+	is(health("drift"), drift_before, "every process that ended left all its counters at 0");
+}
+
+void begin_test(void)
+{
+	need_root();
+	drift_at_start = health("drift");
+}
+
 void begin(void)
 {
 	int error = mtag_init();
 
+	tracked = getpid();
 	if (error)
 		bail("mtag_init: %s", strerror(-error));
 	mtag_leave(mtag_enter(MTAG_UNTAGGED));
@@ -23,13 +44,10 @@ void begin(void)
 	usage_sum();
 }
 
-void no_drift(uint64_t drift_before)
+int end_test(void)
 {
-	is(health("drift"), drift_before, "every process that ended left all its counters at 0");
-}
-
-void need_root(void)
-{
-	if (geteuid())
-		skip_all("needs root");
+	if (tracked == getpid())
+		clean(getpid(), "audit agrees");
+	no_drift(drift_at_start);
+	return done();
 }

@@ -17,12 +17,24 @@
 #include "told.h"
 #include "truth.h"
 
-/* Attached, this thread registered, and all that measures has its pages. */
+/*
+ * The main() of most tests:
+ *
+ *	begin_test();			skipped unless root runs it
+ *	begin();			if this process itself is to be tracked
+ *	a = tag("a");
+ *	one_behaviour();
+ *	another_behaviour();
+ *	return end_test();		every process that ended had all counters at 0; this one adds up
+ */
+void begin_test(void);
+int end_test(void);
+
+/* Attaches this process and registers this thread. All that measures gets its pages before it measures. */
 void begin(void);
 
-/* At the end of a test, as root: the spaces that ended were all at 0. */
-void no_drift(uint64_t drift_before);
-
+/* The parts of these, for tests that need something else. */
 void need_root(void);
+void no_drift(uint64_t drift_before);
 
 #endif
