@@ -6,7 +6,7 @@
 # kernel for which it does not build takes only its own tests with it.
 build_all() {
 	local kernel wanted fetching program
-	wanted=$(sed -sn 3p "$tmp"/vm/*/options 2>/dev/null | sort -u)
+	wanted=$(sed -n 's/^kernel=//p' "$tmp"/vm/*/options 2>/dev/null | sort -u)
 	# The host's tests want 6.1, too.
 	# shellcheck disable=SC2086
 	fetch ${host:+6.1} $wanted &
@@ -70,7 +70,7 @@ how_far() {
 each_vm() {
 	local dir
 	for dir in "$tmp"/vm/*/; do
-		[ "$(sed -n 3p "$dir/options")" != "$1" ] || "$2" "${dir%/}" "$1" "$(sed -n 4p "$dir/options")"
+		[ "$(option "$dir" kernel)" != "$1" ] || "$2" "${dir%/}" "$1" "$(option "$dir" group)"
 	done
 }
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
 # Results of make check-long that are kept, so that a run of hours that was stopped goes on where it was. Only
 # what passed is kept, of VMs only that ended well, and for no longer than what made it stays the same: the
 # sources, the kernel, and how the VM was run.

@@ -16,9 +16,11 @@ all_kernels() {
 # matches TEST: was it asked for?
 matches() { [[ $1 =~ $pattern ]]; }
 
-# plan_vms: a directory $tmp/vm/N with `options` and `list` for each VM.
+# plan_vms: a directory $tmp/vm/N with `options` and `list` for each VM, as tests/run-all describes them.
 plan_vms() {
-	local source name command line n=0 key each
+	local source name command line n=0 machine key each
+	# The words of a test's vm: line: parse sets them, and what is called here reads them.
+	local group mem cpus icount module append thread timeout args only_long only stock because needs repairs
 	declare -A dirs=()
 	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
 		[ -f "$source" ] && matches "$source" || continue
@@ -33,14 +35,15 @@ plan_vms() {
 					printf '%s\t%s\t%s\n' "$name" "$each" "${only:+only ${only//,/, }: }$because" >>"$tmp/only"
 					continue
 				fi
-				key="--kernel $each --mem $(memory "$each" "$mem") --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}|$module|$append|$thread|$group"
+				machine="--kernel $each --mem $(memory "$each" "$mem") --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
+				key="$machine|$module|$append|$thread|$group"
 				[ -z "$kept" ] || ! take_kept "$command${args:+ $args} [$each:$group]" \
 					"$(kept_file "$command${args:+ $args}" "$each" "$key")" || continue
 				if [ -z "${dirs[$key]:-}" ]; then
 					dirs[$key]=$tmp/vm/$((${#dirs[@]} + 1))
 					mkdir -p "${dirs[$key]}"
-					printf '%s\n' "${key%%|*}" "${module//,/ }" "$each" "$group" "${append//,/ }" "$thread" >"${dirs[$key]}/options"
-					echo "$key" >"${dirs[$key]}/how"
+					printf '%s\n' "kernel=$each" "group=$group" "machine=$machine" "module=${module//,/ }" \
+						"append=${append//,/ }" "thread=$thread" "how=$key" >"${dirs[$key]}/options"
 				fi
 				[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
 				n=$((n + 1))
@@ -50,6 +53,9 @@ plan_vms() {
 		done < <(head -n 40 "$source" | sed -n 's|^[ /*#]*vm: *||p' | sed 's| *\*/ *$||' | grep . || echo)
 	done
 }
+
+# option DIR NAME: what the options of a VM that was planned say.
+option() { sed -n "s/^$2=//p" "$1/options"; }
 
 # left_out KERNEL: does the "vm:" line keep the test from it?
 left_out() {
@@ -77,11 +83,11 @@ memory() {
 	if [ -z "$more" ]; then echo "$2"; else echo $(($(numfmt --from=iec "$2") / 1048576 + more))M; fi
 }
 
-# parse LINE: a "vm:" line into variables; false when the test is left out.
+# parse LINE: a "vm:" line into the variables of plan_vms; false when the test is left out.
 parse() {
 	local word words=" $1"
 	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' stock='' because='' needs='' repairs=0
-	# Where a test does not want it otherwise the hooks stay in, see above.
+	# Where a test does not want it otherwise the hooks stay in: tests/run-all says why.
 	module=linger_ms=3600000
 	if [[ $words == *\ args=* ]]; then args=${words#* args=} words=${words%% args=*}; fi
 	if [[ $words =~ ^(.*)\ because=\"([^\"]*)\"(.*)$ ]]; then
@@ -89,20 +95,11 @@ parse() {
 	fi
 	for word in $words; do
 		case $word in
-		group=*) group=${word#*=} ;;
-		mem=*) mem=${word#*=} ;;
-		cpus=*) cpus=${word#*=} ;;
-		dimm=*) dimm=${word#*=} ;;
 		icount=*) icount=${word#*=} cpus=1 ;;
-		module=*) module=${word#*=} ;;
-		append=*) append=${word#*=} ;;
-		thread=*) thread=${word#*=} ;;
-		timeout=*) timeout=${word#*=} ;;
 		long=*) only_long=${word#*=} ;;
-		only=*) only=${word#*=} ;;
-		stock=*) stock=${word#*=} ;;
-		needs=*) needs=${word#*=} ;;
-		repairs=*) repairs=${word#*=} ;;
+		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | stock=* | needs=* | repairs=*)
+			printf -v "${word%%=*}" %s "${word#*=}"
+			;;
 		*) fail "$source" "unknown word '$word' in its vm: line; see tests/run-all"; return 1 ;;
 		esac
 	done
@@ -123,8 +120,8 @@ parse() {
 longest_first() {
 	local dir kernel
 	for dir in "$tmp"/vm/*/; do
-		[ -s "$dir/list" ] && [ "$(sed -n 6p "$dir/options")" = "$1" ] || continue
-		kernel=$(sed -n 3p "$dir/options")
+		[ -s "$dir/list" ] && [ "$(option "$dir" thread)" = "$1" ] || continue
+		kernel=$(option "$dir" kernel)
 		touch "$cache/seconds"
 		awk -F '\t' -v kernel="$kernel" -v dir="${dir%/}" 'FILENAME == ARGV[1] {took[$2, $3] = $1; next}
 			{sum += (kernel, $4) in took ? took[kernel, $4] : $2 / 10} END {print sum "\t" dir}' \

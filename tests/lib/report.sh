@@ -84,7 +84,7 @@ show_progress() {
 	local dir id running=''
 	[ -n "$progress_columns" ] || return 0
 	for dir in "$tmp"/vm/*/; do
-		[ ! -s "$dir/list" ] || ! read -r id _ 2>/dev/null <"$dir/current" || running+=", ${id#*-} [$(sed -n 3p "$dir/options")]"
+		[ ! -s "$dir/list" ] || ! read -r id _ 2>/dev/null <"$dir/current" || running+=", ${id#*-} [$(option "$dir" kernel)]"
 	done
 	[ ! -f "$tmp/host.current" ] || running+=", $(cat "$tmp/host.current")"
 	progress "$(find "$tmp/results" -type f | wc -l) of $total tests done${running:+; running: ${running#, }}"

@@ -4,17 +4,18 @@
 
 # run_vm DIR: the tests of DIR/list. A VM that dies takes one test with it; the rest get a new one.
 run_vm() {
-	local dir=$1 options module kernel group append thread run=''
-	{ read -r options; read -r module; read -r kernel; read -r group; read -r append; read -r thread; } <"$dir/options"
+	local dir=$1 machine module kernel group append thread run='' vm_status
+	machine=$(option "$dir" machine) module=$(option "$dir" module) append=$(option "$dir" append)
+	kernel=$(option "$dir" kernel) group=$(option "$dir" group) thread=$(option "$dir" thread)
 	trap 'kill $run 2>/dev/null; wait; exit' TERM
 	# Where KASLR and five levels of page tables are looked at once a kernel, the others may do without.
-	[ "$group" = default ] || options+=' --fast'
+	[ "$group" = default ] || machine+=' --fast'
 	[ -z "$(kernel_says "$kernel" kernel_base)" ] || unset MTAG_LONG
 	while [ -s "$dir/list" ]; do
 		rm -f "$dir"/current
 		# shellcheck disable=SC2086
 		MTAG_MODULE_ARGS=$module MTAG_VM_THREAD=$thread MTAG_VM_OUT=$dir \
-			MTAG_VM_APPEND="${MTAG_VM_APPEND:-} $append" tests/vm/run --no-build --timeout 86400 $options -- \
+			MTAG_VM_APPEND="${MTAG_VM_APPEND:-} $append" tests/vm/run --no-build --timeout 86400 $machine -- \
 			tests/vm/guest-tap "$dir" >"$dir/vm" 2>&1 </dev/null &
 		run=$!
 		watch "$dir" "$run" "$kernel" "$group"
@@ -32,7 +33,7 @@ keep_all() {
 	for each in "$1"/*.keep; do
 		[ -f "$each" ] || continue
 		result=$(kept_result "$each")
-		[ "$3" != 0 ] || mv "$each" "$(kept_file "${result##*$'\t'}" "$2" "$(cat "$1/how")")"
+		[ "$3" != 0 ] || mv "$each" "$(kept_file "${result##*$'\t'}" "$2" "$(option "$1" how)")"
 		rm -f "$each"
 	done
 }
