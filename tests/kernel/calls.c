@@ -214,8 +214,8 @@ static void mapping(const struct way *w, bool old)
 	is(virt_of(t), 2 * N * PG, "%s: a mapping that grew is its mapper's", w->name);
 	touch(t, p, N * PG);
 	touch(other, p + N * PG, N * PG);
-	is(anon_of(t), N * PG, "%s: who touches has the page", w->name);
-	is(anon_of(other), N * PG, "%s: whoever it is", w->name);
+	is(anon_of(t), N * PG, "%s: a tag that touches a page has it", w->name);
+	is(anon_of(other), N * PG, "%s: so has another tag", w->name);
 	is(smaps(p, 2 * N * PG).rss, 2 * N * PG, "%s: and smaps has them", w->name);
 	exact("%s: exact", w->name);
 
@@ -259,7 +259,7 @@ static void heap(const struct way *w)
 	no_huge(start, N * PG);
 	touch(t, start, N * PG);
 	is(virt_of(t), N * PG, "%s: the heap is the caller's", w->name);
-	is(anon_of(t), N * PG, "%s: and its pages are who touched them's", w->name);
+	is(anon_of(t), N * PG, "%s: its pages are the toucher's", w->name);
 	exact("%s: brk is exact", w->name);
 	before = mtag_enter(t);
 	if (brk_by(w, start + PG) != start + PG)

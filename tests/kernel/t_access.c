@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may read whom. The truth is /proc/PID/smaps_rollup: each reader asks for each target there and by
- * netlink, and gets the same answer, from processes of other users to those of other namespaces.
+ * Which processes a user may read. The truth is /proc/PID/smaps_rollup: each reader asks for each target there and by
+ * netlink and must get the same answer, for processes of other users, of other namespaces, and more.
  */
 /* vm: timeout=300 */
 #include "lib/netlink.h"
@@ -183,7 +183,7 @@ static void judge(const struct reader *r, int who, bool audits)
 	}
 }
 
-/* What a list has is what its reader may read, and all of it. */
+/* A list has everything that its reader may read, and nothing else. */
 static void judge_list(const struct reader *r, int command)
 {
 	bool listed[TARGETS] = {false};
@@ -295,7 +295,7 @@ int main(void)
 	static const char *const yama = "/proc/sys/kernel/yama/ptrace_scope";
 
 	begin_test();
-	/* The zombie and those of other pid namespaces stay until we end. */
+	/* The zombie and the processes in other pid namespaces stay until this one ends. */
 	signal(SIGPIPE, SIG_IGN);
 	nl_begin();
 	prepare();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose rights count when files and sockets are handed on, what relatives of different users know of each
- * other's tags, who hears events, and that nothing says where the kernel is.
+ * Whose rights count when files and sockets are passed on, what relatives of different users learn of each other's
+ * tags, which listeners get events, and that no output has an address of the kernel.
  */
 /* vm: timeout=300 */
 #include "lib/addresses.h"
@@ -22,7 +22,7 @@ static void device(void)
 		must0(fd_attach(fd));
 		tag = fd_make(fd, 0, "alice-secret");
 		hand_over(fd);
-		is(fd_path(fd, tag, path, sizeof(path)), 0, "who opened the file has her tag");
+		is(fd_path(fd, tag, path, sizeof(path)), 0, "the opener of the file has her tag");
 	}
 	fd = taken();
 	in_child {
@@ -61,12 +61,12 @@ static int inherited(int fd)
 	return fd_path(fd, 0, path, sizeof(path)) || fd_path(fd, 2, path, sizeof(path)) != -ENOENT;
 }
 
-/* ---- sockets: who opened one must be allowed, and who uses it ---- */
+/* ---- sockets: both the opener and the user of one must have the right ---- */
 #define CROWD 10
 
 static struct gate *crowd;
 
-/* CROWD processes, of which the first has made so many tags that each fills a message. */
+/* CROWD processes. The first has so many tags that each process fills a message. */
 static pid_t gather(uid_t uid, const char *secret, int step)
 {
 	pid_t pid = child();
@@ -139,7 +139,7 @@ static void contained(void)
 	fd = taken();
 	heard = nl_hear(fd);
 	ok(nl_holds(heard, "inner-secret") && !nl_holds(heard, "alice-secret"),
-	   "a list asked for in a pid namespace is of that, whoever reads on (%u messages)",
+	   "a list asked for in a pid namespace is of that namespace, whoever reads on (%u messages)",
 	   heard->messages);
 	close(fd);
 	open_gate(crowd, 4);
@@ -159,7 +159,7 @@ static void sockets(void)
 		user(ALICE);
 		fd = nl_open();
 		hand_over(fd);
-		/* It begins here, and goes on under whoever reads it. */
+		/* The dump begins here; another process reads the rest. */
 		nl_send(fd, nl_family, MTAG_CMD_TAG_GET, NLM_F_ACK | NLM_F_DUMP, 0, NULL, 0);
 	}
 	fd = taken();
@@ -288,7 +288,7 @@ static void relatives(void)
 	ok(knows(fd, ids->later) && !knows(fd, ids->alice),
 	   "root has his own, and hers are not his");
 	is(strstr(ctl(&status, "-j show %d", alice), "alice-only") != NULL, 1,
-	   "who reads alice's process sees her tags");
+	   "a reader of alice's process sees her tags");
 	open_gate(service, 2);
 	reap(alice);
 	reap(bob);
@@ -341,7 +341,7 @@ static void events(void)
 	close(fd);
 }
 
-/* ---- what there is to be read, and what it must not hold ---- */
+/* ---- what users can read must not hold addresses ---- */
 static void addresses(void)
 {
 	static const char *const files[] = {
@@ -376,7 +376,7 @@ static void addresses(void)
 	close(fd);
 }
 
-/* The module's memory, once what is freed later has been. */
+/* The module's memory, once all deferred frees are done. */
 static uint64_t settled_memory(void)
 {
 	uint64_t memory, before;
@@ -389,7 +389,7 @@ static uint64_t settled_memory(void)
 	return memory;
 }
 
-/* Totals are everyone's to read; they must not measure what one process has. */
+/* Everyone may read the totals, so they must not reveal what one process has. */
 static void totals(void)
 {
 	static const char *const names[] = {
@@ -413,11 +413,11 @@ static void totals(void)
 	in_child {
 		user(ALICE);
 		is(nl_ask(nl_open(), MTAG_CMD_INFO_GET, 0, 0)->error, 0,
-		   "who may read totals: all");
+		   "all users may read the totals");
 		ok(!slurp("/sys/kernel/debug/mtag/health") &&
 			   !slurp("/sys/kernel/debug/mtag/stats") &&
 			   !slurp("/sys/kernel/debug/mtag/hooks"),
-		   "who may read debugfs: root");
+		   "only root may read debugfs");
 	}
 }
 

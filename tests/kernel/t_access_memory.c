@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the module that users cause: it is charged to their cgroup, the cgroup's limit makes calls
- * fail and kills nobody, and there is a limit to everything even without one.
+ * Memory that the module allocates on behalf of users is charged to their cgroup. The cgroup's limit makes calls fail
+ * and kills nothing, and everything has a limit even without a cgroup.
  */
 /* vm: timeout=300 repairs=2 */
 #include "lib/keepers.h"
@@ -51,7 +51,7 @@ static uint64_t of_group(const char *file, const char *key)
 	return key ? field(text, key) : strtoull(text, NULL, 10);
 }
 
-/* What the kernel holds for the group: slabs, per-CPU memory, and what is too large for those. */
+/* The kernel's memory of the group: slabs, per-CPU memory, and larger allocations. */
 static uint64_t kernel_memory(void)
 {
 	return of_group("memory.stat", "slab") + of_group("memory.stat", "percpu") +
@@ -92,7 +92,7 @@ static void group_enter(void)
 
 static struct gate *g;
 
-/* What came of it, in memory that is there already: at the limit no page can be touched. */
+/* The results, in memory that is already there: at the limit no page can be touched. */
 static struct {
 	int id, made;
 } * result;
@@ -196,7 +196,7 @@ static uint64_t pinned(void)
 	return file_field("/proc/self/status", "VmPin") * KIB;
 }
 
-/* Eight threads with words in pages of their own, and eight with theirs in the first page. */
+/* Eight threads with words in a page each, and eight with words in the first of these pages. */
 static unsigned int registered(char *pages)
 {
 	struct worker w[16];
@@ -249,7 +249,7 @@ static void words(void)
 		ok(until(!pinned(), 30), "none");
 		must0(set_word(word));
 		is(nl_ask(nl_open(), MTAG_CMD_UNTRACK, 0, getpid())->error, 0, "untracked");
-		ok(until(!pinned(), 30), "nothing is pinned any more");
+		ok(until(!pinned(), 30), "nothing stays pinned");
 	}
 }
 
@@ -369,7 +369,7 @@ static void counts(void)
 #define MANY  300 /* strays: more than the module remembers one by one */
 #define CROWD 64  /* trees of others: the module must not mix one up with the strays' */
 
-/* A stray that has as many children as it likes, which are not tracked either. */
+/* A stray that forks without limit; its children are not tracked either. */
 static void many(void)
 {
 	for (int i = 0; i < MANY; i++) {
@@ -381,7 +381,7 @@ static void many(void)
 	}
 }
 
-/* A process that attaches and waits; with @loses it forks a child that is one too many, and attaches later. */
+/* A process that attaches and waits. With @loses it forks a child beyond the limit, which attaches later. */
 static pid_t waiter(struct gate *mine, int step, bool loses)
 {
 	pid_t pid = child();
@@ -438,7 +438,7 @@ static void strays(void)
 	struct gate *mine = gate(), *theirs = gate();
 	pid_t other, loser, newcomer, crowd[CROWD];
 
-	/* Who ends only now would make room for the one too many. */
+	/* A process that ended only now would make room for that child. */
 	ok(until((visit_cpus(), !health("tracked")), 60), "nobody is tracked");
 	other = waiter(mine, 1, false);
 	loser = waiter(mine, 2, true);

@@ -33,7 +33,7 @@ static void *mapper(void *arg)
 	return NULL;
 }
 
-/* A process of which one thread attaches while others are busy; 0: exact in the end. */
+/* A process in which one thread attaches while others are busy; returns 0 if it is exact in the end. */
 static int busy_process(bool forks)
 {
 	pthread_t thread[THREADS];

@@ -27,7 +27,7 @@ static char *map_as(mtag_t as, int fd, int flags, size_t skew)
 	return p;
 }
 
-/* A tag has just what smaps shows in its mapping. */
+/* A tag has exactly what smaps shows in its mapping. */
 static void has(mtag_t tag, const char *p, const char *when)
 {
 	struct smaps s = smaps(p, LEN);
@@ -88,7 +88,7 @@ static void mapped(int fd)
 	exact("%s: unmapped: exact", kind);
 }
 
-/* What write(2) and read-ahead bring into the page cache is of other sizes than what faults do. */
+/* write(2) and read-ahead bring folios of other sizes into the page cache than faults do. */
 static void cached(int fd)
 {
 	static char buffer[MIB];
@@ -137,8 +137,8 @@ static void moved(int fd)
 	has(a, to, "moved, and unmapped in part");
 	must(munmap(to, LEN));
 	is(c(a, counter), 0, "%s: moved: nothing is left", kind);
-	is(c(d, counter), 0, "%s: nothing is whose place it took", kind);
-	/* The other one's place is not known here any more: it ends with the process. */
+	is(c(d, counter), 0, "%s: moved: the tag that was mapped there has nothing", kind);
+	/* This function no longer knows the address of the other one, which ends with the process. */
 	exact("%s: moved and gone: exact", kind);
 }
 
@@ -290,7 +290,7 @@ static void tmpfs(const char *option)
 	sh("umount " MOUNT);
 }
 
-/* Shared memory of processes has sizes of its own on kernels that know folios of several sizes. */
+/* Kernels with folios of several sizes configure those of shared memory separately. */
 static void shared_folios(size_t size)
 {
 	char path[128], name[64];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that files are mapped from directly (DAX). Whether that is RSS differs between kernels; what
- * smaps says is what its mapper has. But on 6.1 smaps says 4 KiB of each huge mapping of such memory,
- * of which the kernel itself counts nothing.
+ * Memory that files are mapped from directly (DAX). Kernels differ in whether that is RSS; its mapper has
+ * what smaps says. On 6.1, however, smaps shows 4 KiB for each huge mapping of such memory, although the
+ * kernel itself counts none of it.
  */
 /* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=200 only=6.12,6.12-rt,7.2 because="smaps counts it wrongly" */
 #include "lib/test.h"

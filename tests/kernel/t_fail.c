@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each n-th allocation of mtag's fails, in all that a process does with it: an error that the caller may
- * answer by trying again, or a counted loss; never a wrong total. See failnth/failnth.c for what counts.
+ * Each n-th allocation of mtag fails, in all that a process can do with mtag. The result must be an error, after
+ * which the caller may try again, or a counted loss, but never a wrong total. See failnth/failnth.c for what counts.
  */
 /* vm: group=fail mem=1G timeout=600 repairs=any because="each allocation that fails in a hook may cost one" */
 #include "lib/fail_each.h"
@@ -30,7 +30,7 @@ static void attach(void)
 	exactly("with a tag");
 }
 
-/* Writes under a word that is not libmtag's. */
+/* Writes under a word that libmtag does not know. */
 static void touch_by(volatile uint32_t *word, mtag_t t, char *p, size_t len)
 {
 	*word = t;
@@ -66,7 +66,7 @@ static void register_word(void)
 
 static int tags_before;
 
-/* Touches by the number of no tag are counted, and untagged. */
+/* Touches under a number that is no tag are counted as untagged. */
 static void guess(mtag_t next, char *p)
 {
 	uint64_t bad = health("bad_word");
@@ -92,7 +92,7 @@ static void relative(struct gate *g, mtag_t next, char *p)
 	exactly("in a relative");
 }
 
-/* The tags of a program have consecutive numbers, so the next one's is known. */
+/* The tags of a program have consecutive numbers, so the next number is known. */
 static void create(void)
 {
 	/* Of one page, all of which the write below makes its own. */
@@ -167,7 +167,7 @@ static void range(void)
 	exactly("without them");
 }
 
-/* Calls that change the address space, the moving of shared pages to where another tag had some among them. */
+/* Calls that change the address space; one of them moves shared pages to where another tag had some. */
 static void calls(void)
 {
 	const size_t len = 2 * N * PG;
@@ -232,7 +232,7 @@ static void collapse(void)
 	exactly("without it");
 }
 
-/* Who moves pages while a walk may be under way, and could not be noted, is counted anew each time. */
+/* A process whose move of pages during a walk could not be recorded is counted anew, each time. */
 static void moves(void)
 {
 	char *p = area(N * PG), *q = area(N * PG);
@@ -263,7 +263,7 @@ static void moves(void)
 
 /* ---- mtagctl ---- */
 
-/* mtagctl, failing: its exit status. */
+/* Runs mtagctl with failures; returns its exit status. */
 static int failing_ctl(const char *out, const char *command, pid_t of)
 {
 	char number[16];

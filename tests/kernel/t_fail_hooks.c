@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each k-th allocation of mtag's fails while programs fork, copy, move, page out, merge and collapse what they
- * have: what is lost is counted, and once that is over every process adds up again.
+ * Each k-th allocation of mtag fails while programs fork, copy, move, page out, merge and collapse their memory. Losses
+ * are counted, and once that is over every process adds up again.
  */
 /* vm: group=fail mem=1G timeout=300 repairs=any because="each allocation that fails in a hook may cost one" */
 /* vm: group=fail mem=1G timeout=3600 repairs=any because="each allocation that fails in a hook may cost one" long=1 args=24 */
@@ -17,7 +17,7 @@
 static mtag_t a, b, c_;
 static bool swaps, groups, merges;
 
-/* All agree, tag by tag; what was missed has been put right by the first of them to ask. */
+/* All agree, tag by tag: the first that reads repairs what was missed. */
 static void adds_up(const char *who, const char *when)
 {
 	struct compared c = compare();
@@ -38,7 +38,7 @@ static void fill(char *p, size_t pages, int what)
 		memset(p + i * PG, what, PG);
 }
 
-/* A place that had another tag's mapping, so that its range still says so. */
+/* A place where another tag had a mapping, which the range still records. */
 static char *stale(mtag_t t, size_t len)
 {
 	mtag_t before = mtag_enter(t);
@@ -49,7 +49,7 @@ static char *stale(mtag_t t, size_t len)
 	return p;
 }
 
-/* Threads that could not be registered, which they are told: that is no loss. In shared memory. */
+/* Threads that could not be registered. They get an error, so that is no loss. In shared memory. */
 static atomic_int *refused;
 
 static void *thread(void *p)
@@ -61,7 +61,7 @@ static void *thread(void *p)
 	return NULL;
 }
 
-/* What a process has, at the beginning the same in all relatives. */
+/* The memory of a process, at first the same in all relatives. */
 struct memory {
 	char *private, *shared, *room, *equal, *huge;
 };
@@ -124,7 +124,7 @@ static void make(struct memory *m)
 		must(madvise(m->huge, HPAGE, MADV_HUGEPAGE));
 }
 
-/* Another program that has the same contents, for KSM. */
+/* Another program with the same contents, for KSM. */
 static pid_t stranger(struct gate *g)
 {
 	struct memory m;
@@ -191,8 +191,8 @@ static void program(int k)
 }
 
 /*
- * There is no memory to note the owner of a page when it leaves the first of two processes, and some when it
- * leaves the second: it has one owner all the same.
+ * The allocation for a page's owner fails when the page leaves the first of two processes and succeeds when it leaves
+ * the second: the page has one owner all the same.
  */
 static void two_mappings(void)
 {

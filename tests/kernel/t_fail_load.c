@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each n-th allocation of the module's fails while it is loaded, and while it is unloaded: then it is not
- * loaded, and leaves nothing, or it is, with all that belongs to it.
+ * Each n-th allocation of the module fails while it is loaded and while it is unloaded. Either it is not loaded and
+ * leaves nothing behind, or it is loaded completely.
  */
 /* vm: group=fail mem=1G timeout=300 */
 /* vm: group=fail mem=1G timeout=7200 long=1 args=every */
@@ -10,13 +10,13 @@
 
 static bool each_one, wrong;
 
-/* The number after that is tried; not each without --long: a load takes half a second. */
+/* Returns the next number to try. Without --long it skips some: a load takes half a second. */
 static int next(int n)
 {
 	return each_one || n < 4 ? n + 1 : 2 * n;
 }
 
-/* As ok(), but only what is wrong is said. */
+/* Like ok(), but prints only failures. */
 #define good(is_good, ...) ((is_good) || (diag("  " __VA_ARGS__), wrong = true, false))
 
 static size_t lines(const char *path)
@@ -36,7 +36,7 @@ static bool loaded(void)
 	return text && (!strncmp(text, "mtag ", 5) || strstr(text, "\nmtag "));
 }
 
-/* What the module has in the kernel: functions traced and probed. */
+/* The module's hooks in the kernel: functions traced and probed. */
 static size_t hooked(void)
 {
 	return lines("/sys/kernel/tracing/enabled_functions") +
@@ -68,7 +68,7 @@ static void is_whole(const char *when)
 	good(health("drift") == 0, "%s: drift", when);
 }
 
-/* Only what its init function does: not what the kernel does to load any module. */
+/* Fails only allocations of its init function, not those of loading a module as such. */
 static void beneath_init(void)
 {
 	unsigned long at = 0;
@@ -120,7 +120,7 @@ static void loads(const char *params)
 	   tried, n - 1, refused);
 }
 
-/* Afterwards it is not loaded. */
+/* The module is not loaded afterwards. */
 static void unloads(const char *params)
 {
 	int n, error, failed, tried = 0;

@@ -29,7 +29,7 @@ static int file_at(const char *path)
 	return fd;
 }
 
-/* The same for every kind of shared memory; @counter is MTAG_C_FILE or MTAG_C_SHMEM. */
+/* Checks that apply to every kind of shared memory; @counter is MTAG_C_FILE or MTAG_C_SHMEM. */
 static void shared(int fd, int counter, const char *kind)
 {
 	char *p = map_as(a, NULL, N, MAP_SHARED, fd, 0), *q;
@@ -77,7 +77,7 @@ static void shared(int fd, int counter, const char *kind)
 	exact("%s: exact in the end", kind);
 }
 
-/* Two adjacent mappings that become one of the kernel's. */
+/* Two adjacent mappings that the kernel merges. */
 static void adjacent(int fd, int flags, int counter, const char *kind)
 {
 	char *p = area(N * PG);
@@ -161,7 +161,8 @@ static void anonymous(void)
 	in_child {
 		touch(b, p, N * PG);
 		is(shmem_of(a), N * PG, "in a child as well");
-		is(anon_of(b) + shmem_of(b), 0, "whoever touches it");
+		is(anon_of(b) + shmem_of(b), 0,
+		   "a page that another tag touches there stays the mapper's");
 		exact("and exact");
 	}
 	must(madvise(p, N / 2 * PG, MADV_REMOVE));

@@ -211,7 +211,7 @@ static void pinned(void)
 
 static atomic_bool stop;
 
-/* Reclaims the area again and again, forked children's mappings of it included. */
+/* Reclaims the area repeatedly, including its mappings in forked children. */
 static void *reclaimer(void *arg)
 {
 	while (!atomic_load(&stop))

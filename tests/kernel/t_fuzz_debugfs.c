@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * debugfs under reads of any size at any place: what is read in pieces is what is read at once, while nothing moves,
- * and while all does no read fails, none tells an address of the kernel, and no open file lets the module go.
+ * Reads of debugfs of any size at any offset. While nothing changes, reading in pieces gives what reading at once
+ * gives. While everything changes, no read fails and none shows an address of the kernel. An open file keeps the
+ * module loaded.
  */
 /* vm: timeout=900 */
 #include "lib/fuzz.h"
@@ -13,7 +14,7 @@ static const char *const files[] = {DIR "stats", DIR "hooks", DIR "health"};
 static struct random rng;
 static atomic_bool *stop;
 
-/* Odd names at every depth, in a process that then is still. */
+/* A process with odd names at every depth, which then waits. */
 static pid_t still(struct gate *g, int i)
 {
 	pid_t pid = child();
@@ -105,7 +106,7 @@ static void one_read(int fd, const char *whole, size_t size)
 		       "%zu bytes at %lld are not those of the whole", len, (long long)at);
 }
 
-/* @whole of them, or NULL: they change all the time. */
+/* @whole: the contents; NULL: they change all the time. */
 static void reads(uint64_t inputs, char *const whole[])
 {
 	int fds[COUNT(files)][3];
@@ -128,7 +129,7 @@ static void reads(uint64_t inputs, char *const whole[])
 			close(fds[f][i]);
 }
 
-/* What has just ended may still be told of in the first ones. */
+/* The first reads may still show processes that have just ended. */
 static bool same_after(char *const whole[])
 {
 	/* Not hooks: it counts the hits of all that runs. */
@@ -178,8 +179,8 @@ static void modules_hold(void)
 
 		ok(syscall(SYS_delete_module, "mtag", O_NONBLOCK) &&
 			   (errno == EAGAIN || errno == EBUSY),
-		   "the module stays while somebody has %s open", files[f]);
-		is(pread(fd, &byte, 1, 0), 1, "who can read it");
+		   "the module stays while %s is open", files[f]);
+		is(pread(fd, &byte, 1, 0), 1, "its opener can read it");
 		ok(write(fd, "0", 1) < 0, "and not write it");
 		ok(ioctl(fd, 0xb640, &byte) < 0, "nor send it ioctls");
 		ok(mmap(NULL, PG, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED, "nor map it");

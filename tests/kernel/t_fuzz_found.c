@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What fuzzing, and reading with an attacker's eye, has found. */
+/* Bugs that fuzzing found, or reading the code as an attacker would. */
 #include "lib/fuzz.h"
 #include "lib/fuzz_netlink.h"
 #include <sys/sysinfo.h>
@@ -80,10 +80,10 @@ static void dump_continued(int s, int command, int flags)
 	must(send(s, m, m->nl.nlmsg_len, 0));
 	as(0);
 	error = genl_answer(s, count_names, &n);
-	is(-error, 0, "root reads on a dump that nobody began");
-	ok(n.own > 0, "it has nobody's processes");
-	is(n.others, 0, "and no others, whoever reads");
-	is(n.secret_tags, 0, "nor their tags");
+	is(-error, 0, "root reads the rest of a dump that user nobody began");
+	ok(n.own > 0, "it has the processes of user nobody");
+	is(n.others, 0, "it has no others, although root reads it");
+	is(n.secret_tags, 0, "it has none of their tags");
 	must(munmap(m, sizeof(*m)));
 }
 
@@ -118,8 +118,9 @@ static void sockets_handed_on(void)
 	   "by a socket of its own it may");
 	as(65534);
 	is(-genl_ask(mine, MTAG_CMD_PROC_GET, NLM_F_ACK, others[0], NULL, NULL), EACCES,
-	   "nobody may not by root's");
-	is(-genl_ask(mine, MTAG_CMD_PROC_GET, NLM_F_ACK, own[0], NULL, NULL), 0, "but of nobody's");
+	   "user nobody may not read root's by it");
+	is(-genl_ask(mine, MTAG_CMD_PROC_GET, NLM_F_ACK, own[0], NULL, NULL), 0,
+	   "user nobody may read its own by it");
 	as(0);
 	close(s);
 	close(mine);
@@ -135,7 +136,7 @@ static void sockets_handed_on(void)
 
 #define EVENTS 100000
 
-/* Only threads of real-time priority that never wait: no worker sends anything meanwhile. */
+/* Threads of real-time priority that never wait keep the worker from sending anything. */
 static void *raise_events(void *unused)
 {
 	struct sched_param priority = {.sched_priority = 1};
@@ -151,7 +152,7 @@ static void *raise_events(void *unused)
 	return unused;
 }
 
-/* Events still to come once nobody raises any. */
+/* Counts the events that still come after the last was raised. */
 static int late_events(int s)
 {
 	struct timeval limit = {.tv_sec = 2};
@@ -206,7 +207,7 @@ static void events_unbounded(void)
 
 /* ---- attributes where none is expected ---- */
 
-/* 7.2 read such a one's policy far behind the end of all policies, and stopped at a BUG. */
+/* For such an attribute 7.2 read a policy far behind the end of the table, and hit a BUG. */
 static void unexpected_attributes(void)
 {
 	static struct message m;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/mtag under inputs that nobody chose: noise, and calls that are nearly right, whose results a model of the
- * documented contract knows. As root, as nobody, as root of a user namespace.
+ * Random inputs to /dev/mtag: noise, and calls that are nearly right, whose results a model of the documented contract
+ * predicts. As root, as nobody, and as root of a user namespace.
  */
 /* vm: timeout=1800 */
 #include "lib/fuzz_args.h"
@@ -22,7 +22,7 @@ static bool known_error(int error)
 	return !error;
 }
 
-/* No pointer among these words leads to memory that is the test's own. */
+/* None of these words is a pointer to memory of the test itself. */
 static void noise_words(union any *arg, unsigned i)
 {
 	noise(&rng, arg, sizeof(*arg));
@@ -173,7 +173,7 @@ static void try_path(void)
 		       arg.path.buf_len, need);
 }
 
-/* Where the addresses of programs end: five levels of page tables go further. */
+/* The end of the addresses of programs: five levels of page tables have more. */
 static uint64_t top(void)
 {
 	static uint64_t end;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The netlink family under inputs that nobody chose: noise on several sockets, and requests that are nearly right,
- * while processes come and go; dumps are left half-way, and listeners read nothing. As root, as nobody, as root of a
- * user namespace.
+ * Random inputs to the netlink family: noise on several sockets, and requests that are nearly right, while processes
+ * come and go. Dumps are abandoned half-way, and listeners read nothing. As root, as nobody, and as root of a user
+ * namespace.
  */
 /* vm: timeout=1800 */
 #include "lib/fuzz.h"
@@ -153,7 +153,7 @@ static void look(const struct nlattr *attr, int depth, void *data)
 	}
 }
 
-/* Whatever has come on a socket, in a buffer of whatever size. */
+/* Receives from a socket into a buffer of random size. */
 static void receive(int s)
 {
 	static char buf[64 * KIB];
@@ -195,7 +195,7 @@ static void option(int s)
 
 /* ---- noise ---- */
 
-/* Attributes that are nearly some, or bytes. */
+/* Attributes that are nearly valid, or random bytes. */
 static size_t noise_payload(char *to, size_t room)
 {
 	size_t len = one_in(&rng, 16) ? below(&rng, room) : below(&rng, 96), at = 0;
@@ -268,7 +268,7 @@ static bool may_read(enum role role)
 	       (me == NOBODY && (role == NOBODYS || role == NOBODYS_UNTRACKED));
 }
 
-/* The error that a single request ought to have; -1: any. */
+/* The error that a single request should give; -1: any. */
 static int due(int command, enum role role)
 {
 	bool tracks = command == MTAG_CMD_TRACK || command == MTAG_CMD_UNTRACK ||
@@ -307,7 +307,7 @@ static void single(void)
 		pool->process[role].tracked = command == MTAG_CMD_TRACK;
 }
 
-/* A pid that is none, more attributes than are needed, flags that mean nothing. */
+/* An invalid pid, needless attributes, meaningless flags. */
 static void strange(void)
 {
 	static struct message m;
@@ -341,7 +341,7 @@ static void strange(void)
 	       strerror(error));
 }
 
-/* Begins one, on a socket that may have one half read, and reads some of it. */
+/* Begins a dump, on a socket that may have one half read, and reads a part of it. */
 static void dump(void)
 {
 	int s = sockets[below(&rng, SOCKETS)];
@@ -356,7 +356,7 @@ static void dump(void)
 		receive(s);
 }
 
-/* A whole one, in which whoever may be seen and is tracked is found. */
+/* Reads a whole dump, which must have every tracked process that the user may see. */
 static void counts_secret(const struct nlattr *attr, int depth, void *data)
 {
 	look(attr, depth, NULL);

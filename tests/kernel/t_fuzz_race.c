@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All at once: a thread that makes calls, one that unmaps, moves and replaces the pages of the tag words, one that
- * writes anything into the words and touches memory, one that has threads and processes come and go, and readers that
- * audit, reset, untrack and track the process. Afterwards it is exact. As root, as nobody, as root of a user namespace.
+ * Everything at once: a thread makes calls, one unmaps, moves and replaces the pages of the tag words, one writes
+ * random values into the words and touches memory, one starts threads and processes, and readers audit, reset, untrack and
+ * track the process. It must be exact afterwards. As root, as nobody, and as root of a user namespace.
  */
 /* vm: group=parallel thread=multi mem=1G timeout=1800 */
 #include "lib/fuzz.h"
@@ -130,8 +130,7 @@ static void some_call(struct random *r)
 	case EBUSY:
 		return;
 	default:
-		ok(false, "a call gives no other error than those documented, but %s",
-		   strerror(-error));
+		ok(false, "a call gives only documented errors, not %s", strerror(-error));
 	}
 }
 
@@ -287,7 +286,7 @@ static void *spawner(void *unused)
 	return unused;
 }
 
-/* The round's process may have failed: then it never comes. */
+/* If the round's process has failed, it never gets there. */
 static void wait_gate(struct gate *g, int step, pid_t pid)
 {
 	siginfo_t info = {0};
@@ -384,7 +383,7 @@ int main(int argc, char **argv)
 	find_family();
 	inputs = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	fuzz = &f;
-	/* Its memory goes to swap, too, and what is held for that is held until nobody is tracked. */
+	/* Its memory also goes to swap, and what mtag holds for that stays until no process is tracked. */
 	swap_zram();
 	ok(idle(), "the hooks go out");
 	before = remains();

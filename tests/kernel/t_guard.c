@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Guard regions: what they replace ends, what they are is nobody's, in memory and in files. */
+/* Guard regions: they end the pages that they replace and are charged to no tag, in memory and in files. */
 /* vm: timeout=400 only=7.2 because="no guard regions" */
 #include "lib/model.h"
 
-/* Of kernels newer than the libc's headers. */
+/* From kernels newer than the libc's headers. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #define MADV_GUARD_REMOVE  103

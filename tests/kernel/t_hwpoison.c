@@ -10,15 +10,15 @@
 
 static mtag_t a, w;
 
-/* Kernels since 6.11 say by SIGBUS what MADV_HWPOISON did to a page that was in use. */
+/* Since 6.11 the kernel sends SIGBUS when MADV_HWPOISON poisons a page that is in use. */
 static void poisoned_in_use(int signal)
 {
 	(void)signal;
 }
 
 /*
- * The truth here is pagemap: a poisoned page has an entry that maps nothing, and the kernel's own RSS
- * lacks it, but smaps of 6.1 shows it as resident (and pagemap as swapped, of which there is none).
+ * The truth here is pagemap: the entry of a poisoned page maps nothing, and the kernel's own RSS does not include it,
+ * but smaps of 6.1 shows it as resident (and pagemap as swapped, although nothing is in swap).
  */
 static uint64_t poisoned(char *p, size_t len)
 {

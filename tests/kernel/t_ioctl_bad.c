@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bad input to /dev/mtag and bad tag words: a clear error each, and nothing changed. */
+/* Bad input to /dev/mtag and bad tag words: each gives a clear error and changes nothing. */
 /* vm: timeout=300 */
 /* vm: timeout=300 args=nobody */
 #include "lib/test.h"
@@ -40,7 +40,7 @@ static const struct request {
 	{"PATH", MTAG_IOC_PATH, sizeof(struct mtag_ioc_path), 0},
 };
 
-/* The argument as it has to be. */
+/* The argument as it should be. */
 static void fill(union any *arg, const struct request *r)
 {
 	static uint32_t *word;
@@ -193,7 +193,7 @@ static void values(void)
 	errs(mtag_ioctl(MTAG_IOC_PATH, &arg), ERANGE, "PATH", "no buffer");
 }
 
-/* MTAG_IOC_THREAD with a word at that address, which a 32-bit program may not have. */
+/* MTAG_IOC_THREAD with a word at that address, which a 32-bit program may not be able to name. */
 static int word_at_number(uint64_t where)
 {
 	struct mtag_ioc_thread arg = {.size = sizeof(arg), .word = where};
@@ -240,7 +240,7 @@ static void words_refused(void)
 	must(munmap(p, 2 * PG));
 }
 
-/* Touches under whatever the word holds. The word's page lies apart from all else. */
+/* Touches under whatever the word holds. The word has a page of its own. */
 static void touch_with(volatile uint32_t *word, uint32_t value, char *p)
 {
 	*word = value;
@@ -277,7 +277,7 @@ static void words_with_nonsense(void)
 	exact("nonsense in a word: exact");
 }
 
-/* The page with the word goes: mtag has its own hold on the frame, and nothing breaks. */
+/* The page with the word is unmapped: mtag holds a reference on the frame, so nothing breaks. */
 static void word_unmapped(void)
 {
 	uint32_t *word = (uint32_t *)area(PG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Somebody switches all kprobes off and on again while mtag counts by them: what it missed it finds, says so, and
- * keeps nothing of who ended meanwhile.
+ * An administrator switches all kprobes off and on again while mtag counts by them. It finds what it missed, reports
+ * the loss, and keeps nothing of processes that ended meanwhile.
  */
 /* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 only=6.1,6.12,7.2 because="no kprobes on PREEMPT_RT" repairs=any */
 #include "lib/test.h"
@@ -51,12 +51,11 @@ int main(void)
 	for (int i = 0; i < CHILDREN; i++)
 		reap(pids[i]);
 	kprobes("1");
-	ok(until(health("tracked") == 1, 30),
-	   "who ended while nobody looked is not tracked any more");
-	ok(until(health("lost") > lost, 30), "it is said that something was lost");
-	exact("what was touched then is counted at the next reading");
+	ok(until(health("tracked") == 1, 30), "processes that ended unseen are no longer tracked");
+	ok(until(health("lost") > lost, 30), "the loss is reported");
+	exact("what was touched meanwhile is counted at the next reading");
 	in_child
-		exact("and all goes on");
-	ok(until(health("tracked") == 1, 30), "also to its end");
+		exact("a child forked afterwards is exact");
+	ok(until(health("tracked") == 1, 30), "its end is seen as well");
 	return done();
 }

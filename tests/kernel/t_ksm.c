@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KSM: merged pages keep adding up, within a process, between tags and between trees. */
+/* KSM: totals stay exact when pages are merged within a process, between tags and between trees. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 repairs=1 */
 #include "lib/test.h"
 #include "lib/keepers.h"
@@ -23,7 +23,7 @@ static void fill(mtag_t as, char *p, size_t pages, uint64_t what)
 	mtag_leave(before);
 }
 
-/* How many different frames a range has. */
+/* Returns how many different frames a range has. */
 static size_t frames(const char *p, size_t pages)
 {
 	static uint64_t word[8 * N];
@@ -128,7 +128,7 @@ static void through_swap(void)
 	swapoff_all();
 }
 
-/* A process of a tree of its own, told what to do by the steps of a gate in a file. */
+/* A process with its own tree. The steps of a gate in a file tell it what to do. */
 struct peers {
 	struct gate gate;
 	atomic_int ready;
@@ -147,7 +147,7 @@ static struct peers *peers_map(const char *path)
 
 static int peer_failed;
 
-/* A peer has no TAP of its own: what is wrong goes to stdout as a diagnostic and into the exit status. */
+/* A peer prints no TAP: failures go to stdout as a diagnostic and into the exit status. */
 static void expect(bool good, const char *what)
 {
 	struct compared found = compare();
@@ -231,14 +231,14 @@ static void two_trees(void)
 	unlink(path);
 }
 
-/* A child that there was no room for is not tracked, shares all pages, and has them merged. */
+/* A child beyond the limit is not tracked, shares all pages, and has them merged. */
 static void by_stray(void)
 {
 	struct gate *g = gate();
 	char *p = area(N * PG);
 	pid_t pid;
 
-	/* Who ends only now would make room for it. */
+	/* A process that ended only now would make room for it. */
 	ok(until((visit_cpus(), health("tracked") == 1), 60), "nobody else is tracked");
 	fill(a, p, N, 0x6666);
 	pid = stray();
@@ -263,7 +263,7 @@ static void by_stray(void)
 	reap(pid);
 }
 
-/* Merged pages go to other frames, which no event tells the place of; the old frames are lost for good. */
+/* Merged pages move to other frames, and no event says where they are mapped; the old frames are gone for good. */
 _Noreturn static void move_on_and_on(char *p, size_t pages, double pause)
 {
 	for (size_t i = 0;; i = (i + 2) % pages) {
@@ -314,10 +314,10 @@ static void forks_beside_moves(void)
 	must(munmap(p, pages * PG));
 }
 
-/* As many as may, where a task can be interrupted between the two events of its copy. */
+/* As many rounds as possible: a task must be interrupted between the two events of its copy. */
 #define OTHERS 7
 
-/* Interrupts whoever runs on this CPU, and copies something itself: the page of zeros. */
+/* Interrupts the task that runs on this CPU and copies a page itself: the page of zeros. */
 _Noreturn static void copy_on_and_on(char *p, struct gate *g)
 {
 	const struct sched_param first = {.sched_priority = 1};
@@ -393,13 +393,13 @@ int main(int argc, char **argv)
 	if (spew(KSM "pages_to_scan", "20000") || spew(KSM "sleep_millisecs", "20") ||
 	    spew(KSM "run", "1"))
 		skip_all("no KSM in this kernel");
-	/* The zero page is another matter: no test here has pages of zeros. */
+	/* No test here has pages of zeros, which KSM treats differently. */
 	one_tag();
 	two_tags();
 	through_swap();
 	two_trees();
 	clean(getpid(), "audit agrees");
-	/* Which loses something, so that there is no audit at the end. */
+	/* It loses something, so there is no audit at the end. */
 	by_stray();
 	forks_beside_moves();
 	copies_beside_copies();

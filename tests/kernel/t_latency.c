@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * However many tags a process has, counting, comparing and forking it keeps nobody off the processor
- * for long: a thread that is to run at a certain time does. The clock counts instructions.
+ * However many tags a process has, counting, auditing and forking it does not hold the CPU for long: a thread that is
+ * due runs on time. The clock counts instructions.
  */
 /* vm: only=6.1 stock=1 because="it is the same on all, and the clock that counts instructions is slow; sanitizers wait" icount=1 group=latency append=preempt=full module=linger_ms=3600000,max_tags=16000 timeout=900 */
 #include "lib/test.h"
@@ -23,7 +23,7 @@ static long at(void)
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Wakes up when it is time, or as soon as it can. */
+/* Wakes up on time, or as soon as it can. */
 static void *punctual(void *arg)
 {
 	const struct sched_param priority = {.sched_priority = 50};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The limits of tags, processes and memory: each gives an error, or a loss that is counted, and leaves
- * every total right.
+ * The limits of tags, processes and memory: reaching one gives an error or a counted loss, and every total stays right.
  */
 /* vm: group=load mem=2G module=linger_ms=200 timeout=300 */
 #include "lib/load.h"
@@ -26,7 +25,7 @@ static size_t make_tags(size_t n, mtag_t *first)
 
 #define MORE 20
 
-/* As many tags as there may be, and some more. */
+/* Makes as many tags as the limit allows, and tries some more. */
 static void limit_of_tags(void)
 {
 	uint64_t overflow = health("overflow");
@@ -49,7 +48,7 @@ static void limit_of_tags(void)
 			refused += t == first && errno == ENOSPC;
 			touch(t, p + i * PG, PG);
 		}
-		is(refused, MORE, "who asks for more gets the tag above, and ENOSPC");
+		is(refused, MORE, "a request for more gives the parent tag and ENOSPC");
 		is(anon_of(first), MORE * PG, "which has what is touched then");
 		exact("the process is exact");
 		clean(getpid(), "audit agrees");
@@ -83,7 +82,7 @@ static void fork_beyond(struct beyond *b)
 	b->lost = health("lost") - lost;
 }
 
-/* How many of them are tracked; the first few are to be exact. */
+/* Counts those that are tracked, and checks that the first few are exact. */
 static size_t tracked_of(const struct beyond *b, const char *limit)
 {
 	size_t tracked = 0;
@@ -151,14 +150,14 @@ static void limit_of_memory(void)
 static char *swapped;
 static size_t swapped_pages;
 
-/* A thread that mtag keeps no record of before. */
+/* A thread of which mtag has no record yet. */
 static void *unmap_swapped(void *took)
 {
 	*(double *)took = timed(must(munmap(swapped, swapped_pages * PG)));
 	return NULL;
 }
 
-/* The seconds that freeing so much swap takes, with or without memory to note who frees it. */
+/* Measures how long freeing so much swap takes, with or without memory to record the task that frees it. */
 static double free_swap(size_t pages, bool limited)
 {
 	double took;
@@ -224,7 +223,7 @@ int main(void)
 	limit_of_memory();
 	limit_while_zapping();
 	after = load_end(&before);
-	is(after.dirty_ended, before.dirty_ended, "nobody ended unmended");
+	is(after.dirty_ended, before.dirty_ended, "no process ended with pending repairs");
 	diag("counts: lifetimes=%" PRIu64, after.ended - before.ended);
 	return done();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many processes, in many trees and in one, and many tags: every one exact, nothing takes the square of
- * the time, nothing stays behind.
+ * Many processes, in many trees and in one, and many tags: each is exact, no time grows with the square, and nothing
+ * stays behind.
  *   t_load_many [processes N | tags N]
  */
 /* vm: group=load mem=2G module=linger_ms=200 timeout=400 */
@@ -57,7 +57,7 @@ static void *outlasts(void *first)
 	rest();
 }
 
-/* A process whose first thread has ended before another. */
+/* A process whose first thread ends before another. */
 static pid_t headless(void)
 {
 	static pthread_t first;
@@ -73,7 +73,7 @@ static pid_t headless(void)
 	return pid;
 }
 
-/* Makes n / 2 processes, each with a tree of its own. */
+/* Starts n / 2 processes, each with its own tree. */
 static void make_loners(size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++)
@@ -82,7 +82,7 @@ static void make_loners(size_t n)
 	await(n / 2);
 }
 
-/* The head of a family of n / 2, all in its tree; then makes tags, which all of them get. */
+/* The ancestor of n / 2 processes, all in its tree. It then makes tags, which all of them get. */
 _Noreturn static void head(size_t n)
 {
 	char name[16];
@@ -161,11 +161,11 @@ static void load(const char *parameter)
 
 static void no_drift_yet(void)
 {
-	is(health("drift"), 0, "all counters of who ended were 0");
+	is(health("drift"), 0, "every process that ended left all its counters at 0");
 	is(health("lost") + health("overflow"), 0, "nothing was lost");
 }
 
-/* The module goes and comes back, with all of them tracked again. */
+/* Unloads and loads the module, and has all of them tracked again. */
 static void reload(size_t n, struct times *t)
 {
 	pid_t other;
@@ -288,7 +288,7 @@ static size_t differ(size_t n)
 	return differing;
 }
 
-/* A page for each 50th tag; how many have not just that. */
+/* Touches a page under each 50th tag; returns how many have anything else. */
 static size_t wrong_usage(size_t n, char *p)
 {
 	size_t wrong = 0;
@@ -300,7 +300,7 @@ static size_t wrong_usage(size_t n, char *p)
 	return wrong;
 }
 
-/* What the keeper of many tags, and a child of it, tell. */
+/* The results of a process with many tags and of its child. */
 struct keeping {
 	atomic_int step;
 	size_t made, differing, wrong;
@@ -329,7 +329,7 @@ _Noreturn static void keeper(struct keeping *k, size_t n)
 	rest();
 }
 
-/* As exact_of(), of a process with more tags than slurp() takes. */
+/* Like exact_of(), for a process with more tags than slurp() can hold. */
 static void exact_sums(pid_t pid, size_t tags, const char *who)
 {
 	uint64_t rows = 0, rss = 0, anon = 0, swap = 0, virt = 0;
@@ -342,7 +342,7 @@ static void exact_sums(pid_t pid, size_t tags, const char *who)
 		   pid),
 	       "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64 "%" SCNu64, &rows, &rss, &anon, &swap,
 	       &virt);
-	is(rows, tags + 1, "%s has %zu tags, and what is untagged", who, tags);
+	is(rows, tags + 1, "%s has %zu tags and the untagged row", who, tags);
 	ok(rss == t.rss && anon == t.anon && swap == t.swap && virt == t.virt,
 	   "%s is exact: rss %" PRIu64 "/%" PRIu64 ", anon %" PRIu64 "/%" PRIu64 ", virt %" PRIu64
 	   "/%" PRIu64,
@@ -376,7 +376,7 @@ static struct tag_times tag_round(size_t n)
 	is(k->made, n, "%zu tags are made", n);
 	is(k->differing, 0, "each is found again");
 	is(k->wrong, 0, "each has what was touched under it");
-	exact_sums(pid, n, "who made them");
+	exact_sums(pid, n, "the process that made them");
 	exact_sums(k->child, n, "its child");
 	t.make = k->took_make;
 	t.find = k->took_find;

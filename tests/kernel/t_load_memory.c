@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where memory ends: a control group's limit while its processes fault and fork, reclaim at the limit,
- * a swap that is full, the OOM killer, and process_mrelease. Who lives is exact, who is killed had all
- * counters at 0.
+ * Memory runs out: a control group's limit while its processes fault and fork, reclaim at the limit, full swap, the OOM
+ * killer, and process_mrelease. Processes that survive are exact, those that are killed leave all counters at 0.
  *   t_load_memory ROUNDS
  */
 /* vm: group=stress mem=600M timeout=420 args=2 */
@@ -55,7 +54,7 @@ static void join_group(void)
 	must0(spew("/proc/self/oom_score_adj", "1000"));
 }
 
-/* ---- who is killed ---- */
+/* ---- processes that are killed ---- */
 
 static void make_tags(void)
 {
@@ -67,7 +66,7 @@ static void make_tags(void)
 	}
 }
 
-/* Touches so much, tag after tag. */
+/* Touches @len bytes, tag after tag. */
 static void fill(char *p, size_t len)
 {
 	for (size_t at = 0; at < len; at += PG)
@@ -89,7 +88,7 @@ static bool was_killed(pid_t pid)
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-/* A process of a tree of its own that touches more than there may be. */
+/* A process with its own tree that touches more than the limit. */
 _Noreturn static void glutton(size_t len)
 {
 	join_group();
@@ -99,7 +98,7 @@ _Noreturn static void glutton(size_t len)
 	_exit(0);
 }
 
-/* The same as a relative of who lives on, beginning with what they share. */
+/* The same in a relative of the survivor, beginning with the memory that they share. */
 _Noreturn static void relative(char *shared, size_t shared_len, size_t len)
 {
 	join_group();
@@ -142,13 +141,13 @@ static void at_the_limit(void)
 		killed += was_killed(pid);
 	}
 	is(killed, rounds, "%zu processes are killed at the limit of their control group", rounds);
-	exact("who has been a relative of some is exact");
+	exact("their surviving relative is exact");
 	clean(getpid(), "audit agrees");
 }
 
 /*
- * A child for whose count there is no memory is counted by the first to ask, and may be killed before anybody
- * does: how many were.
+ * A child for whose count there is no memory is counted by the first reader, and may be killed before that. Returns
+ * how many were.
  */
 static uint64_t forks_at_the_limit(void)
 {
@@ -173,7 +172,7 @@ static uint64_t forks_at_the_limit(void)
 	return unmended;
 }
 
-/* Of two processes each pushes the other's memory out. */
+/* Two processes push each other's memory out. */
 static void reclaim_at_the_limit(void)
 {
 	struct gate *g = gate();
@@ -195,7 +194,7 @@ static void reclaim_at_the_limit(void)
 		/* Out of the group: what is measured moves no more. */
 		must0(spew("/sys/fs/cgroup/cgroup.procs", "%d", getpid()));
 		must0(spew("/proc/self/oom_score_adj", "0"));
-		exact("who faults at the limit is exact");
+		exact("a process that faults at the limit is exact");
 		clean(getpid(), "audit agrees");
 	}
 }
@@ -230,7 +229,7 @@ static void full_swap(void)
 		for (int i = 0; i < 4; i++)
 			madvise(p, len, MADV_PAGEOUT);
 		ok(file_field("/proc/meminfo", "SwapFree") < 2048, "swap is full");
-		exact("who does not fit into it is exact");
+		exact("a process that does not fit into it is exact");
 		fill(p, len / 2);
 		exact("and still when some of it comes back");
 		clean(getpid(), "audit agrees");
@@ -260,7 +259,7 @@ static void everywhere(void)
 
 /* ---- process_mrelease ---- */
 
-/* On the CPU of who releases it, but only when nothing else runs there: it cannot exit before. */
+/* Runs on the CPU of the process that releases it, only when that is idle: it cannot exit before. */
 _Noreturn static void released(struct gate *g, size_t len)
 {
 	struct sched_param idle_priority = {0};
@@ -350,7 +349,8 @@ int main(int argc, char **argv)
 	}
 	group_end();
 	after = load_end(&before);
-	is(after.dirty_ended, before.dirty_ended + unmended, "nobody else ended unmended");
+	is(after.dirty_ended, before.dirty_ended + unmended,
+	   "no other process ended with pending repairs");
 	diag("lost %" PRIu64, after.lost - before.lost);
 	diag("counts: kills=%" PRIu64 " lifetimes=%" PRIu64, vmstat("oom_kill") - killed,
 	     after.ended - before.ended);

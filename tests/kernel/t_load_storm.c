@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A storm of forks, execs and threads, while readers begin to read and then do not go on; hooks that go
- * in and out beneath a storm; and events made faster than they are told.
+ * A storm of forks, execs and threads, while readers begin dumps and stop; hooks that go in and out during a storm; and
+ * events raised faster than they are sent.
  *   t_load_storm LIVES
  */
 /* vm: group=load mem=2G module=linger_ms=200 timeout=300 args=200 */
@@ -99,7 +99,7 @@ static int listener(int room)
 	return fd;
 }
 
-/* Requests that are answered in many parts, of which nobody takes the second. */
+/* Requests with answers of many parts. Nothing reads the second part. */
 static void begin_reading(int *fds)
 {
 	char buf[512];
@@ -150,7 +150,7 @@ static void another_program(void)
 	_exit(1);
 }
 
-/* One life: some memory, perhaps a thread, children, another program. True: this is a child now. */
+/* One life: some memory, perhaps a thread, children, another program. Returns true in a child. */
 static bool live(char *inherited, int depth)
 {
 	unsigned int kind = random_below(16);
@@ -182,7 +182,7 @@ _Noreturn static void life(char *inherited)
 	_exit(0);
 }
 
-/* Of several at once; makes processes until there have been enough. */
+/* One of several that start processes until there have been enough. */
 static void root(long enough)
 {
 	char *p = area(16 * PG);
@@ -234,9 +234,9 @@ static void storm(long enough)
 	stop_reading(fds);
 }
 
-/* ---- hooks in and out beneath a storm ---- */
+/* ---- hooks in and out during a storm ---- */
 
-/* Nobody tracks these. */
+/* These are not tracked. */
 _Noreturn static void untracked_storm(const atomic_bool *stop)
 {
 	while (!atomic_load(stop)) {
@@ -284,7 +284,7 @@ static void in_and_out(size_t times)
 	is(out, times, "hooks go in and out %zu times beneath a storm of forks", times);
 }
 
-/* ---- events faster than they are told ---- */
+/* ---- events faster than they are sent ---- */
 
 static uint64_t slab_objects(const char *name)
 {
@@ -293,7 +293,7 @@ static uint64_t slab_objects(const char *name)
 	return line ? strtoull(line + strlen(name), NULL, 10) : 0;
 }
 
-/* Asks for what the limit refuses, which is told each time. */
+/* Makes calls that the limit refuses; each refusal raises an event. */
 static void *refused(void *stop)
 {
 	struct mtag_ioc_child arg = {.size = sizeof(arg), .name = (uintptr_t) "new", .name_len = 3};
@@ -304,7 +304,7 @@ static void *refused(void *stop)
 	return NULL;
 }
 
-/* The most objects that there were at once meanwhile, beyond those at first. */
+/* Returns how many more objects there were at once than at first. */
 static uint64_t flood(double seconds)
 {
 	static atomic_bool stop;
@@ -339,16 +339,16 @@ static void events(void)
 	in_child {
 		begin();
 		more = flood(1.5);
-		diag("%" PRIu64 " refusals told to who does not listen",
+		diag("%" PRIu64 " refusals sent to a listener that does not read",
 		     health("overflow") - overflow);
 		if (access("/proc/slabinfo", R_OK))
-			skip("few wait to be told (this kernel does not say how many objects there are)");
+			skip("few events wait to be sent (this kernel does not say how many objects there are)");
 		else
-			ok(more < 20000, "at most %" PRIu64 " wait to be told", more);
+			ok(more < 20000, "at most %" PRIu64 " events wait to be sent", more);
 	}
 	/* Most of them may still have to be sent. */
 	ok(until((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) < 0 && errno == ENOBUFS, 30),
-	   "who did not listen is told that something was missed");
+	   "a listener that did not read is told that it missed something");
 	close(fd);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads that attach, switch tags and die, many at once; signals in every call; and SIGKILL at random
- * points of attach, fork, exec and exit. Who lives is exact, who died had all counters at 0.
+ * Many threads that attach, switch tags and die at once; signals in every call; and SIGKILL at random points of attach,
+ * fork, exec and exit. Processes that survive are exact, those that die leave all counters at 0.
  *   t_load_threads THREADS SECONDS KILLS
  */
 /* vm: group=load mem=2G module=linger_ms=200 timeout=400 args=24 1 40 */
@@ -31,7 +31,7 @@ static void make_tags(void)
 	}
 }
 
-/* Each has a word of its own while all of them live. */
+/* Each has its own word while all of them live. */
 static void *toucher(void *arg)
 {
 	size_t i = (uintptr_t)arg;
@@ -45,7 +45,7 @@ static void *toucher(void *arg)
 	return NULL;
 }
 
-/* Until it is killed. Not before all are there: who makes them would have to wait for his turn each time. */
+/* Runs until it is killed. It starts when all are there, as otherwise their creator would rarely get the CPU. */
 static void *switcher(void *arg)
 {
 	size_t i = (uintptr_t)arg;
@@ -60,7 +60,7 @@ static void *switcher(void *arg)
 	}
 }
 
-/* Begins all of them; what they are in @thread. */
+/* Starts all of them; stores them in @thread. */
 static void begin_threads(pthread_t *thread, void *(*run)(void *))
 {
 	pthread_attr_t attr;
@@ -92,7 +92,7 @@ static void all_touch(void)
 	must(munmap(pages, threads * EACH * PG));
 }
 
-/* Creates threads that have to attach first, all at the same time. */
+/* Creates threads that must attach first, all at the same time. */
 static void *attacher(void *failed)
 {
 	char *p = area(PG);
@@ -133,7 +133,7 @@ enum death {
 	DEATHS,
 };
 
-/* A process with many threads that switch tags; it ends with all of them still at it. */
+/* A process with many threads that switch tags, and that ends while they do. */
 _Noreturn static void full_swing(enum death death, struct gate *g)
 {
 	static pthread_t thread[THREADS_MAX];
@@ -213,7 +213,7 @@ static void signals_end(void)
 	must(setitimer(ITIMER_REAL, &never, NULL));
 }
 
-/* Every call once; how many failed. */
+/* Makes every call once; returns how many failed. */
 static size_t every_call(size_t round)
 {
 	char name[24], path[MTAG_PATH_MAX], *p;
@@ -251,7 +251,7 @@ static void *registers(void *failed)
 	return NULL;
 }
 
-/* A child of a process with a timer has none itself. */
+/* A child does not inherit the timer of its parent. */
 static size_t forks(void)
 {
 	int status = 0;
@@ -296,7 +296,7 @@ static void all_signals(double seconds)
 
 /* ---- SIGKILL at random points ---- */
 
-/* Threads and calls of a victim, as they come. */
+/* Random threads and calls of a victim. */
 static void *victim_thread(void *arg)
 {
 	(void)arg;
@@ -330,7 +330,7 @@ static void victim_vforks(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* Does one thing again and again, from its attaching on; killed with all that it has made. */
+/* Repeats one operation, from attaching on, and is killed with all that it has started. */
 _Noreturn static void victim(unsigned int what)
 {
 	pthread_t thread;
@@ -355,7 +355,7 @@ _Noreturn static void victim(unsigned int what)
 	}
 }
 
-/* Most of them early, when they attach. */
+/* Most are killed early, while they attach. */
 static void some_time(void)
 {
 	unsigned int r = random_below(4);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What userfaultfd leaves in page tables, besides pages: write-protection, poison, minor faults. */
+/* Markers that userfaultfd leaves in page tables besides pages: write-protection, poison, minor faults. */
 /* vm: timeout=400 */
 #include "lib/model.h"
 #include <linux/userfaultfd.h>
 
-/* Of kernels newer than the libc's headers. */
+/* From kernels newer than the libc's headers. */
 #ifndef UFFD_FEATURE_WP_UNPOPULATED
 #define UFFD_FEATURE_WP_UNPOPULATED (1 << 13)
 #endif
@@ -23,7 +23,7 @@ struct uffdio_poison {
 static mtag_t a, b, w;
 static int uffd;
 
-/* With those features; false: the kernel has them not. */
+/* Opens it with those features; false: the kernel does not have them. */
 static bool uffd_with(uint64_t features)
 {
 	struct uffdio_api api = {.api = UFFD_API, .features = features};
@@ -102,7 +102,7 @@ static void private_memory(void)
 	agree("nothing is left");
 }
 
-/* Markers where no page is. */
+/* Markers where there is no page. */
 static void empty_memory(void)
 {
 	struct model *m;
@@ -210,7 +210,7 @@ static void poisoned(void)
 	agree("nothing is left of poison");
 }
 
-/* Pages of shared memory that a userfaultfd maps, as they are in the file already. */
+/* Pages of shared memory that are already in the file and that a userfaultfd maps. */
 static void minor(void)
 {
 	int fd = must(memfd_create("mtag", MFD_CLOEXEC));

@@ -147,7 +147,7 @@ static void while_busy(void)
 	is(anon_of(a) + anon_of(b) + anon_of(w), 0, "nothing is left");
 }
 
-/* With a second node, where the machine has one. */
+/* Moves pages to a second node, where the machine has one. */
 static void nodes(void)
 {
 	char *p;

@@ -10,7 +10,7 @@
 static mtag_t a, b, w, f, h;
 static struct gate *stop;
 
-/* Another process, which is not tracked, moves all pages of this one from node to node until it is told to stop. */
+/* Another process, which is not tracked, moves all pages of this one between nodes until it is told to stop. */
 static pid_t mover(pid_t whose)
 {
 	unsigned long node[2] = {1, 2};
@@ -44,7 +44,7 @@ static char *pages_of_two(void)
 	return p;
 }
 
-/* Nothing of this changes but the frames. */
+/* Only the frames change here. */
 static void quiet(void)
 {
 	char *p = pages_of_two(), *s = shared_memory();
@@ -70,8 +70,8 @@ static void quiet(void)
 }
 
 /*
- * The same of huge pages. smaps now and then misses one that migrates: it looks twice at what changes in
- * between. How many pages were touched is known.
+ * The same for huge pages. smaps now and then misses one that migrates, as it looks twice and the page changes in
+ * between. The number of touched pages is known.
  */
 static void quiet_huge(void)
 {
@@ -87,7 +87,10 @@ static void quiet_huge(void)
 	is(anon_of(h), 0, "nothing is left");
 }
 
-/* What goes while it migrates is nobody's from then on, and what comes in its place is the toucher's. */
+/*
+ * A page that is unmapped while it migrates belongs to no tag from then on; a new page in its place is the
+ * toucher's.
+ */
 static void busy(void)
 {
 	char *p = area(N * PG), *q = area(N * PG), *huge = NULL;
@@ -136,7 +139,7 @@ static void busy(void)
 	is(anon_of(a) + anon_of(b) + anon_of(h) + anon_of(w), 0, "nothing is left");
 }
 
-/* No peak above what was there at once: what is gone and not yet known to be must not count. */
+/* No peak may exceed what was resident at once: pages whose end is not yet noticed must not count. */
 static void peaks(void)
 {
 	mtag_t peaked = tag("peaked");
@@ -179,6 +182,6 @@ int main(void)
 	reap(pid);
 	clean(getpid(), "audit agrees once nothing moves");
 	ok(until(health("tracked") == 1, 60), "all children have ended");
-	is(health("repairs"), repairs, "nobody had to be counted anew");
+	is(health("repairs"), repairs, "no process had to be counted anew");
 	return end_test();
 }

@@ -7,7 +7,7 @@
 
 static mtag_t a, b, m, w;
 
-/* Mapped under m; pages of a and b in turn. */
+/* An area mapped under m, with pages of a and b in turn. */
 static char *two_owners(size_t pages)
 {
 	mtag_t before = mtag_enter(m);
@@ -21,7 +21,7 @@ static char *two_owners(size_t pages)
 	return p;
 }
 
-/* mremap under w, who must get nothing for it. */
+/* Calls mremap under w, which must get nothing for it. */
 static char *remap(char *p, size_t from, size_t to, int flags, char *where)
 {
 	mtag_t before = mtag_enter(w);

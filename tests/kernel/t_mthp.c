@@ -119,7 +119,7 @@ static void read_first(void)
 	model_end(0);
 }
 
-/* The folio lies in ranges of two tags: each has its part. */
+/* The folio spans the ranges of two tags: each has its part. */
 static void ranged(void)
 {
 	struct model *m = empty(0, some_folios());
@@ -187,7 +187,7 @@ static void split(void)
 
 	m = folios(0, some_folios());
 	cut(m, 0);
-	agree("%s: split, and never written to but for a page of each", kb);
+	agree("%s: split, with only one page of each written to", kb);
 	in_child
 		agree("%s: in a child", kb);
 	touch_pages(m, w, 0, m->pages, 1);
@@ -227,7 +227,7 @@ static size_t elsewhere(const uint64_t *was, const struct model *m)
 	return n;
 }
 
-/* With a second node, where the machine has one: every folio, by one of its pages. */
+/* Moves every folio to a second node by one of its pages, where the machine has one. */
 static void to_other_node(struct model *m)
 {
 	enum { MOST = 256 };
@@ -281,7 +281,7 @@ static void migrated(void)
 	agree("%s: nothing is left of what was moved", kb);
 }
 
-/* Pairs of equal pages; all of one tag, as a merged page of two has no owner to be told. */
+/* Pairs of equal pages, all of one tag: a merged page of two tags has no defined owner. */
 static void merged(void)
 {
 	struct model *m = empty(0, some_folios());
@@ -360,7 +360,7 @@ static void while_busy(void)
 	is(swapoff_all(), 0, "%s: and swap is empty", kb);
 }
 
-/* What takes longer is done for every second size only, but for a long run. */
+/* Without --long slower checks run for every second size only. */
 static void every_way(bool all)
 {
 	touched();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: messages cut short or of wrong types, dead pids, and what nobody may see and do. */
+/* Netlink: messages cut short or of wrong types, dead pids, and what user nobody may see and do. */
 #include "lib/test.h"
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -134,7 +134,7 @@ static const struct {
 	{MTAG_CMD_AUDIT, "AUDIT"},	 {MTAG_CMD_RESET, "RESET"},
 };
 
-/* Any refusal will do: what counts is that it is one, and at once. */
+/* Any refusal will do, as long as it comes at once. */
 static void some_error(struct message *m, size_t len, const char *name, const char *what)
 {
 	int error = ask_raw(m, len)->error;
@@ -205,7 +205,7 @@ static void unknown(void)
 	refused(&m, 0, "INFO_GET");
 }
 
-/* Lengths in the header that lie, and bytes that are no message at all. */
+/* Wrong lengths in the header, and bytes that are no message at all. */
 static void lies(void)
 {
 	struct message m;
@@ -289,7 +289,7 @@ static uint64_t rows_of(pid_t pid)
 	return show(pid, NULL).rows;
 }
 
-/* A dump that others' comings and goings interrupted may lack it: says so, and asks again. */
+/* A dump that is interrupted by other processes that come and go may lack it: it says so, and is repeated. */
 static bool sees_oneself(void)
 {
 	double end = now() + 5;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls that came with the kernels of the last years, each where it exists. */
+/* System calls of recent kernels, each where it exists. */
 /* vm: timeout=400 */
 #include "lib/model.h"
 
-/* Of kernels newer than the libc's headers. */
+/* From kernels newer than the libc's headers. */
 #ifndef SYS_mseal
 #define SYS_mseal 462
 #endif
@@ -32,7 +32,7 @@ static struct model *two_owners(void)
 	return m;
 }
 
-/* process_madvise under the worker: bytes, or -errno. */
+/* Calls process_madvise under the worker; returns bytes, or -errno. */
 static ssize_t advise(pid_t pid, char *p, size_t len, int advice)
 {
 	struct iovec range = {p, len};
@@ -118,7 +118,7 @@ static void populated(void)
 	model_end(0);
 }
 
-/* A process that is being killed loses its memory to another one's call. */
+/* A process that is being killed loses its memory by another's call. */
 static void released(void)
 {
 	size_t len = 32 * MIB;
@@ -183,7 +183,7 @@ static void sealed(void)
 	is(virt_of(w), 0, "and no virtual size is given to it");
 	agree("sealed memory is as it was");
 	must(madvise(m->p, N / 2 * PG, MADV_DONTNEED));
-	agree("but for what is discarded");
+	agree("sealed memory loses only what is discarded");
 	in_child {
 		touch_pages(m, w, 0, N, 1);
 		agree("a child of sealed memory");
@@ -192,7 +192,7 @@ static void sealed(void)
 	m->pages = 0;
 }
 
-/* Two mappings and the hole between them, moved by one call. */
+/* Moves two mappings and the hole between them by one call. */
 static void moved_together(void)
 {
 	struct model *m = two_owners(), *to = model_of(1, area(N * PG), N * PG);
@@ -241,7 +241,7 @@ static void droppable(void)
 	touch_pages(m, a, 0, N, 1);
 	agree("droppable memory is its toucher's");
 	in_child {
-		exact("a child, who gets none of it, is exact");
+		exact("a child, which gets none of it, is exact");
 		touch(w, p, PG);
 		exact("and when it touches it");
 	}

@@ -18,7 +18,7 @@ static uint64_t peak_of(mtag_t tag)
 	return usage(tag).c[MTAG_C_PEAK];
 }
 
-/* @r pages are @t's, and all peaks begin there. */
+/* Gives @r pages to @t, and resets all peaks. */
 static void begin_at(int r)
 {
 	must(madvise(base, RESIDUES * PG, MADV_DONTNEED));
@@ -26,7 +26,7 @@ static void begin_at(int r)
 	must0(nl_ask(nl, MTAG_CMD_RESET, 0, getpid())->error);
 }
 
-/* How many pages the peak is above @most that were @t's at once; @excess has the worst. */
+/* How many pages the peak exceeds the @most that @t had at once; @excess keeps the maximum. */
 static void judge(int r, uint64_t most, int64_t *excess)
 {
 	int64_t above = (int64_t)(peak_of(t) - most - r * PG) / PG;
@@ -42,7 +42,7 @@ static void end(int64_t excess, const char *what)
 	exact("and exact");
 }
 
-/* A page that a relative has too is written, and copied. */
+/* A page that a relative shares is written, and so copied. */
 static void copies(void)
 {
 	char *p = area(N * PG);
@@ -111,7 +111,7 @@ static void collapses(void)
 	must(munmap(p, HPAGE));
 }
 
-/* What is migrated is in one place at a time. */
+/* A page that migrates is in one place at a time. */
 static void migrations(void)
 {
 	char *p = area(N * PG);

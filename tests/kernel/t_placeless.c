@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages that a driver hands out at a fault, and whose place in the mapping nobody can tell from them: a virtual CPU's
- * of KVM. They are their mapper's, and go to another tag all together.
+ * Pages that a driver hands out at a fault and that do not tell their place in the mapping: those of a virtual CPU of
+ * KVM. They belong to their mapper, and move to another tag only all together.
  */
 /* vm: group=kvm mem=1G timeout=120 repairs=1 */
 #include "lib/test.h"
@@ -9,7 +9,7 @@
 
 static mtag_t a, b;
 
-/* @len bytes of a virtual CPU, mapped and touched by @as. */
+/* Maps and touches @len bytes of a virtual CPU under @as. */
 static char *vcpu(mtag_t as, size_t *len)
 {
 	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC), vm, cpu;
@@ -54,7 +54,7 @@ int main(void)
 	is(of(b), smaps(p, len).rss, "all of them can");
 	exact("exact");
 	must(munmap(p, len));
-	is(of(a) + of(b), 0, "unmapped, they are nobody's");
+	is(of(a) + of(b), 0, "unmapped, they belong to no tag");
 	exact("exact");
 	return end_test();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rule 4 for calls that the kernel refuses late, when it has begun to act on them already. */
+/* Rule 4 for calls that the kernel refuses late, after it has begun to act on them. */
 /* vm: timeout=300 */
 #include "lib/test.h"
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ static void nothing_since(struct calls before, const char *what)
 	exact("%s: the sum is VmSize", what);
 }
 
-/* All of these fail; @accounted: growing what is there, too. */
+/* All of these fail; @accounted: so does growing a mapping. */
 static void ask(char *p, size_t len, bool accounted, const char *what)
 {
 	mtag_t before = mtag_enter(w);
@@ -102,7 +102,7 @@ static void by_overcommit(void)
 	exact("without overcommit: exact in the end");
 }
 
-/* A file that says no in its ->mmap. */
+/* A file whose ->mmap fails. */
 static void by_driver(void)
 {
 	char *p = area(N * PG);

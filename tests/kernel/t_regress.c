@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bugs that reviewers found: what they did to the module, one function for each. */
+/* Bugs that reviewers found, one function for each. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 #include <linux/io_uring.h>
@@ -15,7 +15,7 @@
 static mtag_t a, b;
 static int zram = -1;
 
-/* Swap that is so small that what one process leaves there is soon another's. */
+/* Swap so small that slots that one process frees soon belong to another. */
 static bool swap_small(void)
 {
 	char *text;
@@ -35,7 +35,7 @@ static void swap_small_off(void)
 		spew("/sys/class/zram-control/hot_remove", "%d", zram);
 }
 
-/* A control group to reclaim from: MADV_PAGEOUT leaves pages that several processes map. */
+/* A control group to reclaim from: MADV_PAGEOUT skips pages that several processes map. */
 static bool group_make(void)
 {
 	mkdir(CGROUP, 0755);
@@ -71,7 +71,7 @@ static bool scattered(unsigned long from, unsigned long to)
 	return true;
 }
 
-/* What the module knows of ranges must not grow with every address that was ever mapped. */
+/* The module's records of ranges must not grow with every address that was ever mapped. */
 static void ever_new_addresses(void)
 {
 	uint64_t memory, nodes = file_field("/proc/slabinfo", "maple_node");
@@ -88,13 +88,13 @@ static void ever_new_addresses(void)
 		   "nor does what maple trees take");
 	diag("  maple nodes %" PRIu64 ", then %" PRIu64, nodes,
 	     file_field("/proc/slabinfo", "maple_node"));
-	is(virt_of(a) + virt_of(b), 0, "nothing of them is mapped any more");
+	is(virt_of(a) + virt_of(b), 0, "none of them is still mapped");
 	in_child
 		exact("a child forked after that is exact");
 	exact("exact after mappings at ever-new addresses");
 }
 
-/* An mmap that fails at the limit of mappings must leave what the module knows as it was. */
+/* An mmap that fails at the limit of mappings must leave the module's records as they were. */
 static void failed_fixed(void)
 {
 	uint64_t limit = strtoull(slurp("/proc/sys/vm/max_map_count"), NULL, 10), maps = 0;
@@ -221,7 +221,7 @@ static void swap_cached_range(void)
 	is(anon_of(a) + anon_of(b) + swap_of(a) + swap_of(b), 0, "nothing of them is left");
 }
 
-/* Ends with the owners of its pages, whose ids nobody else has, in most slots. */
+/* Ends and leaves the owners of its pages, with ids that no other process has, in most slots. */
 static void leave_owners(void)
 {
 	char name[32], *p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rule 1: anonymous memory belongs to the tag that first touched it, whatever the way of touching. */
+/* Rule 1: anonymous memory belongs to the tag that first touched it, however it was touched. */
 #include "lib/test.h"
 #include <alloca.h>
 
@@ -285,7 +285,7 @@ static void from_outside(void)
 	munmap(q, N * PG);
 }
 
-/* In a process whose threads have no words, as its libmtag was never asked for anything. */
+/* Runs in a process whose threads have no words, as it has not called libmtag. */
 static void default_tag(void)
 {
 	struct mtag_ioc_attach attach = {.size = sizeof(attach)};
@@ -311,7 +311,7 @@ static void default_tag(void)
 	exact("the default tag is exact");
 }
 
-/* A thread that takes its word back has no tag of its own any more. */
+/* A thread that takes its word back no longer has a tag of its own. */
 static void taken_back(void)
 {
 	struct mtag_ioc_thread none = {.size = sizeof(none)};

@@ -76,7 +76,7 @@ static void discarded(void)
 	exact("%s: exact after munmap of swapped pages", on);
 }
 
-/* MADV_FREE of resident pages ends them when they are reclaimed, without a swap entry. */
+/* Resident pages with MADV_FREE end at reclaim, without a swap entry. */
 static void freed(void)
 {
 	char *p = two_owners();
@@ -160,7 +160,7 @@ static void *touch_half(void *arg)
 	return NULL;
 }
 
-/* What happens while a page is out: its range gets another tag, its owner does not change. */
+/* While a page is out its range gets another tag: its owner does not change. */
 static void ranged(void)
 {
 	char *p = two_owners();
@@ -201,7 +201,7 @@ static void all(const char *device, bool ready)
 	off();
 }
 
-/* Nothing went out while a hook was in: all that there is in swap was there when the first process attached. */
+/* Nothing was swapped out while a hook was in: all of swap was there when the first process attached. */
 static void out_before(void)
 {
 	uint64_t unmended;

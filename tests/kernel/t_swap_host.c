@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* I5 on a host that swaps: what others swap concerns nobody who is tracked, nor does it cost them anything. */
+/* I5 on a host that swaps: what untracked processes swap neither affects tracked ones nor costs mtag anything. */
 /* vm: group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 
@@ -24,7 +24,7 @@ static void *zaps(void *arg)
 	return NULL;
 }
 
-/* In a process of its own that is not tracked: pages out and frees them in turns, until it is told to stop. */
+/* A process that is not tracked: it pages its memory out and frees it in turns, until it is told to stop. */
 static pid_t other(void)
 {
 	pid_t pid = child();
@@ -52,7 +52,7 @@ static pid_t other(void)
 	_exit(0);
 }
 
-/* Processes that have nothing to do with it end meanwhile, some with pages in swap. */
+/* Meanwhile unrelated processes end, some with pages in swap. */
 static void live_and_end(int i)
 {
 	char *p = area(64 * PG);
@@ -90,9 +90,9 @@ static void beside(void)
 	zapped = atomic_load(&g[1].step);
 	ok(until(atomic_load(&g[1].step) > zapped + 2 * THREADS, 60),
 	   "its threads unmap something");
-	is(health("repairs"), repairs, "nobody is counted anew for what others free");
+	is(health("repairs"), repairs, "no process is counted anew for what others free");
 	ok(health("memory") < memory + TOLERATED,
-	   "nothing is kept of those who are not tracked (%" PRIu64 " bytes before, %" PRIu64
+	   "nothing is kept of processes that are not tracked (%" PRIu64 " bytes before, %" PRIu64
 	   " now)",
 	   memory, health("memory"));
 	for (int i = 0; i < LIVES; i++)
@@ -107,7 +107,7 @@ static void beside(void)
 	is(swap_of(a) + anon_of(a), 0, "nothing is left");
 }
 
-/* A file that a tracked and an untracked process have mapped is truncated by either: swap of both is freed. */
+/* A tracked and an untracked process map a file, and one of them truncates it: swap of both is freed. */
 static void truncated_by(bool tracked, const char *who)
 {
 	uint64_t swap = swap_of(a), unmended = health("repairs");
@@ -144,7 +144,7 @@ int main(void)
 	if (!swap_zram())
 		skip_all("no zram");
 	g = gate();
-	/* While nobody is tracked nobody it forks is. */
+	/* While no process is tracked, a forked child is not either. */
 	pid = other();
 	begin();
 	a = tag("a");

@@ -9,7 +9,7 @@ static mtag_t a, b, d, w, third[3];
 static size_t size, pages_each;
 static char kb[64];
 
-/* Folios of three tags in turn, one of them of several; all still in memory. */
+/* Folios of three tags in turn, one with several owners; all are still in memory. */
 static struct model *folios(void)
 {
 	size_t len = MANY * size, half = pages_each / 2;
@@ -57,7 +57,7 @@ static void there_and_back(void)
 	diag("%s: %zu bytes came back in folios as large", kb,
 	     in_folios(m->p, m->pages * PG, size));
 	touch_pages(m, w, 0, m->pages, 1);
-	is(anon_of(w), 0, "%s: none is who brought it back's", kb);
+	is(anon_of(w), 0, "%s: the tag that brought them back owns none", kb);
 	agree("%s: all back by writing", kb);
 	reclaim(m->p, MANY * size);
 	read_all(w, m->p, MANY * size);
@@ -179,7 +179,7 @@ static void *reclaimer(void *arg)
 	return NULL;
 }
 
-/* Folios that are in the swap cache still, mapped again whole or in part. */
+/* Folios that are still in the swap cache, mapped again whole or in part. */
 static void to_and_fro(void)
 {
 	struct model *m = folios();
@@ -260,7 +260,7 @@ int main(void)
 	spew(THP "khugepaged/scan_sleep_millisecs", "1000000");
 	on("zram", swap_zram, sizes, n);
 	on("swap file", swap_file, few, COUNT(few));
-	/* From here on the kernel brings no folio back whole from zram. */
+	/* With zswap enabled the kernel no longer brings folios back whole from zram. */
 	if (spew("/sys/module/zswap/parameters/enabled", "1"))
 		skip("large folios go through zswap (not in this kernel)");
 	else

@@ -8,7 +8,7 @@
 
 static mtag_t a, b, w;
 
-/* Two huge pages of tag a, really huge. */
+/* Two huge pages of tag a, checked to be huge. */
 static char *two_huge(void)
 {
 	char *p = NULL;
@@ -111,10 +111,10 @@ static char *patchwork(void)
 static void collapsed(char *p, const char *how)
 {
 	is(smaps(p, HPAGE).huge, HPAGE, "%s: it is one huge page", how);
-	/* khugepaged may be at it still, and would fill anew the holes that come now. */
+	/* khugepaged may still be at work, and would fill the holes that are made now. */
 	must(madvise(p, HPAGE, MADV_NOHUGEPAGE));
 	is(anon_of(a), 100 * PG, "%s: a keeps its pages", how);
-	is(anon_of(b), (300 + SUB - 400) * PG, "%s: b, who has most of it, gets the hole", how);
+	is(anon_of(b), (300 + SUB - 400) * PG, "%s: b, which has most of it, gets the hole", how);
 	is(anon_of(w), 0, "%s: the collapser gets none", how);
 	exact("%s: exact", how);
 	must(madvise(p, 50 * PG, MADV_DONTNEED));
@@ -147,7 +147,7 @@ static void advised(void)
 	collapsed(p, "MADV_COLLAPSE");
 }
 
-/* A huge page made of holes alone: nobody touched it, least of all the one who asked for it. */
+/* A huge page made only of holes: no tag touched it, least of all the one that asked for it. */
 static void of_nothing(void)
 {
 	char *p = area_prot(HPAGE, HPAGE, PROT_READ | PROT_WRITE);
@@ -267,7 +267,7 @@ int main(void)
 	a = tag("a");
 	b = tag("b");
 	w = tag("worker");
-	/* No khugepaged but where a test asks for it. */
+	/* khugepaged runs only where a test asks for it. */
 	spew(THP "khugepaged/scan_sleep_millisecs", "1000000");
 	if (spew(THP "enabled", "madvise"))
 		skip_all("no transparent huge pages in this kernel");

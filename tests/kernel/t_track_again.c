@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process is untracked and tracked again while it forks all the time: its children begin untagged, and what
- * an older child shares with them stays that child's. A child is tracked later than its parent, which ends.
+ * A process is untracked and tracked again while it keeps forking: its children begin untagged, and memory that an
+ * older child shares with them stays with that child. A child is tracked later than its parent, which ends.
  */
-/* vm: group=parallel thread=multi mem=1G timeout=300 repairs=any because="who reads while a relative becomes untagged reads again" */
+/* vm: group=parallel thread=multi mem=1G timeout=300 repairs=any because="a reader starts again when a relative becomes untagged meanwhile" */
 #include "lib/keepers.h"
 
 #define N      256

@@ -81,7 +81,7 @@ static void by_thread(void)
 	read_all(a, p, N * PG);
 	pthread_join(thread, NULL);
 	is(anon_of(h), (N - N / 4) * PG,
-	   "what a thread puts in for another is its own tag's, who installed it");
+	   "pages that a thread installs for another belong to the installer's tag");
 	is(anon_of(a), 0, "zero pages are nobody's");
 	is(smaps(p, N * PG).anon, (N - N / 4) * PG, "smaps says the same");
 	exact("pages put in by a thread are exact");

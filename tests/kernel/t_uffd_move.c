@@ -41,7 +41,7 @@ static void end_areas(void)
 	agree("nothing is left of either place");
 }
 
-/* UFFDIO_MOVE under the worker, who gets nothing for it: pages moved, or -errno. */
+/* UFFDIO_MOVE under the worker, which gets nothing for it; returns pages moved, or -errno. */
 static ssize_t try_move(size_t to, size_t from, size_t n, uint64_t mode)
 {
 	struct uffdio_move move = {.dst = (uintptr_t)DST->p + to * PG,

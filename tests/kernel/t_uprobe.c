@@ -131,7 +131,7 @@ static void moving(const char *path)
 	is(smaps(p, N * PG).anon, PG, "on the other it gets another");
 	on_cpu(0);
 	enable(false);
-	clean(getpid(), "which is who made it's when it goes on the first");
+	clean(getpid(), "audit agrees when the copy goes on the first CPU");
 	spew(TRACING "uprobe_events", "-:mtag/one\n");
 	must(munmap(p, N * PG));
 	is(pages_of_file() + anon_of(f) + anon_of(d), 0, "nothing is left");

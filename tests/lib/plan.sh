@@ -20,7 +20,7 @@ matches() { [[ $1 =~ $pattern ]]; }
 plan_vms() {
 	local source name command line n=0 machine key each
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
-	local group mem cpus icount module append thread timeout args only_long only stock because needs repairs
+	local group mem cpus dimm icount module append thread timeout args only_long only stock because needs repairs
 	declare -A dirs=()
 	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
 		[ -f "$source" ] && matches "$source" || continue

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What must not be in anything that a user reads: addresses of the kernel, as numbers or as text.
+ * Finds addresses of the kernel, as numbers or as text, in what users can read.
  */
 #ifndef MTAG_TESTS_ADDRESSES_H
 #define MTAG_TESTS_ADDRESSES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What mtagctl says: of processes besides the calling one, and of page tables. */
+/* What mtagctl says about any process, and what its audit finds in page tables. */
 #include "ctl.h"
 #include "files.h"
 #include "truth.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What mtagctl says: of processes besides the calling one, and of page tables. */
+/* What mtagctl says about any process, and what its audit finds in page tables. */
 #ifndef MTAG_TESTS_CTL_H
 #define MTAG_TESTS_CTL_H
 
 #include "tap.h"
 
-/* The output of mtagctl, in a buffer of ours that the next call reuses; *status: its exit status. */
+/* Returns the output of mtagctl, in a buffer that the next call reuses; *status: its exit status. */
 PRINTF(2, 3) char *ctl(int *status, const char *format, ...);
 
 /*
- * Objects of a top-level JSON array of flat objects: cuts the next one off at *text; NULL: no more.
- * mtag's strings hold no braces unless a tag or a program is called so; the tests' are not.
+ * Cuts the next object of a JSON array of flat objects off at *text; NULL: there is none. Braces in strings would
+ * confuse it: no tag and no program of the tests has any in its name.
  */
 char *json_next(char **text);
 
@@ -21,10 +21,10 @@ struct shown {
 	uint64_t rows, rss, anon, file, shmem, swap, virt;
 };
 
-/* What `show` says of a process: sums over its tags, or of the tag with that path alone. */
+/* What `mtagctl show` says about a process: sums over its tags, or the one tag with that path. */
 struct shown show(pid_t pid, const char *path);
 
-/* I1 to I3 for another process, which must be at rest. */
+/* Checks I1 to I3 for another process, which must not run meanwhile. */
 PRINTF(2, 3) bool exact_of(pid_t pid, const char *format, ...);
 
 struct audit {
@@ -33,7 +33,7 @@ struct audit {
 
 struct audit audit(pid_t pid);
 
-/* The page-table walk of `mtagctl audit` agrees, and nothing was lost. */
+/* Checks that the page-table walk of `mtagctl audit` agrees and that nothing was lost. */
 PRINTF(2, 3) bool clean(pid_t pid, const char *format, ...);
 
 #endif

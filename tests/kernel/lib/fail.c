@@ -7,7 +7,7 @@
 #include "fail.h"
 #include <libgen.h>
 
-/* What was failed in this test, for "# counts:". In shared memory. */
+/* Number of allocations that failed in this test, for "# counts:". In shared memory. */
 static atomic_int *fail_total;
 
 int module_load(const char *path, const char *params)
@@ -50,7 +50,7 @@ void fail_set(const char *parameter, long value)
 	int error;
 
 	snprintf(path, sizeof(path), FAIL_DIR "%s", parameter);
-	/* The write itself may be what fails. */
+	/* The write itself may fail. */
 	if (!until(!(error = spew(path, format, value)) || error != -ENOMEM, 10) || error)
 		bail("%s = %ld: %s", path, value, strerror(-error));
 }
@@ -104,7 +104,7 @@ void fail_beneath_mtag(void)
 	}
 	/* A module's text ends with a page. */
 	end = (last | (PG - 1)) + 1;
-	/* Newer kernels list what has run at load, too, where failnth is now. */
+	/* Newer kernels also list the freed init text, where failnth is now. */
 	sh("grep '^failnth ' /proc/modules >/tmp/fail.module");
 	line = slurp("/tmp/fail.module");
 	if (line && sscanf(line, "failnth %*s %*s %*s %*s %lx", &other) == 1 && other > base &&

@@ -14,30 +14,30 @@
 int module_load(const char *path, const char *params);
 int module_unload(const char *name);
 
-/* One that is in use for a moment: a file being closed, a call that returns. */
+/* Unloads a module that may still be in use for a moment: a file is being closed, a call returns. */
 int module_unload_soon(const char *name);
 
 const char *module_path(void);
 void fail_set(const char *parameter, long value);
 
-/* Loads failnth, which is beside the module under test. */
+/* Loads failnth, from beside the module under test. */
 void fail_begin(void);
 
 void fail_end(void);
 
-/* Only while a function between these addresses runs; 0 and 0: any. */
+/* Fail only below a function between these addresses; 0 and 0: anywhere. */
 void fail_beneath(unsigned long begin, unsigned long end);
 
-/* The module's text alone: what /proc/modules calls its size is that of parts that may lie apart. */
+/* Fail only below mtag's text. The size in /proc/modules is that of all parts, which need not be adjacent. */
 void fail_beneath_mtag(void);
 
 /* Fail the @n-th allocation of process @pid and its children from now on; -1: of all. */
 void fail_arm(pid_t pid, int n);
 
-/* The end of that; how many have failed, and which was the last, if @what is not NULL. */
+/* Stops failing; returns how many failed, and describes the last in @what unless that is NULL. */
 int fail_disarm(char what[128]);
 
-/* Likewise, while it goes on. */
+/* Returns how many have failed so far. */
 int fail_count(void);
 
 #endif

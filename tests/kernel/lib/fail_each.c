@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attempts: the same, each time in a new process, while each n-th allocation of mtag's fails in turn;
- * and what every attempt checks: an error, or a counted loss.
+ * Repeats an operation, each time in a new process, while each n-th allocation of mtag fails in turn, and checks that
+ * every attempt gives an error or a counted loss.
  */
 #include "fail_each.h"
 

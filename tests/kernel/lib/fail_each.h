@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Attempts: the same, each time in a new process, while each n-th allocation of mtag's fails in turn;
- * and what every attempt checks: an error, or a counted loss.
+ * Repeats an operation, each time in a new process, while each n-th allocation of mtag fails in turn, and checks that
+ * every attempt gives an error or a counted loss.
  */
 #ifndef MTAG_TESTS_FAIL_EACH_H
 #define MTAG_TESTS_FAIL_EACH_H
@@ -9,7 +9,7 @@
 #include "load.h"
 #include "fail.h"
 
-/* Of the attempt under way, in shared memory. */
+/* The current attempt, in shared memory. */
 struct attempt {
 	atomic_int n, all, failed, wrong, made;
 	char what[128];
@@ -17,22 +17,22 @@ struct attempt {
 
 extern struct attempt *now_at;
 
-/* Those operations alone whose names have this. */
+/* Only operations whose names contain this are tried. */
 extern const char *only;
 extern bool every_one;
 
-/* As ok(), but only what is wrong is said. */
+/* Like ok(), but prints only failures. */
 PRINTF(2, 3) bool good(bool is_good, const char *format, ...);
 
 void exactly(const char *when);
 uint64_t losses(void);
 
-/* An operation fails with -ENOMEM, if it does. */
+/* Checks that an operation fails with -ENOMEM, if it fails. */
 void or_enomem(int failed, int result, const char *what);
 
 /*
- * @attempt calls arm() and disarm() around what is tried. First one allocation fails, then all from there, but
- * fewer of them without --long.
+ * @attempt calls arm() and disarm() around the operation. First one allocation fails, then that and all later ones;
+ * without --long not every n is tried.
  */
 void each(const char *what, void (*attempt)(void), int step);
 
@@ -40,8 +40,8 @@ void arm(void);
 int disarm(void);
 
 /*
- * What a failed allocation of an operation that cannot say so must leave behind. Of what mtag calls, some
- * try again themselves; and what is not known of who zaps is missed by none who has nothing in swap.
+ * Checks that an operation that cannot return an error has counted a loss. Some functions that mtag calls retry by
+ * themselves; and a record of a task that zaps is missed by no process without swap.
  */
 void counted(int failed, uint64_t before);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What begins while allocations fail: children, threads, names of threads, programs. Each is tracked
- * and exact, or is not, and then it is told.
+ * Forks, threads, names of threads and execs while allocations fail. What they begin is tracked and exact, or the
+ * loss is reported.
  */
 #include "fail_fork.h"
 #include "fail_each.h"
 #include <sys/ptrace.h>
 
-/* Whatever failed: tracked and exact, or not tracked, which is told. */
+/* Checks that a child is tracked and exact, or that it is reported as not tracked. */
 static void forked(char *p, mtag_t t, int failed)
 {
 	struct mtag_ioc_range arg = {
@@ -51,7 +51,7 @@ void forks(void)
 	arm();
 	pid = fork();
 	if (pid < 0) {
-		/* It was the kernel that had no memory. */
+		/* The kernel's own allocation failed. */
 		status = errno;
 		good(disarm() && status == ENOMEM, "fork: %s", strerror(status));
 		mtag_enter(MTAG_UNTAGGED);
@@ -75,21 +75,21 @@ void forks(void)
 	exactly("in the parent that unmapped something");
 }
 
-/* ---- who is killed ---- */
+/* ---- processes that are killed ---- */
 
 static uint64_t told(void)
 {
 	return losses() + health("dirty_ended");
 }
 
-/* All but this process have ended, and been looked at. */
+/* Waits until no other process is tracked. */
 static void all_ended(void)
 {
 	good(until((visit_cpus(), health("tracked") == 1), 30), "%" PRIu64 " are tracked",
 	     health("tracked"));
 }
 
-/* Attaches when it is told so. It is nobody's relative. */
+/* A child that attaches at step 1, in a tree of its own. */
 static pid_t stranger(struct gate *g)
 {
 	pid_t pid = child();
@@ -101,7 +101,7 @@ static pid_t stranger(struct gate *g)
 	_exit(0);
 }
 
-/* Forks; by @ran its child says that it runs. */
+/* Forks and exits; its child writes to @ran if it runs. */
 _Noreturn static void fork_and_die(int ran)
 {
 	arm();
@@ -124,7 +124,7 @@ void killed_forks(void)
 	q = shared(t, N * PG);
 	touch(t, p, N * PG);
 	must(pipe2(ran, O_CLOEXEC));
-	exactly("before anybody forks");
+	exactly("before the fork");
 	before = told();
 	lost = losses();
 	pid = child();
@@ -138,8 +138,8 @@ void killed_forks(void)
 	if (status)
 		counted(failed, lost);
 	else
-		good(told() == before, "what nobody missed was counted");
-	/* Per-CPU memory is what the killed are refused; they had it all the same. */
+		good(told() == before, "a loss was counted where nothing was missed");
+	/* The per-CPU allocator refuses tasks that are being killed; mtag had its memory all the same. */
 	if (!status && !atomic_load(&now_at->all) &&
 	    (strstr(now_at->what, "percpu") || strstr(now_at->what, "pcpu"))) {
 		open_gate(g, 1);
@@ -148,9 +148,9 @@ void killed_forks(void)
 		good(told() == before, "the child was not tracked");
 	}
 	open_gate(g, 1);
-	exactly("in who is left");
+	exactly("in the parent");
 	must(munmap(q, N * PG));
-	exactly("in who is left and unmapped something");
+	exactly("in the parent after munmap");
 }
 
 void killed_execs(void)
@@ -164,7 +164,7 @@ void killed_execs(void)
 	before = told();
 	pid = child();
 	if (!pid) {
-		/* It stops before the new program begins, whose own calls are not to fail. */
+		/* It stops before the new program begins: that one's calls are not to fail. */
 		must(ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 		arm();
 		execl("/bin/true", "true", NULL);
@@ -176,10 +176,11 @@ void killed_execs(void)
 		must(ptrace(PTRACE_CONT, pid, NULL, NULL));
 		must(waitpid(pid, &status, 0));
 	}
-	good(status == (failed ? SIGKILL : 0), "who executes ended with status %#x", status);
+	good(status == (failed ? SIGKILL : 0), "the child that executes ended with status %#x",
+	     status);
 	all_ended();
-	good(told() == before, "what nobody missed was counted");
-	exactly("in who started it");
+	good(told() == before, "a loss was counted where nothing was missed");
+	exactly("in its parent");
 }
 
 static mtag_t thread_tag;
@@ -289,7 +290,7 @@ void execs(void)
 	status = must(read(from[0], &byte, 1));
 	failed = disarm();
 	if (!status) {
-		/* It was the kernel that had no memory. */
+		/* The kernel's own allocation failed. */
 		good(failed, "the new program does not start");
 		must(waitpid(pid, &status, 0));
 		exactly("after an exec that failed");
@@ -300,5 +301,5 @@ void execs(void)
 	status = WIFEXITED(status) ? WEXITSTATUS(status) : status;
 	good(!status || (status == 3 && failed), "the new program ended with %d", status);
 	counted(failed, before);
-	exactly("in who started it");
+	exactly("in its parent");
 }

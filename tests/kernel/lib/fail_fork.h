@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What begins while allocations fail: children, threads, names of threads, programs. Each is tracked
- * and exact, or is not, and then it is told.
+ * Forks, threads, names of threads and execs while allocations fail. What they begin is tracked and exact, or the
+ * loss is reported.
  */
 #ifndef MTAG_TESTS_FAIL_FORK_H
 #define MTAG_TESTS_FAIL_FORK_H
 
 void forks(void);
 
-/* ---- who is killed ---- */
+/* ---- processes that are killed ---- */
 
-/* Nobody runs in what a fork made that is killed: nothing is lost with it. */
+/* A fork that is killed leaves a space in which nothing runs: nothing is lost with it. */
 void killed_forks(void);
 
 void killed_execs(void);
 void threads(void);
 void naming(void);
 
-/* The image that execs() starts: says when it runs, and judges itself when it is told so. */
+/* The program that execs() starts: reports that it runs, waits, then checks itself. */
 int execed(void);
 
 void execs(void);

@@ -7,15 +7,15 @@
 
 #define SLURP_MAX (4 * MIB)
 
-/* The whole file, in a buffer of ours that the next call reuses; NULL: cannot be read. */
+/* Returns the whole file, in a buffer that the next call reuses; NULL: it cannot be read. */
 char *slurp(const char *path);
 
 PRINTF(2, 3) int spew(const char *path, const char *format, ...);
 
-/* sh: its exit status. */
+/* Runs a command in a shell; returns its exit status. */
 PRINTF(1, 2) int sh(const char *format, ...);
 
-/* The number after "name" at a line's beginning; UINT64_MAX: there is none. */
+/* Returns the number after "name" at the beginning of a line; UINT64_MAX: there is none. */
 uint64_t field(const char *text, const char *name);
 
 uint64_t file_field(const char *path, const char *name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sizes of large folios: which there are, and which private memory is made of. */
+/* Sizes of large folios: lists them, and selects the one that private memory is made of. */
 #include "folios.h"
 #include "files.h"
 #include <glob.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the fuzzers share: numbers that a seed gives again, users, and what a round must leave behind.
+ * What the fuzzers share: repeatable random numbers, users, and the checks after a round.
  *
  * A fuzzer goes in rounds, each in a process of its own, whose numbers depend on the seed and the round alone.
  * Arguments, all optional: [seed=N] [round=N] [rounds=N] [inputs=N]. What failed says which seed and round it was.
@@ -153,8 +153,8 @@ bool has_printed_address(const char *text)
 struct remains remains(void)
 {
 	khugepaged_goes_on();
-	/* Who ended before is not to end in what is counted from here on. */
-	ok(until((visit_cpus(), !health("tracked")), 60), "nobody is tracked before it");
+	/* Processes that ended before must not count from here on. */
+	ok(until((visit_cpus(), !health("tracked")), 60), "no process is tracked before it");
 	return (struct remains){health("drift"), health("lost"), health("memory"),
 				health("tracked")};
 }
@@ -164,7 +164,7 @@ void same_remains(struct remains before, const char *what)
 	until((visit_cpus(), health("tracked") == before.tracked) &&
 		      health("memory") <= before.memory,
 	      60);
-	is(health("tracked"), before.tracked, "%s: nobody more is tracked", what);
+	is(health("tracked"), before.tracked, "%s: no more processes are tracked", what);
 	is(health("drift"), before.drift, "%s: every process that ended left all its counters at 0",
 	   what);
 	ok(health("memory") <= before.memory, "%s: the module's memory is back at its start", what);

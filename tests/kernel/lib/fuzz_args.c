@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For the fuzzer of the ioctls: their arguments, in memory that may be there or not, of sizes that may be right
- * or not, and what is wrong with one; whatever else is wrong is said by expect().
+ * For the fuzzer of the ioctls: their arguments, in memory that may be mapped or not, of sizes that may be right or
+ * not, and the errors that each may give.
  */
 #include "fuzz_args.h"
 
@@ -107,7 +107,7 @@ int try_call(unsigned i, union any *arg, struct errors *e)
 		struct errors any = {{EFAULT, EINVAL, E2BIG, ENOENT, ENAMETOOLONG, ENOSPC, ESRCH},
 				     7};
 
-		/* Part of it may lie there. */
+		/* Part of it may be mapped. */
 		*e = any;
 		return mtag_ioctl(calls[i], at);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For the fuzzer of the ioctls: their arguments, in memory that may be there or not, of sizes that may be right
- * or not, and what is wrong with one; whatever else is wrong is said by expect().
+ * For the fuzzer of the ioctls: their arguments, in memory that may be mapped or not, of sizes that may be right or
+ * not, and the errors that each may give.
  */
 #ifndef MTAG_TESTS_FUZZ_ARGS_H
 #define MTAG_TESTS_FUZZ_ARGS_H
@@ -32,14 +32,14 @@ extern struct random rng;
 extern char *hole, *readonly, *edge;
 void places(void);
 
-/* Where @len bytes of an argument lie; *@usable: they can be read and written there. */
+/* Chooses an address for @len bytes of an argument; *@usable: they can be read and written there. */
 void *place(size_t len, bool *usable);
 
 extern char *ground; /* what ranges and accesses are about: PAGES */
 
 /* ---- an argument of a call that is nearly right ---- */
 
-/* The wrong things that an argument has; any of their errors will do. */
+/* The errors that an argument may give: any of them will do. */
 struct errors {
 	int error[8];
 	int nr;
@@ -48,10 +48,10 @@ struct errors {
 void fault(struct errors *e, bool has, int error);
 bool among(const struct errors *e, int result);
 
-/* Flags and padding that have to be 0 now and then are not. */
+/* Flags or padding that must be 0, and now and then are not. */
 uint32_t zero(struct errors *e);
 
-/* The size, at times of a later version. */
+/* Makes call @i with a size that may be that of a later version, or wrong. */
 int try_call(unsigned i, union any *arg, struct errors *e);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink messages that need not be right. */
+/* Netlink messages that need not be well-formed, and answers that must be. */
 #include "fuzz_netlink.h"
 
 int fuzz_family;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Netlink messages that need not be right. */
+/* Netlink messages that need not be well-formed, and answers that must be. */
 #ifndef MTAG_TESTS_FUZZ_NETLINK_H
 #define MTAG_TESTS_FUZZ_NETLINK_H
 
@@ -30,7 +30,7 @@ bool attributes(const char *at, const char *end, int depth, attribute_t *call, v
 
 int genl_open(void);
 
-/* Reads up to the end of an answer: its error, and each message to @call. */
+/* Reads an answer to its end and passes each attribute to @call; returns its error. */
 int genl_answer(int s, attribute_t *call, void *data);
 
 int genl_ask(int s, int command, int flags, pid_t pid, attribute_t *call, void *data);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For the fuzzer of the ioctls: the tree of tags as docs/abi.md has it, with the names that it takes and the
- * tags that there are, and whether the module's is the same.
+ * For the fuzzer of the ioctls: a model of the tree of tags and of the names that docs/abi.md allows, and the check
+ * that the module's tree is the same.
  */
 #include "fuzz_tree.h"
 
@@ -41,7 +41,7 @@ unsigned find(unsigned parent, const char *name, size_t len)
 	return 0;
 }
 
-/* What docs/abi.md says is refused: it controls, hides or reorders text, or is no character. */
+/* Does docs/abi.md refuse the character? Those that control, hide or reorder text, and those that are none. */
 static bool is_refused(uint32_t c)
 {
 	return c < 0x20 || c == '/' || (c >= 0x7f && c <= 0x9f) || c == 0xad || c == 0x61c ||

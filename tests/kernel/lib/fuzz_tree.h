@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For the fuzzer of the ioctls: the tree of tags as docs/abi.md has it, with the names that it takes and the
- * tags that there are, and whether the module's is the same.
+ * For the fuzzer of the ioctls: a model of the tree of tags and of the names that docs/abi.md allows, and the check
+ * that the module's tree is the same.
  */
 #ifndef MTAG_TESTS_FUZZ_TREE_H
 #define MTAG_TESTS_FUZZ_TREE_H
@@ -21,16 +21,16 @@ bool exists(uint64_t id);
 size_t path_of(unsigned id, char *to);
 unsigned find(unsigned parent, const char *name, size_t len);
 
-/* Printable UTF-8. */
+/* Is the name printable UTF-8? */
 bool is_component(const char *name, size_t len);
 
 size_t some_name(char *name);
 unsigned some_tag(void);
 
-/* All that was refused has changed nothing: the tree is the model's. */
+/* Checks that the module's tree is the model's: refused calls have changed nothing. */
 void same_tree(void);
 
-/* As yet nothing has been made. */
+/* Begins with an empty tree. */
 void tree_begin(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For the fuzzer of the ioctls: the word that a thread keeps its tag in, in pages of all kinds, that then are
- * unmapped, moved, copied or reclaimed; and what is counted under whatever it holds.
+ * For the fuzzer of the ioctls: the word that a thread keeps its tag in, in pages of all kinds that are then unmapped,
+ * moved, copied or reclaimed; and the check that pages go to the tag in the word.
  */
 #include "fuzz_words.h"
 
@@ -36,7 +36,7 @@ static void fill_slot(int i)
 		must(mmap(p, PG, prot, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 		return;
 	case HUGETLB:
-		/* There may be none, or not as long as this. */
+		/* A stand-in: the guest may have no hugetlb pages. */
 		must(mmap(p, PG, PROT_NONE, flags, -1, 0));
 		return;
 	case HOLE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For the fuzzer of the ioctls: the word that a thread keeps its tag in, in pages of all kinds, that then are
- * unmapped, moved, copied or reclaimed; and what is counted under whatever it holds.
+ * For the fuzzer of the ioctls: the word that a thread keeps its tag in, in pages of all kinds that are then unmapped,
+ * moved, copied or reclaimed; and the check that pages go to the tag in the word.
  */
 #ifndef MTAG_TESTS_FUZZ_WORDS_H
 #define MTAG_TESTS_FUZZ_WORDS_H
@@ -11,7 +11,7 @@
 void try_thread(void);
 void mangle_slot(void);
 
-/* Pages that no range concerns are touched under whatever is in the word. */
+/* Touches pages outside all ranges under the tag in the word, and checks what that tag got. */
 void try_touch(void);
 
 void words_begin(void);

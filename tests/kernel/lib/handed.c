@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files that may be another's: /dev/mtag by a descriptor that each call names, and descriptors
- * handed from one process to another.
+ * Calls of /dev/mtag by a given descriptor, which another process may have opened, and passing descriptors from one
+ * process to another.
  */
 #include "handed.h"
 #include <sys/socket.h>

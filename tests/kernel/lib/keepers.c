@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whoever keeps an mm after its last process has ended, and how to have it let go: a test that waits for
- * what mtag knows of the ended to be gone would otherwise wait for a CPU to have something to do. And who
- * needs that: a child for which there is no room.
+ * What keeps an mm after its last process has ended, and how to make it let go: a test that waits until mtag has
+ * forgotten ended processes would otherwise wait until an idle CPU gets something to do. Also a child beyond the
+ * limit of processes, which depends on that.
  */
 #include "keepers.h"
 
@@ -27,13 +27,13 @@ bool idle(void)
 	uint64_t memory;
 	bool is_idle;
 
-	/* Whoever ends last has the hooks removed so much later: somebody who ends now. */
+	/* The hooks go that long after the last process has ended: let one end now. */
 	must0(spew(PARAMETER("linger_ms"), "50"));
 	if (!until((visit_cpus(), !health("tracked")), 120))
 		diag("%" PRIu64 " processes are tracked", health("tracked"));
 	sh("mtagctl run /bin/true");
 	is_idle = until((visit_cpus(), !health("tracked")) && !health("installed"), 60);
-	/* What the hooks could still have used goes after them. */
+	/* Memory that the hooks may still use is freed after they are gone. */
 	do {
 		memory = health("memory");
 		usleep(100000);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whoever keeps an mm after its last process has ended, and how to have it let go: a test that waits for
- * what mtag knows of the ended to be gone would otherwise wait for a CPU to have something to do. And who
- * needs that: a child for which there is no room.
+ * What keeps an mm after its last process has ended, and how to make it let go: a test that waits until mtag has
+ * forgotten ended processes would otherwise wait until an idle CPU gets something to do. Also a child beyond the
+ * limit of processes, which depends on that.
  */
 #ifndef MTAG_TESTS_KEEPERS_H
 #define MTAG_TESTS_KEEPERS_H
@@ -11,16 +11,19 @@
 
 #define PARAMETER(name) "/sys/module/mtag/parameters/" name
 
-/* A CPU that runs a kernel thread keeps the mm that it had: has each CPU run this process instead. */
+/* A CPU that runs a kernel thread keeps the mm that it had before. Makes each CPU run this process instead. */
 void visit_cpus(void);
 
-/* Waits until nothing is tracked and no hook is in: then all that was kept of processes is freed. */
+/* Waits until nothing is tracked and no hook is in: all records of processes have been freed then. */
 bool idle(void);
 
-/* A child that is one too many, and so is not tracked. Who ends meanwhile would make room for it: wait before. */
+/*
+ * Forks a child beyond the limit of processes, which is therefore not tracked. A process that ends meanwhile
+ * would make room for it: wait for all of them before.
+ */
 pid_t stray(void);
 
-/* Between two scans it keeps the mm that it has come to. */
+/* khugepaged keeps the mm that it has come to between two scans. */
 void khugepaged_goes_on(void);
 
 #endif

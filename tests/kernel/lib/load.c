@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For the tests of load: what the module had and said before, and must have and say again when all is
- * over; and that what takes time does not take the square of it.
+ * For tests under load: compares the module's counters and memory before with those after, and checks that times grow
+ * linearly.
  */
 #include "load.h"
 
-/* Pages pinned in this guest: nobody but mtag keeps any. */
+/* Pages pinned in this guest: only mtag keeps any. */
 static int64_t pinned_pages(void)
 {
 	spew("/proc/sys/vm/stat_refresh", "1");
@@ -50,7 +50,7 @@ void no_loss(const struct load *before, const char *what)
 	if (!until((visit_cpus(), !health("tracked")), 120))
 		diag("%" PRIu64 " processes are tracked", health("tracked"));
 	load_read(&l);
-	is(l.dirty_ended, before->dirty_ended, "%s: nobody ended unmended", what);
+	is(l.dirty_ended, before->dirty_ended, "%s: no process ended with pending repairs", what);
 	is(l.lost, before->lost, "%s: nothing was lost", what);
 	is(l.overflow, before->overflow, "%s: no limit was hit", what);
 }
@@ -64,7 +64,7 @@ struct load load_end(const struct load *before)
 	load_read(&l);
 	is(l.memory, before->memory, "the module's memory is what it was at the start");
 	is(l.pins, before->pins, "no page stays pinned");
-	is(l.drift, before->drift, "all counters of who ended were 0");
+	is(l.drift, before->drift, "every process that ended left all its counters at 0");
 	is(l.bad_word, before->bad_word, "no tag was a wrong number");
 	return l;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * For the tests of load: what the module had and said before, and must have and say again when all is
- * over; and that what takes time does not take the square of it.
+ * For tests under load: compares the module's counters and memory before with those after, and checks that times grow
+ * linearly.
  */
 #ifndef MTAG_TESTS_LOAD_H
 #define MTAG_TESTS_LOAD_H
@@ -16,18 +16,18 @@ struct load {
 void set_limit(const char *name, uint64_t value);
 struct load load_begin(void);
 
-/* Nothing but what the limits say may have been lost since. */
+/* Checks that nothing was lost since, other than by the limits. */
 void no_loss(const struct load *before, const char *what);
 
-/* Every process of the load has ended. */
+/* Checks, once every process of the load has ended, that the module is as before. */
 struct load load_end(const struct load *before);
 
-/* Times of the same for fewer and for more: at most proportional, or what the machine's noise makes. */
+/* Checks that a time is proportional at most, with a margin for the noise of the machine. */
 void linear(const char *what, size_t few, double took_few, size_t many, double took_many);
 
 _Noreturn void rest(void);
 
-/* Runs the statement; the seconds it took. */
+/* Runs the statement; returns the seconds it took. */
 #define timed(statement)                                                                           \
 	({                                                                                         \
 		double began_ = now();                                                             \
@@ -35,7 +35,7 @@ _Noreturn void rest(void);
 		now() - began_;                                                                    \
 	})
 
-/* What `mtagctl audit` finds in all processes: sums, but for rows. */
+/* What `mtagctl audit` finds in all processes: sums, and the number of rows. */
 struct audit audit_all(void);
 
 unsigned int random_below(unsigned int n);

@@ -7,22 +7,22 @@
 
 mtag_t tag(const char *name);
 
-/* The stack that calls made under a tag will need, so that they touch none of it first. */
+/* Touches the stack that calls made under a tag will need, so that they do not touch it first. */
 __attribute__((noinline)) void prefault_stack(void);
 
-/* No huge pages there. A kernel that has none knows no such advice. */
+/* Forbids huge pages there. A kernel without them does not know the advice. */
 void no_huge(void *p, size_t len);
 
-/* Private anonymous memory between pages that keep it a mapping of its own; base pages only. */
+/* Private anonymous memory in base pages. Inaccessible pages around it keep it from merging with other mappings. */
 char *area_prot(size_t len, size_t align, int prot);
 
 char *area(size_t len);
 bool has_huge_pages(void);
 
-/* Likewise, for huge pages: aligned, and asked for. */
+/* The same for huge pages: aligned, and with MADV_HUGEPAGE. */
 char *huge_area(size_t len);
 
-/* Writes to every page, each with other contents, so that KSM leaves them alone. */
+/* Writes to every page under a tag. All contents differ, so that KSM merges none. */
 void touch(mtag_t as, void *start, size_t len);
 
 uint64_t read_all(mtag_t as, const void *start, size_t len);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests of large folios: whose each page should be, kept page by page by the test, while pagemap
- * says where the page is now. Both together say what every tag must have, whatever the kernel did
- * with the folios meanwhile.
+ * For tests of large folios: the test records the owner of each page, and pagemap says where the page is now.
+ * Together they tell what every tag must have, whatever the kernel did with the folios.
  */
 #include "model.h"
 
@@ -18,8 +17,8 @@ static mtag_t model_tags[MODEL_TAGS_MAX];
 static size_t model_nr_tags;
 
 /*
- * The kernel's flags of a frame, as they were when one of its neighbours was first asked for;
- * UINT64_MAX forgets all. Frames of an area may lie anywhere: many small windows.
+ * Returns the kernel's flags of a frame, as they were when the first of its neighbours was asked for; UINT64_MAX
+ * forgets all. The frames of an area may be anywhere, so the cache has many small windows.
  */
 static uint64_t frame_flags(uint64_t pfn)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory made of folios of the size under test, each of a tag that is known. */
+/* Memory made of folios of the size under test, each owned by a known tag. */
 #include "mthp.h"
 
 mtag_t a, b, d, w, third[3];

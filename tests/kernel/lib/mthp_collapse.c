@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folios of the size under test, collapsed: to huge pages, on demand and by khugepaged, and by
- * khugepaged from pages to folios of this size.
+ * Collapses folios of the size under test to huge pages, on demand and by khugepaged, and lets khugepaged collapse
+ * pages to folios of this size.
  */
 #include "mthp_collapse.h"
 
-/* What collapse fills belongs to the one who has most of the new folio; the first of several. */
+/* Pages that collapse fills belong to the owner of most of the new folio; of several, to the first. */
 static void fill(struct model *m, size_t from, size_t n, const uint8_t *before)
 {
 	mtag_t most = MTAG_UNTAGGED;
@@ -33,7 +33,7 @@ static void after_collapse(struct model *m, const char *how)
 {
 	agree("%s: %s keeps owners, and fills holes for the one with most", kb, how);
 	is(anon_of(w), 0, "%s: %s: none is the collapser's", kb, how);
-	/* khugepaged may be at it still, and would fill anew the holes that come now. */
+	/* khugepaged may still be at work, and would fill the holes that are made now. */
 	must(madvise(m->p, m->pages * PG, MADV_NOHUGEPAGE));
 	in_child {
 		touch_pages(m, w, 0, m->pages / 3, 3);
@@ -46,7 +46,7 @@ static void after_collapse(struct model *m, const char *how)
 	agree("%s: %s: nothing is left", kb, how);
 }
 
-/* A huge page's range of such folios, some missing, one of them in part. */
+/* The range of a huge page, of such folios; some are missing, one in part. */
 static struct model *patchwork(void)
 {
 	struct model *m = folios(0, HPAGE);

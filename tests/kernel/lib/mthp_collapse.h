@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Folios of the size under test, collapsed: to huge pages, on demand and by khugepaged, and by
- * khugepaged from pages to folios of this size.
+ * Collapses folios of the size under test to huge pages, on demand and by khugepaged, and lets khugepaged collapse
+ * pages to folios of this size.
  */
 #ifndef MTAG_TESTS_MTHP_COLLAPSE_H
 #define MTAG_TESTS_MTHP_COLLAPSE_H
@@ -12,7 +12,7 @@ void advised(void);
 void no_khugepaged(void);
 void khugepaged(void);
 
-/* Kernels of our days collapse to folios of other sizes, too. */
+/* Newer kernels also collapse to folios of other sizes. */
 void khugepaged_to_folios(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The netlink family "mtag" as any program may speak it: no library, and no care for who asks. */
+/* The netlink family "mtag" without the library, for requests by any user. */
 #include "netlink.h"
 
 #define NL_ROOM (8 * MIB)

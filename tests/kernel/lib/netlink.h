@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The netlink family "mtag" as any program may speak it: no library, and no care for who asks. */
+/* The netlink family "mtag" without the library, for requests by any user. */
 #ifndef MTAG_TESTS_NETLINK_H
 #define MTAG_TESTS_NETLINK_H
 
@@ -10,7 +10,7 @@
 
 #define NL_ALIGN(n) (((n) + 3) & ~3U)
 
-/* An answer: all its messages, one behind the other. */
+/* An answer: all its messages, in sequence. */
 struct heard {
 	int error;
 	unsigned int messages;
@@ -23,7 +23,7 @@ extern uint32_t nl_events; /* the multicast group */
 
 uint32_t nl_u32(const struct nlattr *attr);
 
-/* The attribute of that type in a message; NULL: it has none. */
+/* Returns the attribute of that type in a message; NULL: there is none. */
 const struct nlattr *nl_attr(const struct nlmsghdr *h, int type);
 
 void nl_send(int fd, uint16_t type, int command, int flags, int attr, const void *data, size_t len);

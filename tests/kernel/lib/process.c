@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Children, threads, and the steps that they wait for. */
+/* Children, threads, and gates that they wait at. */
 #include "process.h"
 
 pid_t child(void)

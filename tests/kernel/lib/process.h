@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Children, threads, and the steps that they wait for. */
+/* Children, threads, and gates that they wait at. */
 #ifndef MTAG_TESTS_PROCESS_H
 #define MTAG_TESTS_PROCESS_H
 
@@ -7,7 +7,7 @@
 
 pid_t child(void);
 
-/* Waits; a child that did not exit with 0 is a failure. */
+/* Waits for a child. An exit status other than 0 is a failure. */
 void reap(pid_t pid);
 
 /* in_child { … }: the block runs in a forked child, which is waited for. */
@@ -15,7 +15,7 @@ void reap(pid_t pid);
 	for (pid_t pid_ = child(), once_ = 1; once_; once_ = 0, pid_ ? reap(pid_) : _exit(0))      \
 		if (pid_ == 0)
 
-/* Steps that processes or threads wait for: in shared memory. */
+/* A gate in shared memory: processes and threads wait until it is at their step. */
 struct gate {
 	atomic_int step;
 };

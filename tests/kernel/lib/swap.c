@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Swap, and a file system whose pages are no tmpfs's. */
+/* Swap areas, and a file system other than tmpfs. */
 #include "swap.h"
 #include "files.h"
 #include "truth.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Swap, and a file system whose pages are no tmpfs's. */
+/* Swap areas, and a file system other than tmpfs. */
 #ifndef MTAG_TESTS_SWAP_H
 #define MTAG_TESTS_SWAP_H
 
@@ -14,10 +14,10 @@ bool swap_zram(void);
 bool swap_file(void);
 int swapoff_all(void);
 
-/* Reclaims a range; true once all of it is in swap. */
+/* Reclaims a range; returns true once all of it is in swap. */
 bool page_out(void *start, size_t len);
 
-/* Reclaims what goes of a range: not what others share, say. */
+/* Reclaims as much of a range as it can: not pages that others share, for example. */
 void reclaim(void *start, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TAP, which every test prints, and waiting for what takes its time. */
+/* TAP, the output of every test, and polling with a deadline. */
 #include "tap.h"
 
 /* The counts are in shared memory: forked children may assert, too. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* TAP, which every test prints, and waiting for what takes its time. */
+/* TAP, the output of every test, and polling with a deadline. */
 #ifndef MTAG_TESTS_TAP_H
 #define MTAG_TESTS_TAP_H
 
@@ -35,7 +35,7 @@
 #define HPAGE	     (2 * MIB)
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 
-/* Of kernels newer than the libc's headers. */
+/* From kernels newer than the libc's headers. */
 #ifndef MADV_COLD
 #define MADV_COLD    20
 #define MADV_PAGEOUT 21
@@ -51,7 +51,7 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-/* A line for whoever reads the output: "# …". */
+/* Prints a comment: "# …". */
 PRINTF(1, 2) void diag(const char *format, ...);
 
 /* One check, whose name is a sentence; forked children may call these, too. They return whether it passed. */
@@ -86,10 +86,10 @@ int done(void);
 /* ---- waiting ---- */
 double now(void);
 
-/* How many times longer than on others things may take on this kernel: tests/vm/kernels. */
+/* How many times longer than elsewhere a test may take on this kernel: tests/vm/kernels. */
 double slowness(void);
 
-/* until(condition, seconds): polls it; whether it came true. */
+/* until(condition, seconds): polls the condition; returns whether it came true. */
 #define until(condition, seconds)                                                                  \
 	({                                                                                         \
 		double end_ = now() + slowness() * (seconds);                                      \

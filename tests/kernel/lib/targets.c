@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The processes that readers ask about: of every kind that there is as to who may read them. Each is
- * tracked, has a tag of its own that nobody else should learn of, and waits.
+ * The processes that readers ask about: one for every case in the rules of who may read a process. Each is
+ * tracked, has a secret tag, and waits.
  */
 #include "targets.h"
 
@@ -24,7 +24,7 @@ const char *const names[TARGETS] = {
 	[KTHREAD] = "a kernel thread",
 };
 
-/* What runs then; a program's user namespace is the one that it is started in. */
+/* The program that the target executes; it belongs to the user namespace that it is started in. */
 static const char *const programs[TARGETS] = {
 	[SETUID] = "rooted",
 	[UNREADABLE] = "closed",
@@ -87,7 +87,7 @@ static void run_target(int who, pid_t *pid)
 	must(prctl(PR_SET_PDEATHSIG, SIGKILL));
 	become_target(who);
 	must(prctl(PR_SET_PDEATHSIG, SIGKILL));
-	/* As the first pid namespace has it: this /proc is of that. */
+	/* The pid in the first namespace, which this /proc belongs to. */
 	if (readlink("/proc/self", path, sizeof(path)) > 0)
 		*pid = atoi(path);
 	secret_of(secret, sizeof(secret), who);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The processes that readers ask about: of every kind that there is as to who may read them. Each is
- * tracked, has a tag of its own that nobody else should learn of, and waits.
+ * The processes that readers ask about: one for every case in the rules of who may read a process. Each is
+ * tracked, has a secret tag, and waits.
  */
 #ifndef MTAG_TESTS_TARGETS_H
 #define MTAG_TESTS_TARGETS_H

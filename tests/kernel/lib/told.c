@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What mtag says of the calling process by ioctl, and comparing that with the truth. */
+/* What mtag says about the calling process by ioctl, and how that compares with the truth. */
 #include "told.h"
 
 int mtag_fd(void)

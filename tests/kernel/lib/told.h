@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What mtag says of the calling process by ioctl, and comparing that with the truth. */
+/* What mtag says about the calling process by ioctl, and how that compares with the truth. */
 #ifndef MTAG_TESTS_TOLD_H
 #define MTAG_TESTS_TOLD_H
 
@@ -25,12 +25,12 @@ uint64_t c(mtag_t tag, int counter);
 #define swap_of(tag)  c(tag, MTAG_C_SWAP)
 #define virt_of(tag)  c(tag, MTAG_C_VIRT)
 
-/* Sums over all tags of the calling process. Ids are given out one after the other. */
+/* Sums over all tags of the calling process. Ids are consecutive. */
 struct usage usage_sum(void);
 
 uint64_t resident(const struct usage *u);
 
-/* What mtag and the kernel say of the calling process, once neither changes any more. */
+/* What mtag and the kernel say about the calling process once both have stopped changing. */
 struct compared {
 	struct truth truth;
 	struct usage sum;
@@ -40,10 +40,10 @@ struct compared {
 struct compared compare(void);
 void show_compared(const struct compared *c);
 
-/* I1, I2 and I3 for the calling process, which nothing else may change now. */
+/* Checks I1, I2 and I3 for the calling process. Nothing else may change it meanwhile. */
 PRINTF(1, 2) bool exact(const char *format, ...);
 
-/* I4: a tag has exactly the anonymous pages and swap entries that smaps shows in a range. */
+/* Checks I4: a tag has exactly the anonymous pages and swap entries that smaps shows in a range. */
 PRINTF(4, 5) bool owns(mtag_t tag, const void *start, size_t len, const char *format, ...);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel says of pages, which mtag's answers are compared with: smaps, status, pagemap; bytes.
+ * What the kernel says about memory, in bytes: smaps, status and pagemap. mtag's answers are compared with it.
  */
 #include "truth.h"
 #include "files.h"
 
-/* Sums over the mappings of a process that lie wholly within [start, end). */
+/* Sums over the mappings of a process that lie within [start, end). */
 static struct smaps smaps_of(pid_t pid, const void *start, const void *end)
 {
 	static const struct {
@@ -28,7 +28,7 @@ static struct smaps smaps_of(pid_t pid, const void *start, const void *end)
 	if (!line)
 		bail("read %s", path);
 	for (; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-		/* sscanf() would look for the end of all the text, line after line. */
+		/* sscanf() would scan to the end of the whole text for each line. */
 		char *dash, *blank;
 		uint64_t from = strtoull(line, &dash, 16), to;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel says of pages, which mtag's answers are compared with: smaps, status, pagemap; bytes.
+ * What the kernel says about memory, in bytes: smaps, status and pagemap. mtag's answers are compared with it.
  */
 #ifndef MTAG_TESTS_TRUTH_H
 #define MTAG_TESTS_TRUTH_H
@@ -23,12 +23,12 @@ struct truth {
  */
 void flush_rss(void);
 
-/* Bytes of the calling process that smaps calls resident, though no page is mapped: see t_hwpoison. */
+/* Bytes of the calling process that smaps counts as resident although no page is mapped: see t_hwpoison. */
 extern uint64_t poisoned_bytes;
 
 /*
- * Not by smaps_rollup: that of 6.1 leaves a mapping out each time that it finds somebody waiting for
- * mmap_lock, as khugepaged does.
+ * Reads smaps, not smaps_rollup: in 6.1 the latter skips a mapping whenever it finds a waiter for mmap_lock, such
+ * as khugepaged.
  */
 struct truth truth_of(pid_t pid);
 
@@ -42,7 +42,7 @@ uint64_t *pagemap(const void *start, size_t pages, uint64_t *word);
 
 uint64_t pfn_of(const void *address);
 
-/* Bytes of a range that are resident by pagemap, the zero page apart: a truth besides smaps. */
+/* Bytes of a range that pagemap shows as resident, except the zero page: independent of smaps. */
 uint64_t present(const void *start, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* UFFDIO_MOVE, of kernels newer than the libc's headers. */
+/* UFFDIO_MOVE, from kernels newer than the libc's headers. */
 #include "uffd_move.h"
 
 int uffd_open(void)

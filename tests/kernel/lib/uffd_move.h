@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* UFFDIO_MOVE, of kernels newer than the libc's headers. */
+/* UFFDIO_MOVE, from kernels newer than the libc's headers. */
 #ifndef MTAG_TESTS_UFFD_MOVE_H
 #define MTAG_TESTS_UFFD_MOVE_H
 
@@ -16,12 +16,12 @@ struct uffdio_move {
 #define UFFD_FEATURE_MOVE		 (1 << 16)
 #endif
 
-/* A userfaultfd that moves; -1 where there is none. */
+/* Opens a userfaultfd with UFFDIO_MOVE; -1: the kernel has none. */
 int uffd_open(void);
 
 bool has_uffd_move(void);
 
-/* What is missing there now waits for the userfaultfd: only what is mapped may be touched. */
+/* From now on a missing page there waits for the userfaultfd: touch only mapped pages. */
 void uffd_register(int uffd, void *p, size_t len);
 
 #endif

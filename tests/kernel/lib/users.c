@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Becoming somebody, for good, for the calling process: another user, one with fewer capabilities,
- * root of a namespace, one whose system calls are filtered.
+ * Turns the calling process, irrevocably, into that of another user, one with fewer capabilities, root of a
+ * namespace, or one whose system calls are filtered.
  */
 #include "users.h"
 #include <grp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Becoming somebody, for good, for the calling process: another user, one with fewer capabilities,
- * root of a namespace, one whose system calls are filtered.
+ * Turns the calling process, irrevocably, into that of another user, one with fewer capabilities, root of a
+ * namespace, or one whose system calls are filtered.
  */
 #ifndef MTAG_TESTS_USERS_H
 #define MTAG_TESTS_USERS_H
@@ -16,21 +16,21 @@
 void caps(uint64_t set);
 uint64_t all_caps(void);
 
-/* Dumpable all the same, as a process that its user has started. */
+/* The process stays dumpable, as one that the user has started is. */
 void user(uid_t uid);
 
 void user_with(uid_t uid, int cap);
 
-/* Root of a user namespace that the user @uid makes, with others of @flags. */
+/* Becomes root of a user namespace that the user @uid creates together with the namespaces of @flags. */
 void userns(uid_t uid, int flags);
 
-/* The rest of the caller runs as the first process of a pid namespace; who called ends with it. */
+/* The rest of the program runs as the first process of a pid namespace. The caller waits, and ends with it. */
 void pidns(void);
 
-/* /proc, as it looks from the pid namespace. */
+/* Mounts the /proc of the pid namespace. */
 void own_proc(void);
 
-/* Every call is allowed, but by a filter. */
+/* Installs a seccomp filter that allows every call. */
 void filtered(void);
 
 #endif
