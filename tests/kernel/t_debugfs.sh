@@ -13,7 +13,7 @@ for file in stats hooks health; do
 	check "$file can be read" grep -q . $debug/$file
 	is "$(stat -c %a:%U $debug/$file)" 400:root "$file is root's alone"
 	setpriv --reuid 65534 --regid 65534 --clear-groups cat $debug/$file >/dev/null 2>&1
-	is $? 1 "nobody cannot read $file"
+	is $? 1 "user nobody cannot read $file"
 	is "$(LC_ALL=C grep -c '[^[:print:][:space:]]' <(iconv -c -f utf-8 -t ascii $debug/$file))" 0 \
 		"$file has no control characters"
 	grep -Eq '\bffff[89a-f][0-9a-f]{11}\b' $debug/$file

@@ -61,13 +61,13 @@ sees 4 fail module 'not loaded' "as the module is not loaded"
 sees 4 ok symbols 'all ' "it says of the module's file that its functions are there"
 sees 4 ok 'function tracing' 'all ' "and traceable"
 sysctl -qw kernel.kptr_restrict=2
-# Where nobody may go, which the checkout need not be.
+# A directory that user nobody can enter, which the checkout need not be.
 open=$(mktemp -d)
 chmod 755 "$open"
 cp "$(command -v mtagctl)" "$MTAG_MODULE" "$open"
 setpriv --reuid 65534 --clear-groups "$open/mtagctl" -j doctor -m "$open/mtag.ko" >"$tmp/said"
 status=$?
-sees 4 ok symbols 'all ' "nobody sees that too"
+sees 4 ok symbols 'all ' "user nobody sees that too"
 rm -rf "$open"
 sysctl -qw kernel.kptr_restrict=0
 

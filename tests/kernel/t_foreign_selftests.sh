@@ -21,9 +21,9 @@ mkfifo "$tmp/output"
 # finish: what a pass, which is a shell of its own, has to say.
 finish() { echo "$programs $tap_run $tap_failed $checked" >"$tmp/state"; }
 
-# program DIR COMMAND…: as a session of its own, so that what it leaves can be found. What it says to
-# DIR/said, its verdict added to DIR/verdicts, in a file of its own. One may go on as its own child, as
-# protection_keys does: it has a minute until nobody is left who could say more.
+# program DIR COMMAND…: runs it in its own session, so that processes that it leaves can be found. Its output goes
+# to DIR/said, its verdict into a new file in DIR/verdicts. A program may go on in a child, as protection_keys
+# does: its output is read for a minute, or until no process has it open.
 program() {
 	local dir=$1 session status reader
 	shift
@@ -36,7 +36,7 @@ program() {
 	status=$?
 	[[ $status = @(124|137) ]] || until_true 60 eval "! kill -0 $reader 2>/dev/null"
 	until_true 20 eval "! pkill -KILL -s $session"
-	# Who left the session may hold it open.
+	# A process that left the session may hold it open.
 	until_true 5 eval "! kill -0 $reader 2>/dev/null" || kill $reader
 	wait $reader
 	# Some have a limit of their own.

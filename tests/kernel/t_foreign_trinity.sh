@@ -60,7 +60,7 @@ audit_all() {
 	mtagctl -j audit 2>"$tmp/audit.err" | jq -c '.[]' >"$tmp/audit"
 	[ -s "$tmp/audit" ] && ! jq -ce 'select(.drift_pages != 0 or .lost != 0)' "$tmp/audit" | sed 's/^/# drift: /' | grep .
 }
-# Until nobody wants it: killed, it would leave an audit behind that still writes its file.
+# Runs until its file goes: if it were killed, an audit would go on and write its output.
 watch_trinity() {
 	while [ -e "$tmp/watched" ]; do
 		audit_all >>"$tmp/bad"

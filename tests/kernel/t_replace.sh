@@ -49,7 +49,7 @@ hold
 dkms load
 ok $? "a module that counts is not a failure"
 is "$(running)" "$other" "it stays"
-check "it is said who is counted" says "installed; a process is counted by it"
+check "it says which processes are counted" says "installed; a process is counted by it"
 check "and that nothing is lost" says "It counts on and nothing is lost"
 dkms unload
 ok $? "that it is in use is no failure of a removal"

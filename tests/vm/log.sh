@@ -7,11 +7,11 @@ log_bad+='|suspicious RCU usage|sleeping function called|inconsistent lock state
 log_bad+='|held when returning|Invalid wait context|list_(add|del) corruption|refcount_t:'
 log_bad+='|kmemleak|unreferenced object|suspected memory leaks|unable to handle|hung task|blocked for more than'
 log_bad+='|soft lockup|workqueue lockup|Call Trace|Kernel panic|mtag health:'
-# What kernels say of these checkers when they start.
+# What kernels say about these checkers when they start.
 log_fine='Lock dependency validator|KernelAddressSanitizer initialized|Kernel memory leak detector initialized'
 log_fine+='|kmemleak: Automatic memory scanning|RCU lockdep checking|lockdep is (turned|enabled)'
 log_fine+='|ODEBUG: selftest passed'
-# What it says, once, to whoever mounts so: fuzzers do.
+# Printed once for a mount with that option: fuzzers use it.
 log_fine+='|WARNING: The mand mount option has been deprecated'
 # A thread of bookworm's stress-ng --pthread may read its argument when that is gone, at this very
 # instruction: on a busy machine in one run of 25, without mtag, too.
@@ -42,8 +42,8 @@ log_kcsan() {
 		END { flush() }' "$1"
 }
 
-# log_oom: without the trace of whom the OOM killer came to help, nor that of whom it has killed and who got
-# no page after that, unless mtag is in it. How near lines are is counted without what log_kcsan has left out.
+# log_oom: drops the trace of the task that invoked the OOM killer, and that of a killed task that then got no page,
+# unless mtag is in it. Distances between lines do not count what log_kcsan has dropped.
 log_oom() {
 	awk 'NF { said++ }
 		/invoked oom-killer:/ { oom = said }
