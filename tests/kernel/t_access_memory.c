@@ -31,14 +31,6 @@ static int make(const char *name)
 	return error ? error : (int)c.id;
 }
 
-static int parameter(const char *name, unsigned int value)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "/sys/module/mtag/parameters/%s", name);
-	return spew(path, "%u", value);
-}
-
 /* ---- a cgroup with little memory ---- */
 static uint64_t of_group(const char *file, const char *key)
 {
@@ -263,7 +255,7 @@ static void ranges(void)
 		uint64_t memory, lost;
 		int error = 0, n, ids[2];
 
-		must0(parameter("max_ranges", 100));
+		set_limit("max_ranges", 100);
 		begin();
 		ids[0] = tag("even");
 		ids[1] = tag("odd");
@@ -288,7 +280,7 @@ static void ranges(void)
 		ok(health("lost") > lost + 1000, "a mapping above the limit keeps its former tag");
 		exact("but is counted");
 		must(munmap(p, 4096 * PG));
-		must0(parameter("max_ranges", 65536));
+		set_limit("max_ranges", 65536);
 		memory = health("memory");
 		p = must(mmap(NULL, 4096 * PG, PROT_NONE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -333,11 +325,11 @@ static void readers(void)
 		held = health("memory") - memory;
 		ok(held > READERS * 1000 * 100UL,
 		   "what %d readers hold is counted (%" PRIu64 " KiB)", READERS, held / KIB);
-		must0(parameter("max_memory_kb", 1));
+		set_limit("max_memory_kb", 1);
 		for (int i = 0; i < READERS && !error; i++)
 			error = nl_ask(nl_open(), MTAG_CMD_PROC_GET, 0, getpid())->error;
 		is(error, (uint64_t)-ENOMEM, "and limited by max_memory_kb");
-		must0(parameter("max_memory_kb", 0));
+		set_limit("max_memory_kb", 0);
 		for (int i = 0; i < READERS; i++)
 			close(fd[i]);
 		ok(until(health("memory") <= memory, 30), "closed, they hold nothing");
@@ -350,17 +342,17 @@ static void counts(void)
 {
 	in_child {
 		must0(attach());
-		must0(parameter("max_processes", 1));
+		set_limit("max_processes", 1);
 		is(make("a") > 0, 1, "one process may be tracked, and is");
 		in_child {
 			is(attach(), (uint64_t)-ENOSPC, "a second one is refused");
 		}
-		must0(parameter("max_processes", 32768));
-		must0(parameter("max_tags", 2));
+		set_limit("max_processes", 32768);
+		set_limit("max_tags", 2);
 		is(make("b") > 0, 1, "two tags");
 		is(make("c"), (uint64_t)-ENOSPC, "a third one is refused");
 		is(make("a") > 0, 1, "the first is found");
-		must0(parameter("max_tags", 4096));
+		set_limit("max_tags", 4096);
 	}
 }
 
@@ -474,14 +466,14 @@ static void linger(void)
 	uint64_t was = strtoull(slurp("/sys/module/mtag/parameters/linger_ms"), NULL, 10);
 	int out = 0;
 
-	must0(parameter("linger_ms", 20000));
+	set_limit("linger_ms", 20000);
 	for (int i = 0; i < 10; i++) {
 		in_child
 			must0(attach());
 		out += !health("installed");
 	}
 	is(out, 0, "the hooks stay in while one process after the other attaches and ends");
-	must0(parameter("linger_ms", was));
+	set_limit("linger_ms", was);
 }
 
 int main(void)
@@ -489,9 +481,9 @@ int main(void)
 	begin_test();
 	nl_begin();
 	if (group_begin()) {
-		must0(parameter("max_tags", 65533));
+		set_limit("max_tags", 65533);
 		charged();
-		must0(parameter("max_tags", 4096));
+		set_limit("max_tags", 4096);
 	} else {
 		skip("no memory controller in a cgroup hierarchy of its own");
 	}

@@ -37,6 +37,21 @@ static void exact_or_exit(const char *step)
 	exit(3);
 }
 
+static void copied(char *p, mtag_t a, mtag_t b, mtag_t s)
+{
+	touch(b, p, N * PG);
+	print("copied", a);
+	print("copied", b);
+	p = area(N * PG);
+	touch(b, p, N / 4 * PG);
+	touch(s, p + N / 4 * PG, N / 4 * PG);
+	print("child", a);
+	print("child", b);
+	print("child", s);
+	exact_or_exit("copied");
+	fflush(stdout);
+}
+
 static int numbers(void)
 {
 	mtag_t a, b, s, before;
@@ -62,19 +77,8 @@ static int numbers(void)
 	print("touched", b);
 	print("touched", s);
 	exact_or_exit("touched");
-	in_child {
-		touch(b, p, N * PG);
-		print("copied", a);
-		print("copied", b);
-		p = area(N * PG);
-		touch(b, p, N / 4 * PG);
-		touch(s, p + N / 4 * PG, N / 4 * PG);
-		print("child", a);
-		print("child", b);
-		print("child", s);
-		exact_or_exit("copied");
-		fflush(stdout);
-	}
+	in_child
+		copied(p, a, b, s);
 	before = mtag_enter(b);
 	p = must(mremap(p, N * PG, 2 * N * PG, MREMAP_MAYMOVE));
 	mtag_leave(before);

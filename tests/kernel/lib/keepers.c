@@ -6,6 +6,14 @@
  */
 #include "keepers.h"
 
+void set_limit(const char *name, uint64_t value)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), PARAMETER("%s"), name);
+	must0(spew(path, "%" PRIu64, value));
+}
+
 void visit_cpus(void)
 {
 	cpu_set_t all, one;

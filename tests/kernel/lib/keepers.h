@@ -11,6 +11,9 @@
 
 #define PARAMETER(name) "/sys/module/mtag/parameters/" name
 
+/* Sets a parameter of the module. */
+void set_limit(const char *name, uint64_t value);
+
 /* A CPU that runs a kernel thread keeps the mm that it had before. Makes each CPU run this process instead. */
 void visit_cpus(void);
 

@@ -12,14 +12,6 @@ static int64_t pinned_pages(void)
 	return vmstat("nr_foll_pin_acquired") - vmstat("nr_foll_pin_released");
 }
 
-void set_limit(const char *name, uint64_t value)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), PARAMETER("%s"), name);
-	must0(spew(path, "%" PRIu64, value));
-}
-
 static void load_read(struct load *l)
 {
 	l->memory = health("memory");

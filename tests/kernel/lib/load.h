@@ -13,7 +13,6 @@ struct load {
 	int64_t pins;
 };
 
-void set_limit(const char *name, uint64_t value);
 struct load load_begin(void);
 
 /* Checks that nothing was lost since, other than by the limits. */
