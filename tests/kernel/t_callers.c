@@ -3,11 +3,10 @@
  * What the module knows of a return address it writes down once. Where that is depends on the address, which KASLR
  * moves at each boot: the calls of this kernel are looked for in its text, and tried wherever it could lie.
  */
-// link: -Wl,-z,now
-#include "lib.h"
-#include "kcore.h"
+#include "lib/test.h"
+#include "lib/kcore.h"
 
-/* As in kmod/resolve.c: a table of words, each an address of which the top byte has made room for what it means. */
+/* As in kmod/caller.c: a table of words, each an address of which the top byte has made room for what it means. */
 #define BITS	 9
 #define PLACES	 (1 << BITS)
 #define PROBES	 8

@@ -5,9 +5,8 @@
  * the old one held stays where it was; freed memory is overwritten here (init_on_free).
  */
 /* vm: group=hotplug mem=1G dimm=512M append=preempt=full,init_on_free=1 timeout=300 */
-// link: -Wl,-z,now
-#include "lib.h"
-#include "kcore.h"
+#include "lib/test.h"
+#include "lib/kcore.h"
 
 #define BLOCKS	"/sys/devices/system/memory"
 #define SECTION (128 * MIB)

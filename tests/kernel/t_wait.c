@@ -4,9 +4,8 @@
  * tags waits for nothing.
  */
 /* vm: group=unload mem=1G timeout=900 module=linger_ms=1 */
-// link: -Wl,-z,now
-#include "lib.h"
-#include "fail.h"
+#include "lib/test.h"
+#include "lib/fail.h"
 #include <linux/membarrier.h>
 #include <sys/resource.h>
 

@@ -1,13 +1,14 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's own memory, by /proc/kallsyms and /proc/kcore: what the module keeps where nothing shows it. */
-#ifndef MTAG_TESTS_KCORE_H
-#define MTAG_TESTS_KCORE_H
-
+// SPDX-License-Identifier: GPL-2.0
+/* Reads the kernel's own memory. */
+#include "kcore.h"
 #include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include "tap.h"
 
-/* Where @name is, of the module mtag or of the kernel itself; 0: it has none. */
-UNUSED static uint64_t symbol(const char *name, bool of_mtag)
+uint64_t symbol(const char *name, bool of_mtag)
 {
 	char command[256], line[256] = "";
 	FILE *found;
@@ -24,7 +25,7 @@ UNUSED static uint64_t symbol(const char *name, bool of_mtag)
 }
 
 /* Memory that comes or goes changes the file's table: it is read each time. */
-UNUSED static bool kernel_read(uint64_t addr, void *buffer, size_t len)
+bool kernel_read(uint64_t addr, void *buffer, size_t len)
 {
 	int fd = must(open("/proc/kcore", O_RDONLY | O_CLOEXEC));
 	bool done = false;
@@ -46,7 +47,7 @@ UNUSED static bool kernel_read(uint64_t addr, void *buffer, size_t len)
 	return done;
 }
 
-UNUSED static uint64_t kernel_word(uint64_t addr)
+uint64_t kernel_word(uint64_t addr)
 {
 	uint64_t word;
 
@@ -54,5 +55,3 @@ UNUSED static uint64_t kernel_word(uint64_t addr)
 		bail("cannot read the kernel's memory at %" PRIx64, addr);
 	return word;
 }
-
-#endif
