@@ -17,10 +17,6 @@
 #define HOOKS_MAX	48
 #define OWN_MAX		4
 
-unsigned long mtag_fault_ip __read_mostly;
-unsigned long mtag_zap_ip __read_mostly;
-
-static int nr_hooks;
 static bool use_kprobes, installed;
 
 /**
@@ -217,7 +213,7 @@ static void kprobes_prepare(void)
 {
 	int i;
 
-	for (i = 0; i < nr_hooks; i++) {
+	for (i = 0; i < mtag_nr_hooks; i++) {
 		memset(&probes[i], 0, sizeof(probes[i]));
 		probes[i].addr = (kprobe_opcode_t *)mtag_hooks[i].addr;
 		probes[i].pre_handler = probe_func;
@@ -234,7 +230,7 @@ static int kprobes_install(void)
 	atomic_set(&switched, 0);
 	atomic_set(&was_gone, 0);
 	atomic_long_set(&misses_seen, 0);
-	ret = register_kprobes(probe_list, nr_hooks);
+	ret = register_kprobes(probe_list, mtag_nr_hooks);
 	if (ret)
 		pr_err_ratelimited("kprobes refused the hooks (%d)\n", ret);
 	else
@@ -300,7 +296,7 @@ void mtag_hook_remove(void)
 		return;
 	mtag_hook_sleep_forbid();
 	if (use_kprobes) {
-		unregister_kprobes(probe_list, nr_hooks);
+		unregister_kprobes(probe_list, mtag_nr_hooks);
 		if (watches)
 			unregister_kprobe(&switch_probe);
 	} else {
@@ -383,7 +379,7 @@ u64 mtag_hook_hits(ftrace_func_t func)
 	u64 hits = 0;
 	int i;
 
-	for (i = 0; i < nr_hooks; i++)
+	for (i = 0; i < mtag_nr_hooks; i++)
 		if (mtag_hooks[i].func == func)
 			hits += hits_of(i);
 	return hits;
@@ -412,7 +408,7 @@ int mtag_hook_show(struct seq_file *m)
 	int i;
 
 	seq_printf(m, "%-26s %-8s %-9s %12s %8s\n", "function", "mode", "state", "hits", "missed");
-	for (i = 0; i < nr_hooks; i++) {
+	for (i = 0; i < mtag_nr_hooks; i++) {
 		struct mtag_hook *hook = &mtag_hooks[i];
 
 		seq_printf(m, "%-26s %-8s %-9s ", hook->name, mode_of(hook),
@@ -427,23 +423,16 @@ int mtag_hook_show(struct seq_file *m)
 }
 
 /**
- * mtag_hook_init() - find the functions and decide how they are hooked
+ * mtag_hook_init() - decide how the functions of the table are hooked
  *
  * Nothing is hooked yet.
- * Return: 0, or an error where a function is missing or mtag_force_ftrace is not to be had.
+ * Return: 0, or an error where there are too many or mtag_force_ftrace is not to be had.
  */
 int mtag_hook_init(void)
 {
 	int ret;
 
-	nr_hooks = mtag_resolve_hooks();
-	ret = nr_hooks < 0 ? nr_hooks : mtag_resolve_callers();
-	if (!ret)
-		ret = mtag_inlined_check();
-	mtag_resolve_end();
-	if (ret)
-		return ret;
-	if (nr_hooks > HOOKS_MAX)
+	if (mtag_nr_hooks > HOOKS_MAX)
 		return -E2BIG;
 	by_ip_fill();
 	if (mtag_force_kprobes && IS_ENABLED(CONFIG_PREEMPT_RT)) {

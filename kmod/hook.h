@@ -75,23 +75,28 @@ struct mtag_called {
 	const char *callers;
 };
 
-/* compat/symbols.c: for this kernel; ended by an empty entry */
-extern struct mtag_hook mtag_hooks[];
-extern const struct mtag_called mtag_called[];
-extern const struct mtag_caller_name mtag_callers[];
+/* compat/symbols.c */
+int mtag_symbols_init(void);
+
+/* table.c */
+extern struct mtag_hook *mtag_hooks;	/* ended by an empty entry */
+extern int mtag_nr_hooks;
+int mtag_table_init(struct mtag_hook *hooks, const struct mtag_called *called,
+		    const struct mtag_caller_name *callers);
+
+/* caller.c */
+int mtag_caller_init(const struct mtag_caller_name *c);
 
 /* resolve.c */
 int mtag_hook_resolve(const char *name, unsigned long *addr);
 int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
 		       unsigned long *end);
-int mtag_resolve_hooks(void);
-int mtag_resolve_callers(void);
 void mtag_resolve_end(void);
 /* A compiler changes what a function takes, or leaves only part of it to be called. */
 #define MTAG_SUFFIXES "", ".isra.0", ".constprop.0", ".part.0"
 
 /* inlined.c */
-int mtag_inlined_check(void);
+int mtag_inlined_check(const struct mtag_hook *hooks, const struct mtag_called *called);
 
 int mtag_hook_init(void);
 void mtag_hook_exit(void);
@@ -124,7 +129,7 @@ static inline bool mtag_hook_may_lock(void)
 }
 
 /* The return addresses of the commonest callers; 0 until one was seen. */
-extern unsigned long mtag_fault_ip, mtag_zap_ip;
+extern unsigned long mtag_fault_ip, mtag_zap_ip, mtag_huge_fault_ip, mtag_huge_zap_ip;
 
 /* rmap.c */
 void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,

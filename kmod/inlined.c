@@ -115,11 +115,10 @@ static int check(const struct mtag_called *called, const struct mtag_hook *calle
 	return -ENOENT;
 }
 
-static const struct mtag_hook *hook_of(const struct mtag_called *called)
+static const struct mtag_hook *hook_of(const struct mtag_called *called,
+				       const struct mtag_hook *hook)
 {
-	const struct mtag_hook *hook;
-
-	for (hook = mtag_hooks; hook->name; hook++)
+	for (; hook->name; hook++)
 		if (!strcmp(hook->name, called->name))
 			return hook;
 	return NULL;
@@ -127,19 +126,20 @@ static const struct mtag_hook *hook_of(const struct mtag_called *called)
 
 /**
  * mtag_inlined_check() - is every hooked function called where the sources call it?
+ * @hooks:	their table, with addresses
+ * @called:	those of them that a compiler might inline
  *
- * Context: may sleep; while the module loads, the addresses of mtag_hooks[] filled in;
+ * Context: may sleep; while the module loads;
  * mtag_resolve_end() is owed.
  * Return: 0; -ENOENT, said by name, where one is inlined; -ENOMEM.
  */
-int mtag_inlined_check(void)
+int mtag_inlined_check(const struct mtag_hook *hooks, const struct mtag_called *called)
 {
-	const struct mtag_called *called;
 	const struct mtag_hook *hook;
 	int ret = 0;
 
-	for (called = mtag_called; called->name && !ret; called++) {
-		hook = hook_of(called);
+	for (; called->name && !ret; called++) {
+		hook = hook_of(called, hooks);
 		if (WARN_ON_ONCE(!hook))
 			return -ENOENT;
 		ret = check(called, hook);

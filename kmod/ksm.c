@@ -112,3 +112,39 @@ void mtag_ksm_exit(void)
 {
 	xa_destroy(&homes);
 }
+
+/**
+ * mtag_owner_of() - the tag that @page is charged to in @s, if it maps it
+ * @s:		space
+ * @page:	head, tail or single; anonymous
+ *
+ * Context: page-table lock of a mapping, or @page is locked.
+ */
+u32 mtag_owner_of(struct mtag_space *s, const struct page *page)
+{
+	u32 tag = mtag_owner_get(page);
+
+	if (tag && mtag_is_ksm(page) && mtag_ksm_foreign(s, page))
+		return MTAG_ID_KSM;
+	return tag;
+}
+
+/**
+ * mtag_owner_valid() - as mtag_owner_of(), but never an id that the tree has not got
+ * @s:		space
+ * @page:	the frame
+ *
+ * A frame may have the owner of an earlier life, by way of the swap cache: it
+ * is given up, for nobody has it charged.
+ * Context: as mtag_owner_of().
+ * Return: tag
+ */
+u32 mtag_owner_valid(struct mtag_space *s, const struct page *page)
+{
+	u32 tag = mtag_owner_of(s, page);
+
+	if (likely(tag < READ_ONCE(s->tree->nr_tags)))
+		return tag;
+	mtag_owner_change(page, MTAG_ID_UNTAGGED);
+	return MTAG_ID_UNTAGGED;
+}

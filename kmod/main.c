@@ -17,77 +17,9 @@
 #include "selftest.h"
 #include "thread.h"
 
-struct mtag_stat mtag_stat;
-struct workqueue_struct *mtag_wq;
-
-unsigned int mtag_max_tags = 4096;
-module_param_named(max_tags, mtag_max_tags, uint, 0644);
-MODULE_PARM_DESC(max_tags, "tags in one tree, at most 65533 (4096)");
-
-unsigned int mtag_max_processes = 32768;
-module_param_named(max_processes, mtag_max_processes, uint, 0644);
-MODULE_PARM_DESC(max_processes, "tracked processes (32768)");
-
-unsigned int mtag_max_ranges = 65536;
-module_param_named(max_ranges, mtag_max_ranges, uint, 0644);
-MODULE_PARM_DESC(max_ranges, "address ranges that a process's tags may divide it into (65536)");
-
-unsigned int mtag_max_memory_kb;
-module_param_named(max_memory_kb, mtag_max_memory_kb, uint, 0644);
-MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags, accounts, ranges, threads and reports; 0: a sixteenth of memory (0)");
-
-unsigned int mtag_linger_ms = 2000;
-module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
-MODULE_PARM_DESC(linger_ms, "how long the hooks stay after the last tracked process (2000)");
-
-bool mtag_force_kprobes;
-module_param_named(force_kprobes, mtag_force_kprobes, bool, 0444);
-MODULE_PARM_DESC(force_kprobes, "hook by kprobes even where function tracing works");
-
-bool mtag_force_ftrace;
-module_param_named(force_ftrace, mtag_force_ftrace, bool, 0444);
-MODULE_PARM_DESC(force_ftrace, "do not load where function tracing does not work");
-
 static char *track = "";
 module_param(track, charp, 0444);
 MODULE_PARM_DESC(track, "\"all\": track every process");
-bool mtag_track_all;
-
-static atomic64_t limited_memory;
-
-/**
- * mtag_charge_memory() - may the module hold @bytes more?
- * @bytes:	of spaces, tags, accounts, ranges, threads, pinned pages or reports, per-CPU
- *		memory included
- *
- * Return: 0, and mtag_uncharge_memory() is owed; -ENOMEM at the limit.
- */
-int mtag_charge_memory(size_t bytes)
-{
-	u64 limit = (u64)READ_ONCE(mtag_max_memory_kb) << 10;
-
-	if (!limit)
-		limit = (u64)totalram_pages() << PAGE_SHIFT >> 4;
-	if (atomic64_add_return(bytes, &limited_memory) > limit) {
-		atomic64_sub(bytes, &limited_memory);
-		return -ENOMEM;
-	}
-	atomic64_add(bytes, &mtag_stat.memory);
-	return 0;
-}
-
-/* The same for what has a limit of its own. */
-void mtag_charge_unlimited(size_t bytes)
-{
-	atomic64_add(bytes, &limited_memory);
-	atomic64_add(bytes, &mtag_stat.memory);
-}
-
-void mtag_uncharge_memory(size_t bytes)
-{
-	atomic64_sub(bytes, &limited_memory);
-	atomic64_sub(bytes, &mtag_stat.memory);
-}
 
 /*
  * The mm of the next thread by pid that has one, no kernel thread; a reference on it.
@@ -139,13 +71,14 @@ static int track_everything(void)
 	return 0;
 }
 
-#define SPACES 4	/* index of the spaces in parts[] */
+#define SPACES 5	/* index of the spaces in parts[] */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
 	{ mtag_owner_init, mtag_owner_exit },
 	{ mtag_tree_init, mtag_tree_exit },
+	{ mtag_symbols_init, NULL },
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, mtag_access_exit },
 	{ mtag_space_init, mtag_space_exit },

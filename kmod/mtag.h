@@ -43,6 +43,8 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 #include "../include/uapi/linux/mtag.h"
+#include "memory.h"
+#include "stat.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) "mtag: " fmt
@@ -311,33 +313,6 @@ struct mtag_space {
 	atomic64_t repairs;
 };
 
-/* ---- main.c: parameters and totals ---- */
-
-/* Totals since the module was loaded; shown by debugfs health. */
-struct mtag_stat {
-	atomic_t tracked;	/* spaces that are tracked now */
-	atomic64_t ended;	/* spaces that died */
-	atomic64_t drift;	/* pages left over in them */
-	atomic64_t dirty_ended;	/* that died before they were mended */
-	atomic64_t lost;	/* events that could not be recorded */
-	atomic64_t overflow;	/* tags refused for a limit */
-	atomic64_t repairs;	/* walks that mended counters */
-	atomic64_t bad_word;	/* first touches under an id that is no tag */
-	atomic64_t foreign;	/* rmap calls from callers that mtag does not know */
-	atomic64_t memory;	/* bytes held */
-};
-
-extern struct mtag_stat mtag_stat;
-extern unsigned int mtag_max_tags, mtag_max_processes, mtag_max_ranges, mtag_max_memory_kb;
-extern unsigned int mtag_linger_ms;
-extern bool mtag_force_kprobes, mtag_force_ftrace, mtag_track_all;
-
-extern struct workqueue_struct *mtag_wq;
-
-int __must_check mtag_charge_memory(size_t bytes);
-void mtag_charge_unlimited(size_t bytes);
-void mtag_uncharge_memory(size_t bytes);
-
 /* ---- account.c ---- */
 struct mtag_accounts *mtag_account_alloc(unsigned int nr_tags, gfp_t gfp);
 void mtag_account_free(struct mtag_accounts *acc);
@@ -399,8 +374,13 @@ int mtag_space_pinned(struct mtag_space *s);
 void mtag_space_unpinned(struct mtag_space *s);
 struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket);
 void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
-void mtag_space_dirty(struct mtag_space *s);
-/* A set of trees in a word: which one it is of 64 is told by a tree's number. */
+
+/* An event of @s was missed: it is counted anew before the next answer. Context: any. */
+static inline void mtag_space_dirty(struct mtag_space *s)
+{
+	WRITE_ONCE(s->dirty, true);
+}
+
 void mtag_space_dirty_tree(const struct mtag_tree *tree);
 void mtag_space_dirty_all(void);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */

@@ -165,7 +165,7 @@ void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long pl
 void mtag_note_release(struct mtag_space *s, struct mtag_note *e, unsigned long place,
 		       struct mtag_note **freed)
 {
-	mtag_walk_late(s, e->tag, e->kind, !test_bit(place, e->check));
+	mtag_charge_late(s, e->tag, e->kind, !test_bit(place, e->check));
 	mtag_note_clear(s, e, place, freed);
 }
 

@@ -23,9 +23,6 @@ hot(const struct mtag_accounts *acc, u32 tag)
 	return acc->hot[tag];
 }
 
-/* The callers that bring and take huge pages at a fault and by munmap; 0 until one was seen. */
-static unsigned long huge_fault_ip __read_mostly, huge_zap_ip __read_mostly;
-
 /* A huge page is touched by the running thread. */
 static void new_huge(struct mtag_space *s, struct page *head)
 {
@@ -51,15 +48,15 @@ new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 	enum mtag_caller caller;
 	int nr = compound_nr(page);
 
-	if (parent_ip == READ_ONCE(huge_fault_ip) && !s->slow && nr == HPAGE_PMD_NR &&
+	if (parent_ip == READ_ONCE(mtag_huge_fault_ip) && !s->slow && nr == HPAGE_PMD_NR &&
 	    !mtag_collapsing(vma->vm_mm)) {
 		new_huge(s, page);
 		return;
 	}
-	if (!READ_ONCE(huge_fault_ip) && nr == HPAGE_PMD_NR) {
+	if (!READ_ONCE(mtag_huge_fault_ip) && nr == HPAGE_PMD_NR) {
 		caller = mtag_hook_caller(parent_ip);
 		if (caller == MTAG_BY_FAULT || caller == MTAG_BY_MAP)
-			WRITE_ONCE(huge_fault_ip, parent_ip);
+			WRITE_ONCE(mtag_huge_fault_ip, parent_ip);
 	}
 	mtag_follow_new(s, page, nr, vma, addr, parent_ip);
 }
@@ -71,15 +68,15 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 	u32 tag;
 
 	if (nr == HPAGE_PMD_NR && PageAnon(page)) {
-		if (parent_ip == READ_ONCE(huge_zap_ip) && !s->slow) {
+		if (parent_ip == READ_ONCE(mtag_huge_zap_ip) && !s->slow) {
 			tag = mtag_owner_get_huge(page);
 			if (likely(tag != MTAG_MIXED)) {
 				mtag_account_add(s, tag, MTAG_ANON, -HPAGE_PMD_NR);
 				return;
 			}
-		} else if (!READ_ONCE(huge_zap_ip) &&
+		} else if (!READ_ONCE(mtag_huge_zap_ip) &&
 			   mtag_hook_caller(parent_ip) == MTAG_BY_ZAP) {
-			WRITE_ONCE(huge_zap_ip, parent_ip);
+			WRITE_ONCE(mtag_huge_zap_ip, parent_ip);
 		}
 	}
 	mtag_follow_remove(s, page, vma, nr, parent_ip);
@@ -228,76 +225,4 @@ void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
 
 	if (s)
 		mtag_follow_file(s, page, vma, nr, parent_ip);
-}
-
-/**
- * mtag_owner_of() - the tag that @page is charged to in @s, if it maps it
- * @s:		space
- * @page:	head, tail or single; anonymous
- *
- * Context: page-table lock of a mapping, or @page is locked.
- */
-u32 mtag_owner_of(struct mtag_space *s, const struct page *page)
-{
-	u32 tag = mtag_owner_get(page);
-
-	if (tag && mtag_is_ksm(page) && mtag_ksm_foreign(s, page))
-		return MTAG_ID_KSM;
-	return tag;
-}
-
-/**
- * mtag_owner_valid() - as mtag_owner_of(), but never an id that the tree has not got
- * @s:		space
- * @page:	the frame
- *
- * A frame may have the owner of an earlier life, by way of the swap cache: it
- * is given up, for nobody has it charged.
- * Context: as mtag_owner_of().
- * Return: tag
- */
-u32 mtag_owner_valid(struct mtag_space *s, const struct page *page)
-{
-	u32 tag = mtag_owner_of(s, page);
-
-	if (likely(tag < READ_ONCE(s->tree->nr_tags)))
-		return tag;
-	mtag_owner_change(page, MTAG_ID_UNTAGGED);
-	return MTAG_ID_UNTAGGED;
-}
-
-/**
- * mtag_charge_replacing() - one anonymous page more for @tag, in place of one that goes next
- * @s:		space
- * @tag:	id
- * @addr:	where, or MTAG_NO_ADDR
- *
- * As mtag_charge(), but no peak.
- * Context: page-table lock of the mapping.
- */
-void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr)
-{
-	if (unlikely(s->slow & (MTAG_SLOW_WALK | MTAG_SLOW_FORK)))
-		mtag_walk_replaced(s, tag, addr);
-	else
-		mtag_account_replace(s, tag);
-}
-
-/**
- * mtag_charge() - @pages more (or fewer) of @kind for @tag in @s
- * @s:		space
- * @tag:	id
- * @kind:	what they are
- * @pages:	may be negative
- * @addr:	where, or MTAG_NO_ADDR: a walk counts what it has not come to yet itself
- *
- * Context: page-table lock of the mapping.
- */
-void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
-		 unsigned long addr)
-{
-	if (unlikely(s->slow & (MTAG_SLOW_WALK | MTAG_SLOW_FORK)))
-		mtag_walk_event(s, tag, kind, pages, addr);
-	else
-		mtag_account_add(s, tag, kind, pages);
 }

@@ -179,12 +179,6 @@ void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear)
 	raw_spin_unlock(&s->walk_lock);
 }
 
-/* An event of @s was missed. Context: any. */
-void mtag_space_dirty(struct mtag_space *s)
-{
-	WRITE_ONCE(s->dirty, true);
-}
-
 /* Of all, of one tree, or (NULL) of those with strays that are not listed. */
 static void dirty_once(bool all, const struct mtag_tree *tree)
 {

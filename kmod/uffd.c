@@ -50,7 +50,7 @@ MTAG_HOOK_FUNC(mtag_follow_uffd)
 	if (m) {
 		m->s = mtag_space_get(s);
 		atomic_inc(&s->movers);
-		mtag_walk_spoil(s);
+		mtag_charge_spoil(s);
 		if (!mtag_later(current, &m->later, moving_done)) {
 			atomic_dec(&s->movers);
 			mtag_space_put(s);
@@ -61,7 +61,7 @@ MTAG_HOOK_FUNC(mtag_follow_uffd)
 		atomic64_inc(&mtag_stat.lost);
 		/* When it is over nobody will know. */
 		WRITE_ONCE(s->unsure, true);
-		mtag_walk_spoil(s);
+		mtag_charge_spoil(s);
 		mtag_space_dirty(s);
 	}
 	if (sleeps)

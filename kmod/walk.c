@@ -20,86 +20,6 @@
 #include "rmap.h"
 #include "stray.h"
 
-static void event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
-		  unsigned long addr, bool replaces)
-{
-	struct mtag_walk *w;
-	bool charged;
-
-	raw_spin_lock(&s->walk_lock);
-	s->fork_events++;
-	w = s->walk;
-	charged = s->live || (w && tag < w->taken);
-	if (charged && replaces)
-		mtag_account_replace(s, tag);
-	else if (charged)
-		mtag_account_add(s, tag, kind, pages);
-	if (w && !w->retag) {
-		if (addr == MTAG_NO_ADDR || tag >= w->nr_tags)
-			w->inexact = true;
-		else if (addr < w->cursor)
-			w->shadow[tag][kind] += pages;
-	}
-	raw_spin_unlock(&s->walk_lock);
-}
-
-/**
- * mtag_walk_event() - a page event in a space that a walk or a fork goes through
- * @s:		space
- * @tag:	that they are charged to
- * @kind:	what they are
- * @pages:	may be negative
- * @addr:	MTAG_NO_ADDR if unknown
- *
- * Context: page-table lock of the mapping.
- */
-void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
-		     unsigned long addr)
-{
-	event(s, tag, kind, pages, addr, false);
-}
-
-/* The same for one anonymous page more, in place of one that goes next: no peak. */
-void mtag_walk_replaced(struct mtag_space *s, u32 tag, unsigned long addr)
-{
-	event(s, tag, MTAG_ANON, 1, addr, true);
-}
-
-/**
- * mtag_walk_late() - a page that was unmapped before is released now
- * @s:		space
- * @tag:	that it is charged to
- * @kind:	what it is charged as
- * @counted:	a walk that is under way has counted it
- *
- * Context: walk_lock.
- */
-void mtag_walk_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted)
-{
-	struct mtag_walk *w = s->walk && !s->walk->retag ? s->walk : NULL;
-	/* What the walk has counted has become the account already. */
-	bool taken = w && tag < w->taken;
-
-	if (taken ? counted : s->live)
-		mtag_account_add(s, tag, kind, -1);
-	if (w && counted && tag < w->nr_tags)
-		w->shadow[tag][kind]--;
-}
-
-/**
- * mtag_walk_spoil() - pages move behind the back of a walk, if there is one
- * @s:		space
- *
- * Context: any but NMI.
- */
-void mtag_walk_spoil(struct mtag_space *s)
-{
-	raw_spin_lock(&s->walk_lock);
-	if (s->walk && !s->walk->retag)
-		s->walk->inexact = true;
-	raw_spin_unlock(&s->walk_lock);
-}
-
 static u64 kernel_rss(struct mm_struct *mm)
 {
 	return mtag_compat_rss(mm, MM_ANONPAGES) + mtag_compat_rss(mm, MM_FILEPAGES) +
@@ -145,7 +65,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 	mtag_count_begin(c);
 	wait_for_hooks();
 	if (atomic_read(&s->movers))
-		mtag_walk_spoil(s);
+		mtag_charge_spoil(s);
 	ret = mtag_walk_lock(mm);
 	if (ret) {
 		c->w.inexact = true;

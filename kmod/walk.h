@@ -34,11 +34,8 @@ struct mtag_walk {
 	u32 tag;
 };
 
-void mtag_walk_event(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
-		     unsigned long addr);
-void mtag_walk_replaced(struct mtag_space *s, u32 tag, unsigned long addr);
-void mtag_walk_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted);
-void mtag_walk_spoil(struct mtag_space *s);
+void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted);
+void mtag_charge_spoil(struct mtag_space *s);
 int mtag_walk_lock(struct mm_struct *mm);
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh);
 int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,

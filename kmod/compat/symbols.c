@@ -20,7 +20,7 @@
 #define CALLER(function, ...)
 #define PART(function, ...)
 #define CALLED(function, ...)
-struct mtag_hook mtag_hooks[] = {
+static struct mtag_hook hooks[] = {
 #include MTAG_FUNCTIONS
 	{ }
 };
@@ -30,7 +30,7 @@ struct mtag_hook mtag_hooks[] = {
 
 #define HOOK(function, ...)
 #define CALLED(function, callers)	{ function, callers },
-const struct mtag_called mtag_called[] = {
+static const struct mtag_called called[] = {
 #include MTAG_FUNCTIONS
 	{ }
 };
@@ -42,7 +42,7 @@ const struct mtag_called mtag_called[] = {
 #define CALLED(function, ...)
 #define CALLER(function, ...)	{ function, __VA_ARGS__, false },
 #define PART(function, ...)	{ function, __VA_ARGS__, true },
-const struct mtag_caller_name mtag_callers[] = {
+static const struct mtag_caller_name callers[] = {
 #include MTAG_FUNCTIONS
 	{ }
 };
@@ -67,3 +67,9 @@ static const char hook_names[] __used __section(".modinfo") __aligned(1) = "hook
 static const char caller_names[] __used __section(".modinfo") __aligned(1) = "callers="
 #include MTAG_FUNCTIONS
 ;
+
+/* Context, return: as mtag_table_init(). */
+int mtag_symbols_init(void)
+{
+	return mtag_table_init(hooks, called, callers);
+}

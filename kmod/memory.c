@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How much memory the module holds, and may hold.
+ */
+#include <linux/mm.h>
+#include "memory.h"
+#include "mtag.h"
+
+static atomic64_t limited_memory;
+
+/**
+ * mtag_charge_memory() - may the module hold @bytes more?
+ * @bytes:	of spaces, tags, accounts, ranges, threads, pinned pages or reports, per-CPU
+ *		memory included
+ *
+ * Return: 0, and mtag_uncharge_memory() is owed; -ENOMEM at the limit.
+ */
+int mtag_charge_memory(size_t bytes)
+{
+	u64 limit = (u64)READ_ONCE(mtag_max_memory_kb) << 10;
+
+	if (!limit)
+		limit = (u64)totalram_pages() << PAGE_SHIFT >> 4;
+	if (atomic64_add_return(bytes, &limited_memory) > limit) {
+		atomic64_sub(bytes, &limited_memory);
+		return -ENOMEM;
+	}
+	atomic64_add(bytes, &mtag_stat.memory);
+	return 0;
+}
+
+/* The same for what has a limit of its own. */
+void mtag_charge_unlimited(size_t bytes)
+{
+	atomic64_add(bytes, &limited_memory);
+	atomic64_add(bytes, &mtag_stat.memory);
+}
+
+void mtag_uncharge_memory(size_t bytes)
+{
+	atomic64_sub(bytes, &limited_memory);
+	atomic64_sub(bytes, &mtag_stat.memory);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How much memory the module holds, and may hold; memory.c.
+ */
+#ifndef MTAG_MEMORY_H
+#define MTAG_MEMORY_H
+
+#include <linux/types.h>
+
+int __must_check mtag_charge_memory(size_t bytes);
+void mtag_charge_unlimited(size_t bytes);
+void mtag_uncharge_memory(size_t bytes);
+
+#endif /* MTAG_MEMORY_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Totals, parameters, and the workqueue; stat.c.
+ */
+#ifndef MTAG_STAT_H
+#define MTAG_STAT_H
+
+#include <linux/atomic.h>
+#include <linux/workqueue.h>
+
+/* Totals since the module was loaded; shown by debugfs health. */
+struct mtag_stat {
+	atomic_t tracked;	/* spaces that are tracked now */
+	atomic64_t ended;	/* spaces that died */
+	atomic64_t drift;	/* pages left over in them */
+	atomic64_t dirty_ended;	/* that died before they were mended */
+	atomic64_t lost;	/* events that could not be recorded */
+	atomic64_t overflow;	/* tags refused for a limit */
+	atomic64_t repairs;	/* walks that mended counters */
+	atomic64_t bad_word;	/* first touches under an id that is no tag */
+	atomic64_t foreign;	/* rmap calls from callers that mtag does not know */
+	atomic64_t memory;	/* bytes held */
+};
+
+extern struct mtag_stat mtag_stat;
+extern unsigned int mtag_max_tags, mtag_max_processes, mtag_max_ranges, mtag_max_memory_kb;
+extern unsigned int mtag_linger_ms;
+extern bool mtag_force_kprobes, mtag_force_ftrace, mtag_track_all;
+
+extern struct workqueue_struct *mtag_wq;
+
+#endif /* MTAG_STAT_H */
