@@ -38,7 +38,7 @@ DEFINE_STATIC_CALL(mtag_ptrace_may_access, only_capable);
 int mtag_access_init(void)
 {
 	unsigned long addr;
-	int ret = mtag_hook_resolve("ptrace_may_access", &addr);
+	int ret = mtag_resolve("ptrace_may_access", &addr);
 
 	if (ret == -ENOENT) {
 		pr_warn("no ptrace_may_access: reading others needs CAP_SYS_PTRACE\n");
@@ -202,7 +202,7 @@ kuid_t mtag_access_uid(struct mm_struct *mm)
  */
 struct task_struct *mtag_access_owner(struct mtag_space *s)
 {
-	struct mm_struct *mm = mtag_space_mm(s);
+	struct mm_struct *mm = mtag_space_mmget(s);
 	struct task_struct *task;
 
 	if (!mm)
@@ -230,12 +230,6 @@ bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct
 	strscpy_pad(p->comm, leader ? leader->comm : task->comm, sizeof(p->comm));
 	rcu_read_unlock();
 	return p->pid > 0;
-}
-
-/* A parked space is not tracked any more; only its tree still may need it. */
-bool mtag_access_parked(struct mtag_space *s)
-{
-	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
 }
 
 /* The process @nr of the caller's pid namespace: a thread of it that still has its memory. */
@@ -271,8 +265,8 @@ static int target_open(struct mtag_target *t, enum mtag_access access, const str
 	t->mm = mm;
 	if (!mtag_access_name(t->task, task_active_pid_ns(current), &t->process))
 		return -ESRCH;
-	t->space = mtag_space_get_mm(mm);
-	if (t->space && mtag_access_parked(t->space)) {
+	t->space = mtag_space_lookup(mm);
+	if (t->space && mtag_space_parked(t->space)) {
 		mtag_space_put(t->space);
 		t->space = NULL;
 	}

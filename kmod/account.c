@@ -19,7 +19,7 @@ static void chunk_free(struct mtag_chunk *chunk)
 {
 	free_percpu(chunk->hot);
 	kfree(chunk);
-	mtag_uncharge_memory(chunk_bytes());
+	mtag_memory_uncharge(chunk_bytes());
 }
 
 /*
@@ -40,7 +40,7 @@ static struct mtag_chunk *chunk_alloc(gfp_t gfp)
 {
 	struct mtag_chunk *chunk;
 
-	if (mtag_charge_memory(chunk_bytes()))
+	if (mtag_memory_charge(chunk_bytes()))
 		return NULL;
 	chunk = kzalloc(sizeof(*chunk), gfp);
 	if (!chunk)
@@ -52,7 +52,7 @@ static struct mtag_chunk *chunk_alloc(gfp_t gfp)
 free:
 	kfree(chunk);
 uncharge:
-	mtag_uncharge_memory(chunk_bytes());
+	mtag_memory_uncharge(chunk_bytes());
 	return NULL;
 }
 
@@ -67,12 +67,12 @@ static struct mtag_accounts *array_alloc(unsigned int room, gfp_t gfp)
 {
 	struct mtag_accounts *acc;
 
-	if (mtag_charge_memory(array_bytes(room)))
+	if (mtag_memory_charge(array_bytes(room)))
 		return NULL;
 	/* In one piece: the chunks follow the last of hot[]. */
 	acc = kvzalloc(array_bytes(room), gfp);
 	if (!acc) {
-		mtag_uncharge_memory(array_bytes(room));
+		mtag_memory_uncharge(array_bytes(room));
 		return NULL;
 	}
 	acc->chunks = (struct mtag_chunk **)&acc->hot[room * MTAG_CHUNK_TAGS];
@@ -82,7 +82,7 @@ static struct mtag_accounts *array_alloc(unsigned int room, gfp_t gfp)
 
 static void array_free(struct mtag_accounts *acc)
 {
-	mtag_uncharge_memory(array_bytes(acc->room));
+	mtag_memory_uncharge(array_bytes(acc->room));
 	kvfree(acc);
 }
 

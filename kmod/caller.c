@@ -124,12 +124,12 @@ static enum mtag_caller caller_find(unsigned long parent_ip)
 static unsigned long seen[1 << SEEN_BITS] __read_mostly;
 
 /**
- * mtag_hook_caller() - what the caller that @parent_ip returns to is about
+ * mtag_caller_of() - what the caller that @parent_ip returns to is about
  * @parent_ip:	return address, as the hook gets it
  *
  * Context: any.
  */
-enum mtag_caller mtag_hook_caller(unsigned long parent_ip)
+enum mtag_caller mtag_caller_of(unsigned long parent_ip)
 {
 	unsigned int i, slot = hash_long(parent_ip, SEEN_BITS);
 	unsigned long known;

@@ -22,18 +22,6 @@ union arg {
 	struct mtag_ioc_path path;
 };
 
-/* The space of the calling process, unless it is not tracked (any more). */
-static struct mtag_space *space_get(void)
-{
-	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
-
-	if (s && mtag_access_parked(s)) {
-		mtag_space_put(s);
-		s = NULL;
-	}
-	return s;
-}
-
 /* May pages be charged to @tag in @s? */
 static bool has_account(struct mtag_space *s, u32 tag)
 {
@@ -65,7 +53,7 @@ static int do_attach(struct mtag_space *unused, union arg *arg)
 		return -EINVAL;
 	if (!current->mm)
 		return -EINVAL;
-	s = space_get();
+	s = mtag_space_current();
 	/* What is touched while another thread has it counted first would become untagged. */
 	if (!s || !READ_ONCE(s->live)) {
 		if (s)
@@ -73,7 +61,7 @@ static int do_attach(struct mtag_space *unused, union arg *arg)
 		err = mtag_track_start(current->mm);
 		if (err)
 			return err;
-		s = space_get();
+		s = mtag_space_current();
 	}
 	if (!s) /* untracked again by somebody else meanwhile */
 		return -EAGAIN;
@@ -144,7 +132,7 @@ static int do_range(struct mtag_space *s, union arg *arg)
 		return -EINVAL;
 	if (!may_use(s, r->tag))
 		return -ENOENT;
-	err = mtag_range_retag(s, r->addr, PAGE_ALIGN(r->len), r->tag, r->flags, &moved, &kept);
+	err = mtag_retag(s, r->addr, PAGE_ALIGN(r->len), r->tag, r->flags, &moved, &kept);
 	r->moved = moved;
 	r->kept = kept;
 	return err;
@@ -234,7 +222,7 @@ static int run_call(const struct call *call, union arg *arg)
 
 	if (call->any)
 		return call->run(NULL, arg);
-	s = space_get();
+	s = mtag_space_current();
 	if (!s)
 		return -ESRCH;
 	err = call->run(s, arg);

@@ -27,7 +27,7 @@ static void forget(struct mtag_collapse *c)
 /* collapse_huge_page(mm, address, …), which may sleep */
 MTAG_HOOK_FUNC(mtag_collapse_begin)
 {
-	struct mtag_space *s = mtag_space_get_mm((struct mm_struct *)mtag_arg0(fregs));
+	struct mtag_space *s = mtag_space_lookup((struct mm_struct *)mtag_arg0(fregs));
 	struct mtag_collapse *c;
 	bool sleeps;
 	gfp_t gfp;
@@ -35,7 +35,7 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 	if (!s)
 		return;
 	if (!READ_ONCE(s->collapse)) {
-		gfp = mtag_hook_gfp(&sleeps);
+		gfp = mtag_sleep_gfp(&sleeps);
 		c = gfp ? kmalloc(sizeof(*c), gfp) : NULL;
 		if (c)
 			forget(c);
@@ -43,7 +43,7 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 		if (c && cmpxchg(&s->collapse, NULL, c))
 			kfree(c);
 		if (sleeps)
-			mtag_hook_sleep_end();
+			mtag_sleep_end();
 	}
 	mtag_space_put(s);
 }
@@ -93,8 +93,7 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 		s->collapse_missed = false;
 		if (c)
 			forget(c);
-		atomic64_add(nr, &s->lost);
-		atomic64_add(nr, &mtag_stat.lost);
+		mtag_space_lost(s, nr);
 		/* Read once: the program may change it at any time. */
 		fill = READ_ONCE(s->default_tag);
 		mtag_owner_set_run(head, nr, fill);

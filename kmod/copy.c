@@ -93,7 +93,7 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 	mtag_cpu_release();
 	/* Or too many others have run here meanwhile: the page table knows, but of KSM. */
 	if ((!noted || IS_ENABLED(CONFIG_PREEMPT_RT)) && !copy && *addr != MTAG_NO_ADDR) {
-		copy = mtag_walk_page(mm, *addr);
+		copy = mtag_visit_page(mm, *addr);
 		if (copy)
 			*tag = mtag_owner_get(copy);
 	}

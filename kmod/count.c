@@ -76,7 +76,7 @@ static void count_moving(struct mtag_counter *c, const struct mtag_pte *e, int i
 	if (kind != MTAG_ANON)
 		tag = mtag_range_tag(s, addr, &ignored);
 	else if (!c->untag || !c->fresh)
-		tag = mtag_owner_valid(s, e->page + i);
+		tag = mtag_ksm_owner_valid(s, e->page + i);
 	if (!c->compares && mtag_migrate_found(s, e->page + i, addr, tag, kind))
 		count_add(c, tag, kind, 1);
 	else
@@ -107,7 +107,7 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	if (c->untag)
 		untag(c, e);
 	for (i = 0; i < e->nr; i++)
-		count_add(c, mtag_owner_valid(v->s, e->page + i), MTAG_ANON, 1);
+		count_add(c, mtag_ksm_owner_valid(v->s, e->page + i), MTAG_ANON, 1);
 }
 
 static void count_leave(struct mtag_visitor *v, unsigned long end)
@@ -179,7 +179,7 @@ void mtag_count_mm(struct mtag_counter *c, struct mm_struct *mm)
 	struct vm_area_struct *vma;
 
 	for_each_vma(vmi, vma)
-		mtag_walk_vma(&c->v, vma, enter_vma(&c->v, vma), vma->vm_end);
+		mtag_visit_vma(&c->v, vma, enter_vma(&c->v, vma), vma->vm_end);
 }
 
 /**

@@ -92,7 +92,7 @@ static int open_space(struct stats *st)
 	struct task_struct *task;
 	bool seen;
 
-	if (mtag_access_parked(st->space))
+	if (mtag_space_parked(st->space))
 		return 0;
 	task = mtag_access_owner(st->space);
 	if (!task)

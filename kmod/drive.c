@@ -43,14 +43,14 @@ DEFINE_STATIC_CALL(mtag_kernel_wait4, no_wait4);
  * @at:		filled with their addresses
  * @nr:		how many
  *
- * Context, return: as mtag_hook_resolve(); what is missing is said by name.
+ * Context, return: as mtag_resolve(); what is missing is said by name.
  */
 int mtag_selftest_resolve(const char *const names[], unsigned long at[], int nr)
 {
 	int i, ret;
 
 	for (i = 0; i < nr; i++) {
-		ret = mtag_hook_resolve(names[i], &at[i]);
+		ret = mtag_resolve(names[i], &at[i]);
 		if (ret == -ENOENT)
 			pr_err("this kernel has no function %s\n", names[i]);
 		if (ret)
@@ -74,7 +74,7 @@ static int resolve(void)
 }
 
 static const struct mtag_way fork_way = { "fork", NULL,
-	{ mtag_life_fork_begin, mtag_life_fork_copied, mtag_life_fork_end, mtag_life_thread_begin }
+	{ mtag_fork_begin, mtag_fork_copied, mtag_fork_end, mtag_life_thread_begin }
 };
 
 static const struct mtag_way exit_way = { "exit", NULL,
@@ -153,7 +153,7 @@ static int driven(void *data)
 	/* Pages that were touched on another CPU may wait there, and are not paged out. */
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	d->ret = expect_hits(&fork_way, d->before_fork);
-	d->s = mtag_space_get_mm(current->mm);
+	d->s = mtag_space_lookup(current->mm);
 	if (d->s) {
 		for (i = 0; mtag_ways[i].name && !d->ret; i++)
 			d->ret = run_way(d, i);

@@ -89,7 +89,7 @@ static bool dump_sees(struct dump *d)
 	struct mm_struct *mm;
 	bool sees = false;
 
-	if (mtag_access_parked(d->space))
+	if (mtag_space_parked(d->space))
 		return false;
 	task = mtag_access_owner(d->space);
 	if (!task)

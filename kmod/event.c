@@ -17,18 +17,6 @@
 #include "rmap.h"
 #include "thread.h"
 
-/* The current process's space with a reference; NULL if it is not tracked. */
-static struct mtag_space *own_space(void)
-{
-	struct mtag_space *s = current->mm ? mtag_space_get_mm(current->mm) : NULL;
-
-	if (s && (READ_ONCE(s->slow) & MTAG_SLOW_PARKED)) {
-		mtag_space_put(s);
-		return NULL;
-	}
-	return s;
-}
-
 /* SysV shared memory is a file "SYSV…" of the kernel's own mount. */
 static bool is_sysv(const struct file *file)
 {
@@ -40,7 +28,7 @@ static bool is_sysv(const struct file *file)
 MTAG_HOOK_FUNC(mtag_event_mmap)
 {
 	struct file *file = (struct file *)mtag_arg0(fregs);
-	struct mtag_space *s = own_space();
+	struct mtag_space *s = mtag_space_current();
 	struct vm_area_struct *old;
 
 	if (!s)
@@ -48,7 +36,7 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 	mtag_migrate_shifted(s);
 	s->mapping = mtag_arg1(fregs);
 	s->mapping_len = mtag_arg2(fregs);
-	s->mapping_tag = mtag_thread_current(s);
+	s->mapping_tag = mtag_thread_tag(s);
 	s->mapping_call = is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP;
 	old = find_vma(current->mm, s->mapping);
 	/* What is there goes first, by its own tag: mtag_event_mapped(). */
@@ -65,9 +53,9 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 	struct mtag_space *s;
 
 	/* Also called by mprotect() and others, which map nothing. */
-	if (mtag_hook_caller(parent_ip) != MTAG_BY_MMAP)
+	if (mtag_caller_of(parent_ip) != MTAG_BY_MMAP)
 		return;
-	s = own_space();
+	s = mtag_space_current();
 	if (!s)
 		return;
 	if (s->mapping_len && vma->vm_mm == current->mm && s->mapping >= vma->vm_start &&
@@ -83,18 +71,18 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 
 static void count_call(enum mtag_call call, u64 bytes)
 {
-	struct mtag_space *s = own_space();
+	struct mtag_space *s = mtag_space_current();
 
 	if (!s)
 		return;
-	mtag_account_call(s, mtag_thread_current(s), call, bytes);
+	mtag_account_call(s, mtag_thread_tag(s), call, bytes);
 	mtag_space_put(s);
 }
 
 /* The current process's mremap() has come to its end. */
 static void shifted(void)
 {
-	struct mtag_space *s = own_space();
+	struct mtag_space *s = mtag_space_current();
 
 	if (!s)
 		return;
@@ -132,19 +120,18 @@ static void call_returned(struct mtag_later *later, bool runs)
 /* Counts the call if it turns out well. */
 static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 {
-	struct mtag_space *s = own_space();
+	struct mtag_space *s = mtag_space_current();
 	struct call *c;
 
 	if (!s)
 		return;
-	c = mtag_hook_may_lock() ? kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN) : NULL;
+	c = mtag_sleep_may_lock() ? kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN) : NULL;
 	if (c) {
 		*c = (struct call){ .call = call, .bytes = bytes, .brk = brk };
 		if (!mtag_later(current, &c->later, call_returned))
 			kfree(c);
 	} else {
-		atomic64_inc(&s->lost);
-		atomic64_inc(&mtag_stat.lost);
+		mtag_space_lost(s, 1);
 	}
 	mtag_space_put(s);
 }
@@ -187,7 +174,7 @@ MTAG_HOOK_FUNC(mtag_event_mremap)
  */
 void mtag_event_grown(unsigned long addr, unsigned long end)
 {
-	struct mtag_space *s = own_space();
+	struct mtag_space *s = mtag_space_current();
 	unsigned long ignored;
 
 	if (!s)
@@ -209,7 +196,7 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
 void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsigned long to,
 		      unsigned long len)
 {
-	struct mtag_space *s = mtag_space_get_mm(new_vma->vm_mm);
+	struct mtag_space *s = mtag_space_lookup(new_vma->vm_mm);
 	unsigned long ignored;
 
 	if (!s)
@@ -242,11 +229,11 @@ MTAG_HOOK_FUNC(mtag_event_brk)
 /* do_brk_flags(mas, vma, addr, len, flags); mmap_lock held for writing */
 MTAG_HOOK_FUNC(mtag_event_brk_grow)
 {
-	struct mtag_space *s = own_space();
+	struct mtag_space *s = mtag_space_current();
 
 	if (!s)
 		return;
-	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), mtag_thread_current(s));
+	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), mtag_thread_tag(s));
 	s->mapping_len = 0;
 	mtag_space_put(s);
 }
@@ -259,7 +246,7 @@ MTAG_HOOK_FUNC(mtag_event_shmdt)
 
 	if (!current->mm)
 		return;
-	if (mtag_hook_may_lock() && mmap_read_trylock(current->mm)) {
+	if (mtag_sleep_may_lock() && mmap_read_trylock(current->mm)) {
 		vma = find_vma(current->mm, mtag_arg0(fregs));
 		if (vma && vma->vm_start == mtag_arg0(fregs) && is_sysv(vma->vm_file))
 			bytes = vma->vm_end - vma->vm_start;

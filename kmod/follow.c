@@ -45,7 +45,7 @@ static u32 touch_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
 	*end = ULONG_MAX;
 	if ((s->slow & MTAG_SLOW_RANGE) && mtag_range_explicit(s, addr, &tag, end))
 		return tag;
-	return mtag_thread_current(s);
+	return mtag_thread_tag(s);
 }
 
 /*
@@ -72,9 +72,9 @@ static void own_and_charge(struct mtag_space *s, struct page *page, int nr, unsi
  */
 static void new_by_fork(struct mtag_space *s, struct page *page, unsigned long addr)
 {
-	struct page *original = mtag_walk_page(current->mm, addr);
+	struct page *original = mtag_visit_page(current->mm, addr);
 
-	mtag_owner_set(page, original ? mtag_owner_of(s, original) : MTAG_ID_UNTAGGED);
+	mtag_owner_set(page, original ? mtag_ksm_owner(s, original) : MTAG_ID_UNTAGGED);
 }
 
 /*
@@ -87,7 +87,7 @@ static void new_by_swapin(struct mtag_space *s, struct page *page, int nr, struc
 	int i;
 
 	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
-		own_and_charge(s, page + i, 1, addr, mtag_swap_tag(mtag_walk_swap_entry(mm, addr)));
+		own_and_charge(s, page + i, 1, addr, mtag_swap_tag(mtag_visit_swap(mm, addr)));
 		mtag_swap_in(s, mm, addr);
 	}
 	if (nr > 1)
@@ -126,10 +126,10 @@ static void new_by_touch(struct mtag_space *s, struct page *page, int nr, unsign
 void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_area_struct *vma,
 		     unsigned long addr, unsigned long parent_ip)
 {
-	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	unsigned long end;
 
-	if (s->slow & MTAG_SLOW_PARKED) {
+	if (mtag_space_parked(s)) {
 		/* Should it be tracked again, the page is untagged. */
 		mtag_owner_set_run(page, nr, MTAG_ID_UNTAGGED);
 		return;
@@ -173,9 +173,9 @@ static int run_of(struct mtag_space *s, const struct page *page, int nr, u32 *ta
 	*tag = nr == HPAGE_PMD_NR ? mtag_owner_get_huge(page) : MTAG_MIXED;
 	if (*tag != MTAG_MIXED)
 		return nr;
-	*tag = mtag_owner_valid(s, page);
+	*tag = mtag_ksm_owner_valid(s, page);
 	for (i = 1; i < nr; i++)
-		if (mtag_owner_valid(s, page + i) != *tag)
+		if (mtag_ksm_owner_valid(s, page + i) != *tag)
 			break;
 	return i;
 }
@@ -255,7 +255,7 @@ static void split_removed(struct mtag_space *s, struct page *page, int nr, unsig
 static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
 {
 	if (!mtag_is_ksm(page) && !mtag_page_mapcount(page))
-		mtag_owner_change(page, mtag_swap_tag(mtag_walk_swap_entry(mm, addr)));
+		mtag_owner_change(page, mtag_swap_tag(mtag_visit_swap(mm, addr)));
 }
 
 /**
@@ -272,10 +272,10 @@ static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long a
 void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
 		     unsigned long addr, int nr, unsigned long parent_ip)
 {
-	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	int i;
 
-	if (s->slow & MTAG_SLOW_PARKED)
+	if (mtag_space_parked(s))
 		return;
 	switch (caller) {
 	case MTAG_BY_RESTORE:
@@ -286,7 +286,7 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		return;
 	case MTAG_BY_KSM:
 		/* The page that was there is removed next. */
-		mtag_charge_replacing(s, mtag_owner_valid(s, page), addr);
+		mtag_charge_replacing(s, mtag_ksm_owner_valid(s, page), addr);
 		return;
 	case MTAG_BY_SWAPIN:
 		for (i = 0; i < nr; i++)
@@ -311,7 +311,7 @@ static unsigned long left_in_swap(struct page *page, struct mm_struct *mm, unsig
 	if (!folio_test_swapcache(folio))
 		return 0;
 	if (addr != MTAG_NO_ADDR)
-		return mtag_walk_swap_entry(mm, addr);
+		return mtag_visit_swap(mm, addr);
 	return folio_test_swapbacked(folio) && !PageHWPoison(page) ? page_private(page) : 0;
 }
 
@@ -321,7 +321,7 @@ static void reclaimed(struct mtag_space *s, struct page *page, struct mm_struct 
 	unsigned long entry = left_in_swap(page, mm, addr);
 
 	if (entry)
-		mtag_swap_out(s, entry, mtag_is_ksm(page) ? MTAG_ID_KSM : mtag_owner_of(s, page),
+		mtag_swap_out(s, entry, mtag_is_ksm(page) ? MTAG_ID_KSM : mtag_ksm_owner(s, page),
 			      addr);
 }
 
@@ -348,7 +348,7 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 	for (i = 0; caller == MTAG_BY_UNMAP && i < nr; i++)
 		reclaimed(s, page + i, vma->vm_mm, behind(addr, i));
 	for (i = 0; caller == MTAG_BY_COLLAPSE && i < nr; i++)
-		mtag_collapse_removed(s, behind(addr, i), mtag_owner_of(s, page + i));
+		mtag_collapse_removed(s, behind(addr, i), mtag_ksm_owner(s, page + i));
 }
 
 /* It counts nothing, but the slots may be read by its tree later. */
@@ -361,7 +361,7 @@ static void parked_removed(struct mtag_space *s, struct page *page, struct mm_st
 	for (i = 0; i < nr; i++) {
 		entry = left_in_swap(page + i, mm, behind(addr, i));
 		if (entry)
-			mtag_swap_set(entry, mtag_owner_valid(s, page + i));
+			mtag_swap_set(entry, mtag_ksm_owner_valid(s, page + i));
 	}
 }
 
@@ -384,8 +384,8 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	/* hugetlb pages are no RSS. */
 	if (is_vm_hugetlb_page(vma))
 		return;
-	caller = mtag_hook_caller(parent_ip);
-	if (s->slow & MTAG_SLOW_PARKED) {
+	caller = mtag_caller_of(parent_ip);
+	if (mtag_space_parked(s)) {
 		if (caller == MTAG_BY_UNMAP && anon)
 			parked_removed(s, page, vma->vm_mm, nr, mtag_follow_addr(vma, page));
 		return;
@@ -393,7 +393,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
-		mtag_copy_end(s, vma->vm_mm, mtag_owner_of(s, page), mtag_follow_addr(vma, page),
+		mtag_copy_end(s, vma->vm_mm, mtag_ksm_owner(s, page), mtag_follow_addr(vma, page),
 			      caller);
 	if (anon) {
 		anon_removed(s, page, vma, nr, caller);
@@ -422,9 +422,9 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 {
 	enum mtag_caller caller;
 
-	if (s->slow & MTAG_SLOW_PARKED || is_vm_hugetlb_page((struct vm_area_struct *)vma))
+	if (mtag_space_parked(s) || is_vm_hugetlb_page((struct vm_area_struct *)vma))
 		return;
-	caller = mtag_hook_caller(parent_ip);
+	caller = mtag_caller_of(parent_ip);
 	if (caller == MTAG_BY_OTHER)
 		foreign(s);
 	if (caller == MTAG_BY_RESTORE)

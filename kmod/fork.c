@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts a forked child, which has what its parent has, if possible without
- * walking its page tables.
+ * Forks: the space of the child, and its count, if possible without walking its page tables: a child
+ * has what its parent has.
  */
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "count.h"
+#include "hook.h"
 #include "migrate.h"
+#include "present.h"
+#include "rmap.h"
+#include "stray.h"
+#include "thread.h"
 
 /* Nothing of the parent's anonymous memory is kept from the child. */
 static bool all_copied(struct mm_struct *mm)
@@ -28,7 +33,7 @@ static void count_files(struct mtag_counter *c, struct mm_struct *mm)
 
 	for_each_vma(vmi, vma)
 		if (!vma_is_anonymous(vma))
-			mtag_walk_vma(&c->v, vma, vma->vm_start, vma->vm_end);
+			mtag_visit_vma(&c->v, vma, vma->vm_start, vma->vm_end);
 }
 
 /* Adds up anonymous memory and swap of the parent's tags from @tag on, as mtag_count_take(). */
@@ -136,7 +141,7 @@ static int fork_by_walk(struct mtag_space *child, struct mm_struct *mm, gfp_t gf
 }
 
 /**
- * mtag_walk_fork() - count a forked child before it runs
+ * fork_count() - count a forked child before it runs
  * @parent:	space
  * @child:	space, new
  * @oldmm:	of @parent
@@ -151,8 +156,8 @@ static int fork_by_walk(struct mtag_space *child, struct mm_struct *mm, gfp_t gf
  * Context: both mmap_locks held for writing; may sleep if @gfp may.
  * Return: 0 or an error, and then the child is not counted.
  */
-int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
-		   struct mm_struct *mm, gfp_t gfp)
+static int fork_count(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
+		      struct mm_struct *mm, gfp_t gfp)
 {
 	int ret, migrating = atomic_read(&parent->migrating), left = migrating;
 	struct mtag_counter c;
@@ -172,4 +177,106 @@ int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct m
 	/* Some were zapped instead of restored; the child has those that are left. */
 	atomic_sub(migrating - left, &parent->migrating);
 	return ret;
+}
+
+/* ---- hooks ---- */
+
+static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gfp)
+{
+	struct mtag_space *child = gfp ? mtag_space_alloc(parent->tree, gfp) : NULL;
+	int ret;
+
+	if (!child) {
+		mtag_space_unborn(parent, -ENOMEM);
+		mtag_stray_add(mm, parent->tree);
+		return;
+	}
+	child->unborn = true;
+	mtag_tree_inherit(child, parent);
+	child->default_tag = READ_ONCE(parent->default_tag);
+	child->by_thread = parent->by_thread;
+	child->slow |= READ_ONCE(parent->slow) & (MTAG_SLOW_PARKED | MTAG_SLOW_RANGE);
+	ret = mtag_range_fork(child, parent, gfp);
+	if (!ret)
+		ret = mtag_space_publish(child, mm, gfp);
+	if (ret) {
+		mtag_space_unborn(parent, ret);
+		mtag_stray_add(mm, parent->tree);
+	}
+	mtag_space_put(child);
+}
+
+/* uprobe_dup_mmap(oldmm, mm): a fork begins; the parent's mmap_lock is held for writing */
+MTAG_HOOK_FUNC(mtag_fork_begin)
+{
+	struct mm_struct *oldmm = (struct mm_struct *)mtag_arg0(fregs);
+	struct mm_struct *mm = (struct mm_struct *)mtag_arg1(fregs);
+	struct mtag_space *parent = mtag_space_lookup(oldmm);
+	bool sleeps;
+	gfp_t gfp;
+
+	if (!parent) {
+		mtag_stray_fork(oldmm, mm);
+		return;
+	}
+	gfp = mtag_sleep_gfp(&sleeps);
+	fork_space(parent, mm, gfp);
+	if (sleeps)
+		mtag_sleep_end();
+	raw_spin_lock(&parent->walk_lock);
+	parent->forker = current;
+	parent->fork_events = 0;
+	WRITE_ONCE(parent->slow, parent->slow | MTAG_SLOW_FORK);
+	raw_spin_unlock(&parent->walk_lock);
+	mtag_space_put(parent);
+}
+
+static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
+			struct mm_struct *oldmm, struct mm_struct *mm)
+{
+	bool sleeps;
+	gfp_t gfp = mtag_sleep_gfp(&sleeps);
+
+	mtag_thread_fork(parent, child);
+	/* Where nothing may be allocated page tables cannot be locked either. */
+	if (!gfp)
+		child->untag = !READ_ONCE(parent->live);
+	/* What cannot be counted now is counted by the first to ask. */
+	if (!gfp || fork_count(parent, child, oldmm, mm, gfp))
+		mtag_space_dirty(child);
+	if (sleeps)
+		mtag_sleep_end();
+}
+
+/* ldt_dup_context(oldmm, mm): all is copied; both mmap_locks are held for writing */
+MTAG_HOOK_FUNC(mtag_fork_copied)
+{
+	struct mm_struct *oldmm = (struct mm_struct *)mtag_arg0(fregs);
+	struct mm_struct *mm = (struct mm_struct *)mtag_arg1(fregs);
+	struct mtag_space *parent = mtag_space_lookup(oldmm);
+	struct mtag_space *child = parent ? mtag_space_lookup(mm) : NULL;
+
+	if (child && !mtag_space_parked(child))
+		fork_copied(parent, child, oldmm, mm);
+	if (child)
+		mtag_space_put(child);
+	if (parent)
+		mtag_space_put(parent);
+}
+
+/* uprobe_end_dup_mmap(): the fork has ended, well or not */
+MTAG_HOOK_FUNC(mtag_fork_end)
+{
+	struct mtag_space *s = current->mm ? mtag_space_lookup(current->mm) : NULL;
+
+	if (!s)
+		return;
+	raw_spin_lock(&s->walk_lock);
+	/* Another thread's fork may have begun meanwhile. */
+	if (s->forker == current) {
+		s->forker = NULL;
+		WRITE_ONCE(s->slow, s->slow & ~MTAG_SLOW_FORK);
+	}
+	raw_spin_unlock(&s->walk_lock);
+	mtag_space_put(s);
 }

@@ -174,7 +174,7 @@ static int ftrace_install(void)
 			pr_err_ratelimited("ftrace refused the hooks (%d)%s\n", ret,
 					   ret == -EBUSY ? "; is kernel.ftrace_enabled 0?" : "");
 			/* Some may be running already. */
-			mtag_hook_sleep_forbid();
+			mtag_sleep_forbid();
 			ftrace_remove(i);
 			return ret;
 		}
@@ -276,7 +276,7 @@ int mtag_hook_install(void)
 
 	if (installed)
 		return 0;
-	mtag_hook_sleep_allow();
+	mtag_sleep_allow();
 	ret = use_kprobes ? kprobes_install() : ftrace_install();
 	if (ret)
 		return ret;
@@ -294,7 +294,7 @@ void mtag_hook_remove(void)
 {
 	if (!installed)
 		return;
-	mtag_hook_sleep_forbid();
+	mtag_sleep_forbid();
 	if (use_kprobes) {
 		unregister_kprobes(probe_list, mtag_nr_hooks);
 		if (watches)

@@ -34,7 +34,7 @@ enum mtag_caller {
 	MTAG_BY_MREMAP,		/* a mapping grows in place */
 };
 
-enum mtag_caller mtag_hook_caller(unsigned long parent_ip);
+enum mtag_caller mtag_caller_of(unsigned long parent_ip);
 
 /**
  * struct mtag_hook - a hooked function
@@ -88,7 +88,7 @@ int mtag_table_init(struct mtag_hook *hooks, const struct mtag_called *called,
 int mtag_caller_init(const struct mtag_caller_name *c);
 
 /* resolve.c */
-int mtag_hook_resolve(const char *name, unsigned long *addr);
+int mtag_resolve(const char *name, unsigned long *addr);
 int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
 		       unsigned long *end);
 void mtag_resolve_end(void);
@@ -111,19 +111,19 @@ u64 mtag_hook_hits(ftrace_func_t func);
 int mtag_hook_show(struct seq_file *m);
 
 /* sleep.c */
-void mtag_hook_sleep_allow(void);
-void mtag_hook_sleep_forbid(void);
+void mtag_sleep_allow(void);
+void mtag_sleep_forbid(void);
 
 /* A hook that wants to sleep or to allocate asks first, and says when it is done. */
-bool mtag_hook_sleep_begin(void);
-void mtag_hook_sleep_end(void);
-gfp_t mtag_hook_gfp(bool *sleeps);
+bool mtag_sleep_begin(void);
+void mtag_sleep_end(void);
+gfp_t mtag_sleep_gfp(bool *sleeps);
 
 /*
  * May a hook allocate and take spinlocks? Not where those sleep and another
  * tracer, sharing the hooked function, has preemption disabled.
  */
-static inline bool mtag_hook_may_lock(void)
+static inline bool mtag_sleep_may_lock(void)
 {
 	return !IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible();
 }
@@ -143,7 +143,7 @@ void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_o
 		  struct ftrace_regs *fregs)
 
 MTAG_HOOK_FUNC(mtag_follow_migrate);
-MTAG_HOOK_FUNC(mtag_follow_uffd);
+MTAG_HOOK_FUNC(mtag_uffd_ioctl);
 MTAG_HOOK_FUNC(mtag_collapse_begin);
 MTAG_HOOK_FUNC(mtag_swap_read);
 MTAG_HOOK_FUNC(mtag_swap_free);
@@ -153,10 +153,10 @@ MTAG_HOOK_FUNC(mtag_ksm_merge);
 MTAG_HOOK_FUNC(mtag_life_exec_begin);
 MTAG_HOOK_FUNC(mtag_life_mm_gone);
 MTAG_HOOK_FUNC(mtag_life_mm_leave);
-MTAG_HOOK_FUNC(mtag_life_fork_begin);
-MTAG_HOOK_FUNC(mtag_life_fork_copied);
-MTAG_HOOK_FUNC(mtag_life_fork_end);
-MTAG_HOOK_FUNC(mtag_life_rename);
+MTAG_HOOK_FUNC(mtag_fork_begin);
+MTAG_HOOK_FUNC(mtag_fork_copied);
+MTAG_HOOK_FUNC(mtag_fork_end);
+MTAG_HOOK_FUNC(mtag_naming_rename);
 MTAG_HOOK_FUNC(mtag_life_thread_begin);
 MTAG_HOOK_FUNC(mtag_life_thread_end);
 MTAG_HOOK_FUNC(mtag_event_mmap);

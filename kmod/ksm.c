@@ -22,7 +22,7 @@ static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
 static void home_lost(const struct page *page)
 {
 	mtag_owner_change(page, MTAG_ID_UNTAGGED);
-	atomic64_inc(&mtag_stat.lost);
+	mtag_space_lost(NULL, 1);
 	mtag_space_dirty_all();
 }
 
@@ -61,7 +61,7 @@ bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page)
 /* Migration: @to takes the place of @from. */
 void mtag_ksm_copy(const struct page *to, const struct page *from)
 {
-	if (mtag_hook_may_lock())
+	if (mtag_sleep_may_lock())
 		home_set(to, home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
 	else
 		home_lost(to);
@@ -93,16 +93,16 @@ MTAG_HOOK_FUNC(mtag_ksm_merge)
 
 	if (mtag_arg2(fregs) || mtag_is_ksm(page))
 		return;
-	s = mtag_space_get_mm(vma->vm_mm);
+	s = mtag_space_lookup(vma->vm_mm);
 	if (!s)
 		strayed(vma->vm_mm, page);
-	gfp = mtag_hook_gfp(&sleeps);
+	gfp = mtag_sleep_gfp(&sleeps);
 	if (gfp)
 		home_set(page, s ? s->tree_id : 0, gfp & ~__GFP_ACCOUNT);
 	else
 		home_lost(page);
 	if (sleeps)
-		mtag_hook_sleep_end();
+		mtag_sleep_end();
 	if (s)
 		mtag_space_put(s);
 }
@@ -114,13 +114,13 @@ void mtag_ksm_exit(void)
 }
 
 /**
- * mtag_owner_of() - the tag that @page is charged to in @s, if it maps it
+ * mtag_ksm_owner() - the tag that @page is charged to in @s, if it maps it
  * @s:		space
  * @page:	head, tail or single; anonymous
  *
  * Context: page-table lock of a mapping, or @page is locked.
  */
-u32 mtag_owner_of(struct mtag_space *s, const struct page *page)
+u32 mtag_ksm_owner(struct mtag_space *s, const struct page *page)
 {
 	u32 tag = mtag_owner_get(page);
 
@@ -130,18 +130,18 @@ u32 mtag_owner_of(struct mtag_space *s, const struct page *page)
 }
 
 /**
- * mtag_owner_valid() - as mtag_owner_of(), but never an id that the tree has not got
+ * mtag_ksm_owner_valid() - as mtag_ksm_owner(), but never an id that the tree has not got
  * @s:		space
  * @page:	the frame
  *
  * A frame may have the owner of an earlier life, by way of the swap cache: it
  * is given up, for nobody has it charged.
- * Context: as mtag_owner_of().
+ * Context: as mtag_ksm_owner().
  * Return: tag
  */
-u32 mtag_owner_valid(struct mtag_space *s, const struct page *page)
+u32 mtag_ksm_owner_valid(struct mtag_space *s, const struct page *page)
 {
-	u32 tag = mtag_owner_of(s, page);
+	u32 tag = mtag_ksm_owner(s, page);
 
 	if (likely(tag < READ_ONCE(s->tree->nr_tags)))
 		return tag;

@@ -88,7 +88,7 @@ static long works(void)
 int mtag_later_init(void)
 {
 	unsigned long addr;
-	int ret = mtag_hook_resolve("task_work_cancel_match", &addr);
+	int ret = mtag_resolve("task_work_cancel_match", &addr);
 
 	if (ret == -ENOENT)
 		pr_err("this kernel has no function task_work_cancel_match\n");

@@ -9,13 +9,13 @@
 static atomic64_t limited_memory;
 
 /**
- * mtag_charge_memory() - may the module hold @bytes more?
+ * mtag_memory_charge() - may the module hold @bytes more?
  * @bytes:	of spaces, tags, accounts, ranges, threads, pinned pages or reports, per-CPU
  *		memory included
  *
- * Return: 0, and mtag_uncharge_memory() is owed; -ENOMEM at the limit.
+ * Return: 0, and mtag_memory_uncharge() is owed; -ENOMEM at the limit.
  */
-int mtag_charge_memory(size_t bytes)
+int mtag_memory_charge(size_t bytes)
 {
 	u64 limit = (u64)READ_ONCE(mtag_max_memory_kb) << 10;
 
@@ -30,13 +30,13 @@ int mtag_charge_memory(size_t bytes)
 }
 
 /* The same for what has a limit of its own. */
-void mtag_charge_unlimited(size_t bytes)
+void mtag_memory_charge_unlimited(size_t bytes)
 {
 	atomic64_add(bytes, &limited_memory);
 	atomic64_add(bytes, &mtag_stat.memory);
 }
 
-void mtag_uncharge_memory(size_t bytes)
+void mtag_memory_uncharge(size_t bytes)
 {
 	atomic64_sub(bytes, &limited_memory);
 	atomic64_sub(bytes, &mtag_stat.memory);

@@ -7,8 +7,8 @@
 
 #include <linux/types.h>
 
-int __must_check mtag_charge_memory(size_t bytes);
-void mtag_charge_unlimited(size_t bytes);
-void mtag_uncharge_memory(size_t bytes);
+int __must_check mtag_memory_charge(size_t bytes);
+void mtag_memory_charge_unlimited(size_t bytes);
+void mtag_memory_uncharge(size_t bytes);
 
 #endif /* MTAG_MEMORY_H */

@@ -35,7 +35,7 @@ static bool armed;
 
 static void arm(void)
 {
-	if (READ_ONCE(armed) || !mtag_hook_may_lock())
+	if (READ_ONCE(armed) || !mtag_sleep_may_lock())
 		return;
 	WRITE_ONCE(armed, true);
 	queue_delayed_work(mtag_system_wq, &expirer, HZ);
@@ -213,7 +213,7 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 	struct mtag_note *freed = NULL;
 	bool any = atomic_read(&s->moving);
 
-	if (any && mtag_hook_may_lock())
+	if (any && mtag_sleep_may_lock())
 		mtag_notes_prepare(GFP_NOWAIT);
 	raw_spin_lock(&s->walk_lock);
 	s->shift_from = from;
@@ -361,7 +361,7 @@ static void settle_note(struct mtag_space *s, struct mm_struct *mm, unsigned lon
 	struct vm_area_struct *vma;
 
 	for_each_vma_range(vmi, vma, end)
-		mtag_walk_vma(&v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
+		mtag_visit_vma(&v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
 }
 
 /* The next note behind @addr: where it is. */
@@ -431,6 +431,6 @@ void mtag_migrate_exit(void)
 	armed = false;
 	while ((e = mtag_note_pop())) {
 		kfree(e);
-		mtag_uncharge_memory(sizeof(*e));
+		mtag_memory_uncharge(sizeof(*e));
 	}
 }

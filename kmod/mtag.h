@@ -14,7 +14,7 @@
  *   tree->lock          mutex: the tags of a tree, its spaces and their chunks
  *   page-table lock     the kernel's; every rmap hook is called under it
  *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs
- *   mtag_thread_lock, hash_lock, … raw spinlocks of one file, innermost
+ *   mtag_record_lock, hash_lock, … raw spinlocks of one file, innermost
  *
  * Lifetimes: a space is hashed by its mm from its creation until that mm has no
  * pages any more (or untracking). Until it is dissolved after that it holds the
@@ -245,8 +245,8 @@ struct mtag_walk;
  * @mapping_call: what it will be counted as, once it is made
  * @mapping_over: it becomes @mapping_tag's when what is there has been unmapped
  * @sibling:	in tree->spaces; tree->lock
- * @threads:	with a word or tag of their own, by mtag_thread.of_space; mtag_thread_lock
- * @pins:	pinned pages with words, by mtag_pin.node; mtag_thread_lock
+ * @threads:	with a word or tag of their own, by mtag_thread.of_space; mtag_record_lock
+ * @pins:	pinned pages with words, by mtag_pin.node; mtag_record_lock
  * @pinned:	how many of mm->pinned_vm are such; hash_lock
  * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
  *		mmap_lock held for writing
@@ -357,23 +357,39 @@ struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag);
 #define MTAG_HASH_BITS	12
 extern struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 
-struct mtag_space *mtag_space_get_mm(const struct mm_struct *mm);
+struct mtag_space *mtag_space_lookup(const struct mm_struct *mm);
 struct mtag_space *mtag_space_get(struct mtag_space *s);
 void mtag_space_put(struct mtag_space *s);
+struct mtag_space *mtag_space_current(void);
+void mtag_space_unborn(struct mtag_space *s, int err);
 struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp);
 int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp);
 void mtag_space_end(struct mm_struct *mm);
 void mtag_space_reap(void);
 bool mtag_space_unhash(struct mtag_space *s);
 void mtag_space_dissolve(struct mtag_space *s);
-bool mtag_space_count(void);
-void mtag_space_uncount(void);
+bool mtag_space_admit(void);
+void mtag_space_retire(void);
 /* A reference on the mm of a space unless it is exiting; mmput() it. */
-struct mm_struct *mtag_space_mm(struct mtag_space *s);
-int mtag_space_pinned(struct mtag_space *s);
-void mtag_space_unpinned(struct mtag_space *s);
+struct mm_struct *mtag_space_mmget(struct mtag_space *s);
+int mtag_space_charge_pin(struct mtag_space *s);
+void mtag_space_uncharge_pin(struct mtag_space *s);
 struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket);
 void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
+
+/* Is @s of a process that is not tracked any more, but may share pages with its tree? */
+static inline bool mtag_space_parked(const struct mtag_space *s)
+{
+	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
+}
+
+/* @nr events could not be recorded; of @s, or NULL if it cannot be told of whom. Context: any. */
+static inline void mtag_space_lost(struct mtag_space *s, int nr)
+{
+	if (s)
+		atomic64_add(nr, &s->lost);
+	atomic64_add(nr, &mtag_stat.lost);
+}
 
 /* An event of @s was missed: it is counted anew before the next answer. Context: any. */
 static inline void mtag_space_dirty(struct mtag_space *s)
@@ -386,7 +402,7 @@ void mtag_space_dirty_all(void);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);
 void mtag_space_flush(void);
-void mtag_space_admit(bool admit);
+void mtag_space_open(bool admit);
 void mtag_space_exit(void);
 
 /* ---- track.c ---- */
@@ -419,7 +435,7 @@ void mtag_walk_verify(void);
 u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end);
 
 /* ---- retag.c ---- */
-int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
+int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
 		     u32 flags, u64 *moved, u64 *kept);
 
 /* ---- report.c: the one consistent read ---- */

@@ -381,7 +381,7 @@ int __init mtag_netlink_init(void)
 	return ret;
 }
 
-/* Context: nothing calls mtag_netlink_event() any more. */
+/* Context: nothing calls mtag_notify_event() any more. */
 void mtag_netlink_exit(void)
 {
 	mtag_notify_flush();

@@ -55,7 +55,7 @@ static struct mtag_note *note_alloc(gfp_t gfp)
 	struct mtag_note *e = kmalloc(sizeof(*e), gfp | __GFP_NOWARN);
 
 	if (e) {
-		mtag_charge_unlimited(sizeof(*e));
+		mtag_memory_charge_unlimited(sizeof(*e));
 		e->next = NULL;
 	}
 	return e;
@@ -69,7 +69,7 @@ struct mtag_note *mtag_note_get(void)
 {
 	struct mtag_note *e = mtag_note_pop();
 
-	if (!e && mtag_hook_may_lock())
+	if (!e && mtag_sleep_may_lock())
 		e = note_alloc(GFP_NOWAIT | __GFP_NOMEMALLOC);
 	return e;
 }
@@ -94,7 +94,7 @@ void mtag_notes_trim(void)
 
 	while (READ_ONCE(nr_unused) > 4 * AT_HAND && (e = mtag_note_pop())) {
 		kfree(e);
-		mtag_uncharge_memory(sizeof(*e));
+		mtag_memory_uncharge(sizeof(*e));
 	}
 }
 

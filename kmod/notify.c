@@ -71,7 +71,7 @@ static struct event *event_alloc(void)
 {
 	struct event *e = NULL;
 
-	if (atomic_inc_return(&waiting) <= EVENTS_MAX && mtag_hook_may_lock())
+	if (atomic_inc_return(&waiting) <= EVENTS_MAX && mtag_sleep_may_lock())
 		e = kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN);
 	if (!e)
 		atomic_dec(&waiting);
@@ -102,13 +102,13 @@ static void events_send(struct work_struct *work)
 static DECLARE_WORK(events_work, events_send);
 
 /**
- * mtag_netlink_event() - tell the listeners, if there are any
+ * mtag_notify_event() - tell the listeners, if there are any
  * @kind:	a string literal: "track", "untrack", "exit", "overflow"
  * @leader:	a task of the process; its pid is told as in the first namespace
  *
  * Context: process context, atomic or not; not in a page hook.
  */
-void mtag_netlink_event(const char *kind, struct task_struct *leader)
+void mtag_notify_event(const char *kind, struct task_struct *leader)
 {
 	struct event *e;
 

@@ -13,10 +13,10 @@
 
 /**
  * struct mtag_pin - a pinned page of a space that has words in it
- * @node:	in space->pins, by @page; mtag_thread_lock
+ * @node:	in space->pins, by @page; mtag_record_lock
  * @page:	anonymous, pinned for long
  * @space:	in which it counts towards RLIMIT_MEMLOCK; reference, or NULL
- * @refs:	threads with a word here; mtag_thread_lock
+ * @refs:	threads with a word here; mtag_record_lock
  * @free:	unpins, which may sleep, once no hook reads a word any more
  */
 struct mtag_pin {
@@ -37,11 +37,11 @@ void mtag_pin_free(struct mtag_pin *pin)
 {
 	unpin_user_page(pin->page);
 	if (pin->space) {
-		mtag_space_unpinned(pin->space);
+		mtag_space_uncharge_pin(pin->space);
 		mtag_space_put(pin->space);
 	}
 	kfree(pin);
-	mtag_uncharge_memory(pin_bytes());
+	mtag_memory_uncharge(pin_bytes());
 }
 
 static void pin_free_work(struct work_struct *work)
@@ -71,7 +71,7 @@ struct mtag_pin *mtag_pin_make(unsigned long word)
 	struct mtag_pin *pin;
 	int ret = -ENOMEM;
 
-	if (mtag_charge_memory(pin_bytes()))
+	if (mtag_memory_charge(pin_bytes()))
 		return ERR_PTR(ret);
 	pin = kzalloc(sizeof(*pin), MTAG_GFP);
 	if (!pin)
@@ -82,7 +82,7 @@ struct mtag_pin *mtag_pin_make(unsigned long word)
 		return pin;
 	kfree(pin);
 uncharge:
-	mtag_uncharge_memory(pin_bytes());
+	mtag_memory_uncharge(pin_bytes());
 	return ERR_PTR(ret);
 }
 
@@ -96,7 +96,7 @@ uncharge:
  */
 int mtag_pin_count(struct mtag_pin *pin, struct mtag_space *s)
 {
-	int ret = mtag_space_pinned(s);
+	int ret = mtag_space_charge_pin(s);
 
 	if (!ret)
 		pin->space = mtag_space_get(s);
@@ -118,7 +118,7 @@ static bool pin_less(struct rb_node *node, const struct rb_node *other)
 
 /*
  * The pin of the page of *@pin: that it has in @s, or *@pin itself, which then
- * must have been counted: otherwise NULL. Context: mtag_thread_lock.
+ * must have been counted: otherwise NULL. Context: mtag_record_lock.
  */
 struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin)
 {
@@ -136,7 +136,7 @@ struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin)
 	return mtag_pin_share(mine);
 }
 
-/* One more thread has it. Context: mtag_thread_lock. */
+/* One more thread has it. Context: mtag_record_lock. */
 struct mtag_pin *mtag_pin_share(struct mtag_pin *pin)
 {
 	pin->refs++;
@@ -145,7 +145,7 @@ struct mtag_pin *mtag_pin_share(struct mtag_pin *pin)
 
 /*
  * One thread less has it: the pin if that was the last, which mtag_pin_unpin()
- * is to have once the lock is released. Context: mtag_thread_lock.
+ * is to have once the lock is released. Context: mtag_record_lock.
  */
 struct mtag_pin *mtag_pin_put(struct mtag_space *s, struct mtag_pin *pin)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Pinned pages of a process that have words in them. Only thread.c uses them;
- * what they are kept in is under mtag_thread_lock.
+ * what they are kept in is under mtag_record_lock.
  */
 #ifndef MTAG_PIN_H
 #define MTAG_PIN_H

@@ -53,7 +53,6 @@ struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access acce
 kuid_t mtag_access_uid(struct mm_struct *mm);
 struct task_struct *mtag_access_owner(struct mtag_space *s);
 bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct mtag_process *p);
-bool mtag_access_parked(struct mtag_space *s);
 int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access,
 		    const struct cred *opener);
 void mtag_access_put(struct mtag_target *t);
@@ -80,7 +79,7 @@ int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters);
 /* ---- netlink.c, notify.c, debugfs.c, chardev.c ---- */
 int mtag_netlink_init(void);
 void mtag_netlink_exit(void);
-void mtag_netlink_event(const char *kind, struct task_struct *leader);
+void mtag_notify_event(const char *kind, struct task_struct *leader);
 int mtag_debugfs_init(void);
 void mtag_debugfs_exit(void);
 int mtag_chardev_init(void);

@@ -236,7 +236,7 @@ static int make_room(struct mtag_space *s)
 		return -ENOSPC;
 	room = min(most, s->nr_ranges + s->nr_ranges / 2 + ROOM);
 	if (room > s->range_room) {
-		if (mtag_charge_memory((room - s->range_room) * ENTRY_BYTES))
+		if (mtag_memory_charge((room - s->range_room) * ENTRY_BYTES))
 			return -ENOMEM;
 		s->range_room = room;
 	}
@@ -285,17 +285,16 @@ static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned lon
 {
 	struct mm_struct *mm = READ_ONCE(s->mm);
 	bool sleeps, stored;
-	gfp_t gfp = mtag_hook_gfp(&sleeps);
+	gfp_t gfp = mtag_sleep_gfp(&sleeps);
 
 	if (sleeps && mm && s->range_stores++ > 2 * mm->map_count + 1024)
 		sweep(s, mm);
 	stored = gfp && !store(s, addr, addr + len - 1, entry, gfp);
 	if (!stored) {
-		atomic64_inc(&s->lost);
-		atomic64_inc(&mtag_stat.lost);
+		mtag_space_lost(s, 1);
 	}
 	if (sleeps)
-		mtag_hook_sleep_end();
+		mtag_sleep_end();
 	return stored;
 }
 
@@ -351,7 +350,7 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 	int ret = 0;
 
 	to->base_tag = from->base_tag;
-	if (mtag_charge_memory(from->range_room * ENTRY_BYTES))
+	if (mtag_memory_charge(from->range_room * ENTRY_BYTES))
 		return -ENOMEM;
 	to->range_room = from->range_room;
 	to->nr_ranges = from->nr_ranges;
@@ -373,7 +372,7 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 void mtag_range_free(struct mtag_space *s)
 {
 	mtree_destroy(&s->ranges);
-	mtag_uncharge_memory(s->range_room * ENTRY_BYTES);
+	mtag_memory_uncharge(s->range_room * ENTRY_BYTES);
 }
 
 /* Room for one more entry. Context, return: as mtag_range_give(). */

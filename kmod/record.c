@@ -8,7 +8,7 @@
 #include "record.h"
 
 struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
-DEFINE_RAW_SPINLOCK(mtag_thread_lock);
+DEFINE_RAW_SPINLOCK(mtag_record_lock);
 
 static struct hlist_head *bucket_of(const struct task_struct *task)
 {
@@ -19,7 +19,7 @@ static struct hlist_head *bucket_of(const struct task_struct *task)
  * mtag_record_find() - the record of a task
  * @task:	only compared
  *
- * Context: RCU or mtag_thread_lock, and the task does not end meanwhile.
+ * Context: RCU or mtag_record_lock, and the task does not end meanwhile.
  * Return: NULL if there is none.
  */
 struct mtag_thread *mtag_record_find(const struct task_struct *task)
@@ -43,7 +43,7 @@ bool mtag_record_may_have(const struct task_struct *task)
  * @task:	only compared
  * @gfp:	as the caller may allocate
  *
- * The caller has charged it, see mtag_charge_memory(). Context: as @gfp says.
+ * The caller has charged it, see mtag_memory_charge(). Context: as @gfp says.
  * Return: NULL, and uncharged, if there is no memory.
  */
 struct mtag_thread *mtag_record_new(struct task_struct *task, gfp_t gfp)
@@ -52,7 +52,7 @@ struct mtag_thread *mtag_record_new(struct task_struct *task, gfp_t gfp)
 
 	t = kzalloc(sizeof(*t), gfp);
 	if (!t) {
-		mtag_uncharge_memory(sizeof(*t));
+		mtag_memory_uncharge(sizeof(*t));
 		return NULL;
 	}
 	t->task = task;
@@ -64,12 +64,12 @@ struct mtag_thread *mtag_record_new(struct task_struct *task, gfp_t gfp)
 /* The same, charged here; NULL also at the limit. */
 struct mtag_thread *mtag_record_alloc(struct task_struct *task, gfp_t gfp)
 {
-	if (mtag_charge_memory(sizeof(struct mtag_thread)))
+	if (mtag_memory_charge(sizeof(struct mtag_thread)))
 		return NULL;
 	return mtag_record_new(task, gfp);
 }
 
-/* The record of the task of *@spare: that it has, or *@spare itself. Context: mtag_thread_lock. */
+/* The record of the task of *@spare: that it has, or *@spare itself. Context: mtag_record_lock. */
 struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
 {
 	struct mtag_thread *t = mtag_record_find((*spare)->task);
@@ -82,7 +82,7 @@ struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
 	return t;
 }
 
-/* The caller frees @t when it has unlocked. Context: mtag_thread_lock. */
+/* The caller frees @t when it has unlocked. Context: mtag_record_lock. */
 void mtag_record_del(struct mtag_thread *t)
 {
 	hlist_del_rcu(&t->node);
@@ -92,7 +92,7 @@ void mtag_record_del(struct mtag_thread *t)
 void mtag_record_free(struct mtag_thread *t)
 {
 	if (t) {
-		mtag_uncharge_memory(sizeof(*t));
+		mtag_memory_uncharge(sizeof(*t));
 		kfree_rcu(t, rcu);
 	}
 }

@@ -11,10 +11,10 @@ struct mtag_pin;
 
 /**
  * struct mtag_thread - what is kept per task, when there is something to keep
- * @node:	in the hash by task; RCU, changed under mtag_thread_lock
+ * @node:	in the hash by task; RCU, changed under mtag_record_lock
  * @task:	the key; no reference, as its end is told
  * @space:	in which @word and @inherited mean something; NULL when that is gone
- * @of_space:	in space->threads while there is a @space; mtag_thread_lock
+ * @of_space:	in space->threads while there is a @space; mtag_record_lock
  * @word:	the tag, in a pinned page or @inherited
  * @user:	where the thread knows its word
  * @pin:	of @word, or NULL
@@ -36,9 +36,9 @@ struct mtag_thread {
 };
 
 /* Of records, pins, and all in them; nothing is allocated or freed under it. */
-extern raw_spinlock_t mtag_thread_lock;
+extern raw_spinlock_t mtag_record_lock;
 
-/* By hash_ptr() of the task; RCU, changed under mtag_thread_lock. */
+/* By hash_ptr() of the task; RCU, changed under mtag_record_lock. */
 #define MTAG_RECORD_BITS	12
 extern struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
 

@@ -145,12 +145,12 @@ static struct mtag_report *report_alloc(unsigned int nr_tags)
 	size_t bytes = size_add(head, array_size(nr_tags, sizeof(*r->virt)));
 
 	/* A reader may keep it for long, and have many. */
-	if (mtag_charge_memory(bytes))
+	if (mtag_memory_charge(bytes))
 		return NULL;
 	/* Both end on a multiple of 8 bytes. */
 	r = kvzalloc(bytes, MTAG_GFP);
 	if (!r) {
-		mtag_uncharge_memory(bytes);
+		mtag_memory_uncharge(bytes);
 		return NULL;
 	}
 	r->bytes = bytes;
@@ -189,8 +189,7 @@ static int settle(struct mtag_space *s)
 	err = READ_ONCE(s->dirty) ? mtag_walk_repair(s) : 0;
 
 	if (err == -EAGAIN) {
-		atomic64_inc(&s->lost);
-		atomic64_inc(&mtag_stat.lost);
+		mtag_space_lost(s, 1);
 		if (READ_ONCE(s->live))
 			err = 0;
 	}
@@ -221,7 +220,7 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 	v.all = r->virt;
 	err = mm ? virt_read(s, mm, &v) : 0;
 	if (err) {
-		mtag_uncharge_memory(r->bytes);
+		mtag_memory_uncharge(r->bytes);
 		kvfree(r);
 		return ERR_PTR(err);
 	}
@@ -253,7 +252,7 @@ struct mtag_report *mtag_report_get(struct mtag_space *s)
 
 	if (err)
 		return ERR_PTR(err);
-	mm = mtag_space_mm(s);
+	mm = mtag_space_mmget(s);
 	err = report_lock(s);
 	if (err) {
 		r = ERR_PTR(err);
@@ -272,7 +271,7 @@ void mtag_report_put(struct mtag_report *r)
 	if (IS_ERR_OR_NULL(r))
 		return;
 	mtag_space_put(r->space);
-	mtag_uncharge_memory(r->bytes);
+	mtag_memory_uncharge(r->bytes);
 	kvfree(r);
 }
 

@@ -16,14 +16,14 @@ static struct kprobe *lookups[64];
 static int nr_lookups;
 
 /**
- * mtag_hook_resolve() - the address of a kernel function, exported or not
+ * mtag_resolve() - the address of a kernel function, exported or not
  * @name:	symbol
  * @addr:	filled
  *
  * Context: may sleep; while the module loads. mtag_resolve_end() is owed.
  * Return: 0; -ENOENT if there is none, or none that may be probed; -ENOMEM.
  */
-int mtag_hook_resolve(const char *name, unsigned long *addr)
+int mtag_resolve(const char *name, unsigned long *addr)
 {
 	struct kprobe *kp = kzalloc(sizeof(*kp), GFP_KERNEL);
 	int ret;
@@ -48,7 +48,7 @@ int mtag_hook_resolve(const char *name, unsigned long *addr)
 }
 
 /**
- * mtag_resolve_end() - give back what mtag_hook_resolve() took
+ * mtag_resolve_end() - give back what mtag_resolve() took
  *
  * Context: may sleep; while the module loads.
  */
@@ -84,7 +84,7 @@ static unsigned long function_end(unsigned long addr)
  * @start:	filled: behind an ENDBR
  * @end:	filled
  *
- * Context, return: as mtag_hook_resolve().
+ * Context, return: as mtag_resolve().
  */
 int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
 		       unsigned long *end)
@@ -93,7 +93,7 @@ int mtag_resolve_range(const char *name, const char *suffix, unsigned long *star
 	int ret;
 
 	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
-	ret = mtag_hook_resolve(symbol, start);
+	ret = mtag_resolve(symbol, start);
 	if (ret)
 		return ret;
 	*end = function_end(*start);

@@ -138,7 +138,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
 	int ret;
 
 	for_each_vma_range(vmi, vma, end)
-		mtag_walk_vma(&r->v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
+		mtag_visit_vma(&r->v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
 	raw_spin_lock(&s->walk_lock);
 	r->w.cursor = end;
 	raw_spin_unlock(&s->walk_lock);
@@ -152,7 +152,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
 }
 
 /**
- * mtag_range_retag() - give a range of the current process to a tag
+ * mtag_retag() - give a range of the current process to a tag
  * @s:		space of the current process
  * @addr:	page-aligned
  * @len:	bytes, whole pages, not 0
@@ -165,7 +165,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
  * Return: 0; -EINVAL, also for part of a mapping whose pages have no address of their own; -ENOMEM,
  * -EINTR, -EAGAIN, -ESRCH; -ENOSPC for too many ranges.
  */
-int mtag_range_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
+int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
 		     u32 flags, u64 *moved, u64 *kept)
 {
 	struct mm_struct *mm = current->mm;

@@ -54,7 +54,7 @@ new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 		return;
 	}
 	if (!READ_ONCE(mtag_huge_fault_ip) && nr == HPAGE_PMD_NR) {
-		caller = mtag_hook_caller(parent_ip);
+		caller = mtag_caller_of(parent_ip);
 		if (caller == MTAG_BY_FAULT || caller == MTAG_BY_MAP)
 			WRITE_ONCE(mtag_huge_fault_ip, parent_ip);
 	}
@@ -75,7 +75,7 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 				return;
 			}
 		} else if (!READ_ONCE(mtag_huge_zap_ip) &&
-			   mtag_hook_caller(parent_ip) == MTAG_BY_ZAP) {
+			   mtag_caller_of(parent_ip) == MTAG_BY_ZAP) {
 			WRITE_ONCE(mtag_huge_zap_ip, parent_ip);
 		}
 	}

@@ -116,8 +116,8 @@ static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct
 }
 
 /* rmap.c */
-u32 mtag_owner_valid(struct mtag_space *s, const struct page *page);
-u32 mtag_owner_of(struct mtag_space *s, const struct page *page);
+u32 mtag_ksm_owner_valid(struct mtag_space *s, const struct page *page);
+u32 mtag_ksm_owner(struct mtag_space *s, const struct page *page);
 void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 		 unsigned long addr);
 void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr);
@@ -163,9 +163,9 @@ void mtag_ksm_copy(const struct page *to, const struct page *from);
 void mtag_ksm_exit(void);
 
 /* zap.c */
-bool mtag_thread_zap(struct mm_struct *mm);
-void mtag_thread_zap_end(void);
-struct mm_struct *mtag_thread_zapped(void);
+bool mtag_zap_begin(struct mm_struct *mm);
+void mtag_zap_end(void);
+struct mm_struct *mtag_zap_mm(void);
 
 /* range.c; context: a page-table lock or mmap_lock of the space's mm */
 bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end);

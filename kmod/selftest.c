@@ -117,7 +117,7 @@ int mtag_selftest(void)
 	ret = mtag_track_start(current->mm);
 	if (ret)
 		return ret;
-	s = mtag_space_get_mm(current->mm);
+	s = mtag_space_lookup(current->mm);
 	ret = s ? run(s) : -ENXIO;
 	if (s)
 		mtag_space_put(s);

@@ -13,7 +13,7 @@ static DEFINE_PER_CPU(int, mtag_sleepers);
 static bool no_sleep;
 
 /* From here on hooks may sleep. */
-void mtag_hook_sleep_allow(void)
+void mtag_sleep_allow(void)
 {
 	WRITE_ONCE(no_sleep, false);
 }
@@ -35,23 +35,23 @@ static int sleeping(void)
  * ftrace takes a task that sleeps for one that has left the trampoline: nobody
  * may sleep there when it is taken away.
  */
-void mtag_hook_sleep_forbid(void)
+void mtag_sleep_forbid(void)
 {
 	WRITE_ONCE(no_sleep, true);
-	/* Pairs with mtag_hook_sleep_begin(): who missed no_sleep is counted. */
+	/* Pairs with mtag_sleep_begin(): who missed no_sleep is counted. */
 	smp_mb();
 	while (sleeping())
 		schedule_timeout_uninterruptible(1);
 }
 
 /**
- * mtag_hook_sleep_begin() - may this hook sleep?
+ * mtag_sleep_begin() - may this hook sleep?
  *
  * Not when preemption is disabled, as by kprobes or when another tracer shares
  * the function, nor while the hooks are being removed.
- * Return: true, and then mtag_hook_sleep_end() is owed; or false.
+ * Return: true, and then mtag_sleep_end() is owed; or false.
  */
-bool mtag_hook_sleep_begin(void)
+bool mtag_sleep_begin(void)
 {
 	bool allowed;
 
@@ -59,33 +59,33 @@ bool mtag_hook_sleep_begin(void)
 		return false;
 	preempt_disable_notrace();
 	this_cpu_inc(mtag_sleepers);
-	/* Pairs with mtag_hook_sleep_forbid(): it sees the count or this sees no_sleep. */
+	/* Pairs with mtag_sleep_forbid(): it sees the count or this sees no_sleep. */
 	smp_mb();
 	allowed = !READ_ONCE(no_sleep);
-	/* On the same CPU: else mtag_hook_sleep_forbid() might see this one alone. */
+	/* On the same CPU: else mtag_sleep_forbid() might see this one alone. */
 	if (!allowed)
 		this_cpu_dec(mtag_sleepers);
 	preempt_enable_notrace();
 	return allowed;
 }
 
-void mtag_hook_sleep_end(void)
+void mtag_sleep_end(void)
 {
 	this_cpu_dec(mtag_sleepers);
 }
 
 /**
- * mtag_hook_gfp() - how may this hook allocate, and take spinlocks?
- * @sleeps:	filled: mtag_hook_sleep_end() is owed
+ * mtag_sleep_gfp() - how may this hook allocate, and take spinlocks?
+ * @sleeps:	filled: mtag_sleep_end() is owed
  *
- * Return: flags, or 0: not at all (see mtag_hook_may_lock()), and the event is lost.
+ * Return: flags, or 0: not at all (see mtag_sleep_may_lock()), and the event is lost.
  */
-gfp_t mtag_hook_gfp(bool *sleeps)
+gfp_t mtag_sleep_gfp(bool *sleeps)
 {
-	*sleeps = mtag_hook_sleep_begin();
+	*sleeps = mtag_sleep_begin();
 	if (*sleeps)
 		return MTAG_GFP;
-	if (!mtag_hook_may_lock())
+	if (!mtag_sleep_may_lock())
 		return 0;
 	return MTAG_GFP_NOWAIT;
 }

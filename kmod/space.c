@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "hook.h"
@@ -42,7 +43,7 @@ static void space_free(struct work_struct *work)
 	mtag_tree_put(s->tree);
 	mtag_account_free(rcu_dereference_protected(s->accounts, true));
 	kfree(s->collapse);
-	mtag_uncharge_memory(sizeof(*s));
+	mtag_memory_uncharge(sizeof(*s));
 	kmem_cache_free(cache, s);
 }
 
@@ -67,12 +68,12 @@ void mtag_space_put(struct mtag_space *s)
 }
 
 /**
- * mtag_space_get_mm() - the space of @mm with a reference, or NULL
+ * mtag_space_lookup() - the space of @mm with a reference, or NULL
  * @mm:		only compared
  *
  * Context: any; the caller sees to it that @mm stays.
  */
-struct mtag_space *mtag_space_get_mm(const struct mm_struct *mm)
+struct mtag_space *mtag_space_lookup(const struct mm_struct *mm)
 {
 	struct mtag_space *s;
 
@@ -84,8 +85,25 @@ struct mtag_space *mtag_space_get_mm(const struct mm_struct *mm)
 	return s;
 }
 
+/**
+ * mtag_space_current() - the space of the current process with a reference
+ *
+ * Context: any.
+ * Return: NULL if the process is not tracked, or not any more.
+ */
+struct mtag_space *mtag_space_current(void)
+{
+	struct mtag_space *s = current->mm ? mtag_space_lookup(current->mm) : NULL;
+
+	if (s && mtag_space_parked(s)) {
+		mtag_space_put(s);
+		return NULL;
+	}
+	return s;
+}
+
 /* A reference on the mm of @s; NULL if it is exiting. mmput() is owed. */
-struct mm_struct *mtag_space_mm(struct mtag_space *s)
+struct mm_struct *mtag_space_mmget(struct mtag_space *s)
 {
 	struct mm_struct *mm;
 	unsigned long flags;
@@ -99,14 +117,14 @@ struct mm_struct *mtag_space_mm(struct mtag_space *s)
 }
 
 /**
- * mtag_space_pinned() - the current process has one more page pinned
+ * mtag_space_charge_pin() - the current process has one more page pinned
  * @s:		its space
  *
  * Context: may sleep.
- * Return: 0, and mtag_space_unpinned() is owed; -ENOMEM at RLIMIT_MEMLOCK;
+ * Return: 0, and mtag_space_uncharge_pin() is owed; -ENOMEM at RLIMIT_MEMLOCK;
  * -ESRCH if @s has ended.
  */
-int mtag_space_pinned(struct mtag_space *s)
+int mtag_space_charge_pin(struct mtag_space *s)
 {
 	struct mm_struct *mm = current->mm;
 	int ret = -ESRCH;
@@ -128,7 +146,7 @@ int mtag_space_pinned(struct mtag_space *s)
 }
 
 /* Context: may sleep. A space that was unhashed has given back all. */
-void mtag_space_unpinned(struct mtag_space *s)
+void mtag_space_uncharge_pin(struct mtag_space *s)
 {
 	raw_spin_lock_irq(&hash_lock);
 	if (s->mm) {
@@ -232,7 +250,7 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	struct mtag_accounts *acc;
 	struct mtag_space *s;
 
-	if (mtag_charge_memory(sizeof(*s)))
+	if (mtag_memory_charge(sizeof(*s)))
 		return NULL;
 	s = kmem_cache_zalloc(cache, gfp);
 	if (!s)
@@ -256,12 +274,12 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 free:
 	kmem_cache_free(cache, s);
 uncharge:
-	mtag_uncharge_memory(sizeof(*s));
+	mtag_memory_uncharge(sizeof(*s));
 	return NULL;
 }
 
 /* One process more is tracked, unless there are too many. */
-bool mtag_space_count(void)
+bool mtag_space_admit(void)
 {
 	if (atomic_inc_return(&mtag_stat.tracked) <= mtag_max_processes)
 		return true;
@@ -302,10 +320,10 @@ static bool hash_add(struct mtag_space *s, struct mm_struct *mm)
  */
 int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 {
-	bool counts = !(s->slow & MTAG_SLOW_PARKED);
+	bool counts = !mtag_space_parked(s);
 	int ret;
 
-	if (counts && !mtag_space_count())
+	if (counts && !mtag_space_admit())
 		return -ENOSPC;
 	ret = mtag_tree_join(s, gfp);
 	if (!ret && !hash_add(s, mm))
@@ -317,6 +335,20 @@ int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 	}
 	atomic_inc(&mtag_space_generation);
 	return 0;
+}
+
+/**
+ * mtag_space_unborn() - the mm that the current task makes is not tracked
+ * @s:		space of the parent, or of the program that is replaced; or NULL
+ * @err:	why
+ *
+ * Counts that as lost, unless nothing is: when the hooks are on their way out all spaces go, and
+ * a dying task never completes its fork or exec.
+ */
+void mtag_space_unborn(struct mtag_space *s, int err)
+{
+	if (err != -ENODEV && !fatal_signal_pending(current))
+		mtag_space_lost(s, 1);
 }
 
 /* Nobody finds @s any more: false if that was so. Context: any. */
@@ -338,7 +370,7 @@ bool mtag_space_unhash(struct mtag_space *s)
 	return hashed;
 }
 
-void mtag_space_uncount(void)
+void mtag_space_retire(void)
 {
 	if (atomic_dec_and_test(&mtag_stat.tracked))
 		mtag_track_linger();
@@ -351,8 +383,8 @@ void mtag_space_dissolve(struct mtag_space *s)
 	mtag_thread_end_space(s);
 	mtag_migrate_forget(s, false);
 	mmdrop(s->grabbed);
-	if (!(s->slow & MTAG_SLOW_PARKED))
-		mtag_space_uncount();
+	if (!mtag_space_parked(s))
+		mtag_space_retire();
 	mtag_space_put(s);
 }
 
@@ -361,7 +393,7 @@ static void check_ended(struct mtag_space *s)
 {
 	u64 left;
 
-	if (s->slow & MTAG_SLOW_PARKED)
+	if (mtag_space_parked(s))
 		return;
 	mtag_migrate_forget(s, true);
 	left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
@@ -462,7 +494,7 @@ void mtag_space_flush(void)
 }
 
 /* From here on spaces may be published, or none is. Context: any. */
-void mtag_space_admit(bool admit)
+void mtag_space_open(bool admit)
 {
 	unsigned long flags;
 

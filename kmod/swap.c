@@ -75,7 +75,7 @@ static u16 *page_make(unsigned long index)
 	u16 *page, *other;
 	unsigned long flags;
 
-	if (!mtag_hook_may_lock())
+	if (!mtag_sleep_may_lock())
 		return NULL;
 	page = (u16 *)get_zeroed_page(GFP_ATOMIC | __GFP_NOWARN);
 	if (!page)
@@ -139,8 +139,7 @@ void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned 
 {
 	mtag_swap_set(entry, tag);
 	if (unlikely(mtag_swap_tag(entry) != tag)) {
-		atomic64_inc(&s->lost);
-		atomic64_inc(&mtag_stat.lost);
+		mtag_space_lost(s, 1);
 		tag = mtag_swap_tag(entry);
 	}
 	mtag_charge(s, tag, MTAG_SWAP, 1, addr);
@@ -156,7 +155,7 @@ void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned 
  */
 void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr)
 {
-	unsigned long entry = mtag_walk_swap_entry(mm, addr);
+	unsigned long entry = mtag_visit_swap(mm, addr);
 
 	if (WARN_ON_ONCE(!entry))
 		mtag_space_dirty(s);
@@ -187,7 +186,7 @@ static void zap_begins(struct mm_struct *mm)
 
 	rcu_read_lock();
 	s = mtag_space_find(mm);
-	if (!mtag_thread_zap(s ? mm : NULL))
+	if (!mtag_zap_begin(s ? mm : NULL))
 		mtag_space_dirty(s);
 	rcu_read_unlock();
 }
@@ -214,16 +213,16 @@ MTAG_HOOK_FUNC(mtag_swap_lazyfree)
  */
 void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 {
-	enum mtag_caller caller = mtag_hook_caller(parent_ip);
+	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	struct mtag_space *s;
 	struct mm_struct *mm;
 	int i;
 
 	if (caller != MTAG_BY_ZAP && caller != MTAG_BY_LAZYFREE)
 		return;
-	mm = mtag_thread_zapped();
+	mm = mtag_zap_mm();
 	s = mm ? mtag_space_find(mm) : NULL;
-	if (!s || s->slow & MTAG_SLOW_PARKED)
+	if (!s || mtag_space_parked(s))
 		return;
 	for (i = 0; i < nr; i++)
 		mtag_charge(s, mtag_swap_tag(entry + i), MTAG_SWAP, -1, MTAG_NO_ADDR);

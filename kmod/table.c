@@ -17,7 +17,7 @@ static int check_whole(const char *name)
 	int ret;
 
 	snprintf(symbol, sizeof(symbol), "%s.part.0", name);
-	ret = mtag_hook_resolve(symbol, &addr);
+	ret = mtag_resolve(symbol, &addr);
 	if (ret)
 		return ret == -ENOENT ? 0 : ret;
 	pr_err("this kernel calls a part of the function %s, past what could be hooked\n", name);
@@ -34,7 +34,7 @@ static int resolve_hooks(void)
 	int ret;
 
 	for (hook = mtag_hooks; hook->name; hook++) {
-		ret = mtag_hook_resolve(hook->name, &hook->addr);
+		ret = mtag_resolve(hook->name, &hook->addr);
 		if (ret == -ENOENT)
 			pr_err("this kernel has no function %s that could be hooked\n",
 			       hook->name);

@@ -16,22 +16,16 @@
 
 static atomic_t forgotten;
 
-static void lost(struct mtag_space *s)
-{
-	atomic64_inc(&s->lost);
-	atomic64_inc(&mtag_stat.lost);
-}
-
 /*
  * No record may enter a space behind mtag_thread_end_space(), which comes after
- * what this looks at has changed. Context: mtag_thread_lock.
+ * what this looks at has changed. Context: mtag_record_lock.
  */
 static bool ending(const struct mtag_space *s)
 {
-	return !READ_ONCE(s->mm) || READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
+	return !READ_ONCE(s->mm) || mtag_space_parked(s);
 }
 
-/* The word or tag of @t means something in @s from here on. Context: mtag_thread_lock. */
+/* The word or tag of @t means something in @s from here on. Context: mtag_record_lock. */
 static void enter(struct mtag_thread *t, struct mtag_space *s)
 {
 	list_move(&t->of_space, &s->threads);
@@ -39,7 +33,7 @@ static void enter(struct mtag_thread *t, struct mtag_space *s)
 }
 
 /*
- * The word or tag of @t means nothing any more. Context: mtag_thread_lock; the
+ * The word or tag of @t means nothing any more. Context: mtag_record_lock; the
  * caller calls released() with what this returns, once it has unlocked.
  */
 static struct mtag_pin *leave(struct mtag_thread *t)
@@ -142,14 +136,14 @@ static int attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_
 	struct mtag_pin *mine, *unused;
 	struct mtag_thread *t;
 
-	raw_spin_lock(&mtag_thread_lock);
+	raw_spin_lock(&mtag_record_lock);
 	if (ending(s) || READ_ONCE(s->mm) != current->mm) {
-		raw_spin_unlock(&mtag_thread_lock);
+		raw_spin_unlock(&mtag_record_lock);
 		return -ESRCH;
 	}
 	mine = mtag_pin_get(s, pin);
 	if (!mine) {
-		raw_spin_unlock(&mtag_thread_lock);
+		raw_spin_unlock(&mtag_record_lock);
 		return -EAGAIN;
 	}
 	t = mtag_record_get(spare);
@@ -158,7 +152,7 @@ static int attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_
 	t->user = word;
 	t->word = mtag_pin_word(mine, word);
 	enter(t, s);
-	raw_spin_unlock(&mtag_thread_lock);
+	raw_spin_unlock(&mtag_record_lock);
 	released(current, unused);
 	return 0;
 }
@@ -168,11 +162,11 @@ static int unregister(struct mtag_space *s, u32 *tag)
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
 
-	raw_spin_lock(&mtag_thread_lock);
+	raw_spin_lock(&mtag_record_lock);
 	t = mtag_record_find(current);
 	if (t && t->space == s)
 		unused = leave(t);
-	raw_spin_unlock(&mtag_thread_lock);
+	raw_spin_unlock(&mtag_record_lock);
 	released(current, unused);
 	*tag = mtag_thread_tag(s);
 	return 0;
@@ -219,7 +213,7 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 	return ret;
 }
 
-/* Context: mtag_thread_lock. */
+/* Context: mtag_record_lock. */
 static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 {
 	struct task_struct *task = (*spare)->task;
@@ -261,9 +255,9 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 
 	if (!spare)
 		return -ENOMEM;
-	raw_spin_lock(&mtag_thread_lock);
+	raw_spin_lock(&mtag_record_lock);
 	ret = set_tag(s, &spare, tag);
-	raw_spin_unlock(&mtag_thread_lock);
+	raw_spin_unlock(&mtag_record_lock);
 	forget(task);
 	mtag_record_free(spare);
 	return ret;
@@ -297,7 +291,7 @@ struct first_return {
 static void first_return(struct mtag_later *later, bool runs)
 {
 	struct first_return *f = container_of(later, struct first_return, later);
-	struct mtag_space *s = runs && current->mm ? mtag_space_get_mm(current->mm) : NULL;
+	struct mtag_space *s = runs && current->mm ? mtag_space_lookup(current->mm) : NULL;
 	int ret;
 	u32 tag;
 
@@ -309,7 +303,7 @@ static void first_return(struct mtag_later *later, bool runs)
 		 */
 		if (ret && ret != -EFAULT && ret != -EINVAL && ret != -ESRCH &&
 		    !fatal_signal_pending(current))
-			lost(s);
+			mtag_space_lost(s, 1);
 		mtag_space_put(s);
 	}
 	kfree(f);
@@ -321,7 +315,7 @@ static void register_later(struct mtag_space *s, struct task_struct *child, gfp_
 	struct first_return *f = gfp ? kmalloc(sizeof(*f), gfp) : NULL;
 
 	if (!f) {
-		lost(s);
+		mtag_space_lost(s, 1);
 		return;
 	}
 	f->user = s->fork_user;
@@ -329,7 +323,7 @@ static void register_later(struct mtag_space *s, struct task_struct *child, gfp_
 		kfree(f);
 }
 
-/* The creator's word, which a vfork child shares; false if it has none. Under mtag_thread_lock. */
+/* The creator's word, which a vfork child shares; false if it has none. Under mtag_record_lock. */
 static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 {
 	struct mtag_thread *creator = mtag_record_find(current);
@@ -349,7 +343,7 @@ static void begin(struct mtag_space *s, struct task_struct *child, struct mtag_t
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
 
-	raw_spin_lock(&mtag_thread_lock);
+	raw_spin_lock(&mtag_record_lock);
 	if (!ending(s)) {
 		t = mtag_record_get(spare);
 		unused = leave(t);
@@ -357,7 +351,7 @@ static void begin(struct mtag_space *s, struct task_struct *child, struct mtag_t
 			t->inherited = tag;
 		enter(t, s);
 	}
-	raw_spin_unlock(&mtag_thread_lock);
+	raw_spin_unlock(&mtag_record_lock);
 	/* A CPU may remember another task that was at the same address. */
 	released(child, unused);
 }
@@ -382,7 +376,7 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gf
 		return;
 	spare = gfp ? mtag_record_alloc(child, gfp) : NULL;
 	if (!spare) {
-		lost(s);
+		mtag_space_lost(s, 1);
 		return;
 	}
 	begin(s, child, &spare, vforked, tag);
@@ -402,7 +396,7 @@ void mtag_thread_end(struct task_struct *task)
 	smp_mb();
 	if (!mtag_record_may_have(task))
 		return;
-	raw_spin_lock(&mtag_thread_lock);
+	raw_spin_lock(&mtag_record_lock);
 	t = mtag_record_find(task);
 	if (t) {
 		/* Else no CPU knows a word of it. */
@@ -410,7 +404,7 @@ void mtag_thread_end(struct task_struct *task)
 		unused = leave(t);
 		mtag_record_del(t);
 	}
-	raw_spin_unlock(&mtag_thread_lock);
+	raw_spin_unlock(&mtag_record_lock);
 	if (had_word)
 		released(task, unused);
 	mtag_record_free(t);
@@ -430,13 +424,13 @@ void mtag_thread_end_space(struct mtag_space *s)
 
 	do {
 		/* One by one: others want the lock, too. */
-		raw_spin_lock(&mtag_thread_lock);
+		raw_spin_lock(&mtag_record_lock);
 		t = list_first_entry_or_null(&s->threads, struct mtag_thread, of_space);
 		if (t) {
 			task = t->task;
 			unused = leave(t);
 		}
-		raw_spin_unlock(&mtag_thread_lock);
+		raw_spin_unlock(&mtag_record_lock);
 		/* The task may have ended by now: it is only compared. */
 		if (t)
 			released(task, unused);

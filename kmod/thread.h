@@ -10,12 +10,6 @@
 #include "mtag.h"
 #include "rmap.h"
 
-/* Where nothing is hot. */
-static inline u32 mtag_thread_current(struct mtag_space *s)
-{
-	return mtag_thread_tag(s);
-}
-
 void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child);
 void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gfp);
 void mtag_thread_end(struct task_struct *task);

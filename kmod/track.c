@@ -104,7 +104,7 @@ static int __must_check hooks_lock(void)
 		mutex_unlock(&track_mutex);
 		return ret;
 	}
-	mtag_space_admit(true);
+	mtag_space_open(true);
 	if (mtag_hook_may_miss())
 		queue_delayed_work(mtag_system_wq, &verifier, HZ);
 	return 0;
@@ -149,7 +149,7 @@ static void park(struct mtag_space *s)
 	mutex_unlock(&s->tree->build_lock);
 	mtag_thread_end_space(s);
 	mtag_migrate_forget(s, false);
-	mtag_space_uncount();
+	mtag_space_retire();
 }
 
 /* Context: build_lock, which this unlocks. */
@@ -240,7 +240,7 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 
 	if (ret)
 		return ret;
-	if (!mtag_space_count())
+	if (!mtag_space_admit())
 		ret = -ENOSPC;
 	hooks_unlock();
 	if (ret)
@@ -251,7 +251,7 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 		mutex_unlock(&s->tree->build_lock);
 	}
 	if (ret)
-		mtag_space_uncount();
+		mtag_space_retire();
 	return ret;
 }
 
@@ -262,7 +262,7 @@ static void tell(const char *kind, struct mm_struct *mm)
 	rcu_read_lock();
 	task = rcu_dereference(mm->owner);
 	if (task)
-		mtag_netlink_event(kind, task);
+		mtag_notify_event(kind, task);
 	rcu_read_unlock();
 }
 
@@ -282,8 +282,8 @@ int mtag_track_start(struct mm_struct *mm)
 
 	if (ret)
 		return ret;
-	s = mtag_space_get_mm(mm);
-	if (!s || s->slow & MTAG_SLOW_PARKED) {
+	s = mtag_space_lookup(mm);
+	if (!s || mtag_space_parked(s)) {
 		ret = s ? track_parked(s, mm) : track_new(mm);
 		if (!ret)
 			tell("track", mm);
@@ -309,8 +309,8 @@ int mtag_track_stop(struct mm_struct *mm)
 
 	if (ret)
 		return ret;
-	s = mtag_space_get_mm(mm);
-	if (!s || s->slow & MTAG_SLOW_PARKED)
+	s = mtag_space_lookup(mm);
+	if (!s || mtag_space_parked(s))
 		ret = -ESRCH;
 	else
 		ret = mutex_lock_killable(&s->tree->build_lock);
@@ -350,7 +350,7 @@ static void drop_all(void)
  */
 static void idle(void)
 {
-	mtag_space_admit(false);
+	mtag_space_open(false);
 	cancel_delayed_work_sync(&verifier);
 	drop_all();
 	mtag_hook_remove();

@@ -114,7 +114,7 @@ static void tree_release(struct kref *ref)
 	mtag_stray_forget(tree);
 	xa_for_each(&tree->nodes, id, node) {
 		rhashtable_remove_fast(&node_table, &node->hash, node_params);
-		mtag_uncharge_memory(node_bytes());
+		mtag_memory_uncharge(node_bytes());
 		kfree_rcu(node, rcu);
 		cond_resched();
 	}
@@ -227,11 +227,11 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const ch
 		return ERR_PTR(-ENAMETOOLONG);
 	if (tree->nr_tags > min_t(u64, MTAG_ID_MAX, (u64)mtag_max_tags + MTAG_ID_FIRST - 1))
 		return ERR_PTR(-ENOSPC);
-	if (mtag_charge_memory(node_bytes()))
+	if (mtag_memory_charge(node_bytes()))
 		return ERR_PTR(-ENOMEM);
 	node = kzalloc(struct_size(node, name, len + 1), gfp);
 	if (!node) {
-		mtag_uncharge_memory(node_bytes());
+		mtag_memory_uncharge(node_bytes());
 		return ERR_PTR(-ENOMEM);
 	}
 	node->tree = tree;
@@ -297,7 +297,7 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 erase:
 	xa_erase(&tree->nodes, node->id);
 free:
-	mtag_uncharge_memory(node_bytes());
+	mtag_memory_uncharge(node_bytes());
 	kfree_rcu(node, rcu);
 	return ret;
 }
@@ -365,7 +365,7 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 	    !fatal_signal_pending(current)) {
 		atomic64_inc(&s->overflow);
 		atomic64_inc(&mtag_stat.overflow);
-		mtag_netlink_event("overflow", current->group_leader);
+		mtag_notify_event("overflow", current->group_leader);
 	}
 	return ret;
 }

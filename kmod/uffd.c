@@ -33,7 +33,7 @@ static void moving_done(struct mtag_later *later, bool runs)
  * own process under a mere read lock. The owners go with the frames and the
  * swap slots; only a walk under way might miss them, or count them twice.
  */
-MTAG_HOOK_FUNC(mtag_follow_uffd)
+MTAG_HOOK_FUNC(mtag_uffd_ioctl)
 {
 	struct mtag_space *s;
 	struct moving *m;
@@ -42,10 +42,10 @@ MTAG_HOOK_FUNC(mtag_follow_uffd)
 
 	if ((u32)mtag_arg1(fregs) != MTAG_UFFDIO_MOVE || !current->mm)
 		return;
-	s = mtag_space_get_mm(current->mm);
+	s = mtag_space_lookup(current->mm);
 	if (!s)
 		return;
-	gfp = mtag_hook_gfp(&sleeps);
+	gfp = mtag_sleep_gfp(&sleeps);
 	m = gfp ? kmalloc(sizeof(*m), gfp) : NULL;
 	if (m) {
 		m->s = mtag_space_get(s);
@@ -57,14 +57,13 @@ MTAG_HOOK_FUNC(mtag_follow_uffd)
 			kfree(m);
 		}
 	} else {
-		atomic64_inc(&s->lost);
-		atomic64_inc(&mtag_stat.lost);
+		mtag_space_lost(s, 1);
 		/* When it is over nobody will know. */
 		WRITE_ONCE(s->unsure, true);
 		mtag_charge_spoil(s);
 		mtag_space_dirty(s);
 	}
 	if (sleeps)
-		mtag_hook_sleep_end();
+		mtag_sleep_end();
 	mtag_space_put(s);
 }

@@ -44,7 +44,7 @@ static pte_t *find_pte(struct mm_struct *mm, unsigned long addr)
 }
 
 /* The frame mapped at @addr, or NULL. Context: its page-table lock. */
-struct page *mtag_walk_page(struct mm_struct *mm, unsigned long addr)
+struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr)
 {
 	pte_t *pte = mm ? find_pte(mm, addr) : NULL;
 
@@ -52,7 +52,7 @@ struct page *mtag_walk_page(struct mm_struct *mm, unsigned long addr)
 }
 
 /* The swap entry at @addr, or 0. Context: its page-table lock. */
-unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr)
+unsigned long mtag_visit_swap(struct mm_struct *mm, unsigned long addr)
 {
 	pte_t *pte = find_pte(mm, addr);
 
@@ -213,7 +213,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 }
 
 /**
- * mtag_walk_vma() - visit what is mapped in [@addr, @end) of @vma
+ * mtag_visit_vma() - visit what is mapped in [@addr, @end) of @vma
  * @v:		told of each page and swap entry
  * @vma:	a mapping; hugetlb is passed over
  * @addr:	page-aligned, in @vma
@@ -221,7 +221,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
  *
  * Context: mmap_lock of the mm held; may sleep unless preemption is disabled.
  */
-void mtag_walk_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 		   unsigned long end)
 {
 	/* Not RSS. */

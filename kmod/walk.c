@@ -144,7 +144,7 @@ void mtag_walk_verify(void)
 {
 	if (!mtag_hook_missed())
 		return;
-	atomic64_inc(&mtag_stat.lost);
+	mtag_space_lost(NULL, 1);
 	mtag_space_dirty_all();
 	mtag_space_reap();
 }
@@ -165,13 +165,13 @@ int mtag_walk_repair(struct mtag_space *s)
 	mtag_walk_verify();
 	if (!READ_ONCE(s->dirty))
 		return 0;
-	mm = mtag_space_mm(s);
+	mm = mtag_space_mmget(s);
 	if (!mm)
 		return 0;
 	ret = mutex_lock_killable(&s->tree->build_lock);
 	if (ret)
 		goto put;
-	if (READ_ONCE(s->dirty) && READ_ONCE(s->mm) && !(s->slow & MTAG_SLOW_PARKED)) {
+	if (READ_ONCE(s->dirty) && READ_ONCE(s->mm) && !mtag_space_parked(s)) {
 		/* What is missed from here on makes it dirty again. */
 		WRITE_ONCE(s->dirty, false);
 		/*

@@ -38,12 +38,10 @@ void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool c
 void mtag_charge_spoil(struct mtag_space *s);
 int mtag_walk_lock(struct mm_struct *mm);
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh);
-int mtag_walk_fork(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
-		   struct mm_struct *mm, gfp_t gfp);
 
 /* What a page table holds at an address, whose page-table lock is held. */
-struct page *mtag_walk_page(struct mm_struct *mm, unsigned long addr);
-unsigned long mtag_walk_swap_entry(struct mm_struct *mm, unsigned long addr);
+struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr);
+unsigned long mtag_visit_swap(struct mm_struct *mm, unsigned long addr);
 
 /**
  * struct mtag_pte - an entry that a walk visits
@@ -78,7 +76,7 @@ struct mtag_visitor {
 	u64 migrating;
 };
 
-void mtag_walk_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 		   unsigned long end);
 
 #endif /* MTAG_WALK_H */

@@ -44,7 +44,7 @@ DEFINE_STATIC_CALL(mtag_kernel_execve, no_execve);
 /**
  * mtag_ways_resolve() - find the functions that the kernel calls for system calls
  *
- * Context: as mtag_hook_resolve(); mtag_resolve_end() is owed.
+ * Context: as mtag_resolve(); mtag_resolve_end() is owed.
  * Return: 0; -ENOENT, said by name; -ENOMEM.
  */
 int mtag_ways_resolve(void)
@@ -296,7 +296,7 @@ static int by_exec(struct mtag_drive *d)
 
 	if (!d->exe || static_call(mtag_kernel_execve)(d->exe, argv, envp))
 		return NOT_HERE;
-	s = mtag_space_get_mm(current->mm);
+	s = mtag_space_lookup(current->mm);
 	if (s) {
 		mtag_space_put(s);
 		return 0;
@@ -322,6 +322,6 @@ const struct mtag_way mtag_ways[] = {
 	{ "splitting a huge page", by_split, { } },
 	{ "collapsing into a huge page", by_collapse, { mtag_collapse_begin } },
 	{ "audit", by_audit, { } },
-	{ "exec", by_exec, { mtag_life_exec_begin, mtag_life_rename, mtag_life_thread_end } },
+	{ "exec", by_exec, { mtag_life_exec_begin, mtag_naming_rename, mtag_life_thread_end } },
 	{ }
 };

@@ -9,15 +9,15 @@
 #include "rmap.h"
 
 /**
- * mtag_thread_zap() - the current task zaps page tables of @mm from here on
+ * mtag_zap_begin() - the current task zaps page tables of @mm from here on
  * @mm:		only compared; NULL: of nobody whose swap is counted
  *
  * Only who ever zaps what is counted gets a record for it, and keeps it until his end or that of
  * @mm.
  * Context: any but interrupts.
- * Return: false if that cannot be noted: mtag_thread_zapped() will not know.
+ * Return: false if that cannot be noted: mtag_zap_mm() will not know.
  */
-bool mtag_thread_zap(struct mm_struct *mm)
+bool mtag_zap_begin(struct mm_struct *mm)
 {
 	struct mtag_thread *t, *spare;
 
@@ -28,19 +28,19 @@ bool mtag_thread_zap(struct mm_struct *mm)
 	rcu_read_unlock();
 	if (t || !mm)
 		return true;
-	if (!mtag_hook_may_lock())
+	if (!mtag_sleep_may_lock())
 		return false;
 	/*
 	 * No limit but that of tasks, no memory cgroup's either, and from the reserves, as it
 	 * is to free memory.
 	 */
-	mtag_charge_unlimited(sizeof(*spare));
+	mtag_memory_charge_unlimited(sizeof(*spare));
 	spare = mtag_record_new(current, GFP_ATOMIC | __GFP_NOWARN);
 	if (!spare)
 		return false;
-	raw_spin_lock(&mtag_thread_lock);
+	raw_spin_lock(&mtag_record_lock);
 	mtag_record_get(&spare)->zap = mm;
-	raw_spin_unlock(&mtag_thread_lock);
+	raw_spin_unlock(&mtag_record_lock);
 	mtag_record_free(spare);
 	return true;
 }
@@ -49,24 +49,24 @@ bool mtag_thread_zap(struct mm_struct *mm)
  * The current task has zapped all of an mm, perhaps of another process: a record that it has for
  * nothing else goes. Context: any but interrupts.
  */
-void mtag_thread_zap_end(void)
+void mtag_zap_end(void)
 {
 	struct mtag_thread *t;
 
 	if (!mtag_record_may_have(current))
 		return;
-	raw_spin_lock(&mtag_thread_lock);
+	raw_spin_lock(&mtag_record_lock);
 	t = mtag_record_find(current);
 	if (t && t->space)
 		t = NULL;
 	if (t)
 		mtag_record_del(t);
-	raw_spin_unlock(&mtag_thread_lock);
+	raw_spin_unlock(&mtag_record_lock);
 	mtag_record_free(t);
 }
 
 /* The mm that the current task zaps, NULL if its swap is not counted. Context: RCU. */
-struct mm_struct *mtag_thread_zapped(void)
+struct mm_struct *mtag_zap_mm(void)
 {
 	struct mtag_thread *t = mtag_record_find(current);
 

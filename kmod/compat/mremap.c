@@ -18,7 +18,7 @@ MTAG_HOOK_FUNC(mtag_mremap_grow)
 /* vma_merge(mm, prev, addr, end, …), which others call, too */
 MTAG_HOOK_FUNC(mtag_mremap_grow)
 {
-	if (mtag_hook_caller(parent_ip) == MTAG_BY_MREMAP)
+	if (mtag_caller_of(parent_ip) == MTAG_BY_MREMAP)
 		mtag_event_grown(mtag_arg2(fregs), mtag_arg3(fregs));
 }
 #endif
