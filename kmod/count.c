@@ -7,6 +7,7 @@
 #include "compat/compat.h"
 #include "count.h"
 #include "migrate.h"
+#include "note.h"
 #include "owner.h"
 #include "rmap.h"
 
@@ -54,7 +55,7 @@ static void untag(struct mtag_counter *c, const struct mtag_pte *e)
 static void count_file(struct mtag_counter *c, const struct mtag_pte *e)
 {
 	enum mtag_kind kind = mtag_file_kind(e->page);
-	unsigned long addr = mtag_range_addr(e->vma, e->page), ignored;
+	unsigned long addr = mtag_file_addr(e->vma, e->page), ignored;
 	int i;
 
 	for (i = 0; i < e->nr; i++)
@@ -150,7 +151,7 @@ void mtag_count_begin(struct mtag_counter *c)
 	raw_spin_lock(&s->walk_lock);
 	s->walk = &c->w;
 	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_WALK);
-	mtag_migrate_check_begin(s);
+	mtag_note_check_begin(s);
 	raw_spin_unlock(&s->walk_lock);
 }
 
@@ -243,7 +244,7 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	raw_spin_lock(&s->walk_lock);
 	/* The accounts still have what was zapped while it was under migration. */
 	if (audit && !c->w.inexact)
-		mtag_migrate_check_end(s, true);
+		mtag_note_check_end(s, true);
 	while (!c->w.inexact) {
 		tag = audit ? compare_batch(c, tag, audit) : mtag_count_take(c, tag);
 		if (!tag)
@@ -257,7 +258,7 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	if (!ret && audit)
 		audit->migrating = c->v.migrating;
 	if (!ret && !audit) {
-		mtag_migrate_check_end(s, false);
+		mtag_note_check_end(s, false);
 		atomic_set(&s->migrating, c->v.migrating);
 		s->live = true;
 	}

@@ -195,7 +195,7 @@ static bool fork_driven(struct mtag_drive *d)
 /* All pages of the process are gone, and the module has noticed. */
 static int expect_none_left(void)
 {
-	mtag_space_flush();
+	mtag_end_flush();
 	if (!atomic64_read(&mtag_stat.drift))
 		return 0;
 	pr_err("self-test: exit: %lld pages are left\n", atomic64_read(&mtag_stat.drift));

@@ -140,7 +140,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	switch (caller) {
 	case MTAG_BY_COPY:
 	case MTAG_BY_REPLACE:
-		mtag_copy_begin(s, page, addr, touch_tag(s, addr, &end));
+		mtag_cow_begin(s, page, addr, touch_tag(s, addr, &end));
 		break;
 	case MTAG_BY_FORK:
 		new_by_fork(s, page, addr);
@@ -393,7 +393,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
-		mtag_copy_end(s, vma->vm_mm, mtag_ksm_owner(s, page), mtag_follow_addr(vma, page),
+		mtag_cow_end(s, vma->vm_mm, mtag_ksm_owner(s, page), mtag_follow_addr(vma, page),
 			      caller);
 	if (anon) {
 		anon_removed(s, page, vma, nr, caller);
@@ -402,9 +402,9 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	if (caller == MTAG_BY_OTHER)
 		foreign(s);
 	if (caller == MTAG_BY_MIGRATE)
-		mtag_range_taken(s, vma, page, nr);
+		mtag_file_taken(s, vma, page, nr);
 	else
-		mtag_range_charge(s, vma, page, nr, -1);
+		mtag_file_charge(s, vma, page, nr, -1);
 }
 
 /**
@@ -428,9 +428,9 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 	if (caller == MTAG_BY_OTHER)
 		foreign(s);
 	if (caller == MTAG_BY_RESTORE)
-		mtag_range_restored(s, vma, page, nr);
+		mtag_file_restored(s, vma, page, nr);
 	else
-		mtag_range_charge(s, vma, page, nr, 1);
+		mtag_file_charge(s, vma, page, nr, 1);
 }
 
 /* folio_migrate_flags(to, from): neither is mapped */

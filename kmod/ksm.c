@@ -73,12 +73,15 @@ void mtag_ksm_copy(const struct page *to, const struct page *from)
  */
 static void strayed(const struct mm_struct *mm, struct page *page)
 {
+	const struct mtag_tree *tree;
+
 	if (!mtag_owner_get(page) ||
 	    (mtag_page_mapcount(page) == 1 && !folio_test_swapcache(page_folio(page))))
 		return;
-	if (mtag_stray_dirty(mm)) {
+	if (mtag_stray_concerns(mm, &tree)) {
+		mtag_space_dirty_tree(tree);
 		mtag_owner_change(page, MTAG_ID_UNTAGGED);
-		mtag_stray_dirty(mm);
+		mtag_space_dirty_tree(tree);
 	}
 }
 

@@ -101,7 +101,7 @@ MTAG_HOOK_FUNC(mtag_life_mm_gone)
 	tracked = mtag_space_find(mm);
 	rcu_read_unlock();
 	if (tracked) {
-		mtag_space_end(mm);
+		mtag_end_mm(mm);
 		mtag_zap_end();
 	}
 	mtag_stray_end(mm);

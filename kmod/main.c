@@ -71,7 +71,7 @@ static int track_everything(void)
 	return 0;
 }
 
-#define SPACES 5	/* index of the spaces in parts[] */
+#define SPACES 5	/* index of the spaces in parts[], whose tracking comes next */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);
@@ -82,6 +82,7 @@ static const struct {
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, mtag_access_exit },
 	{ mtag_space_init, mtag_space_exit },
+	{ mtag_track_init, mtag_track_exit },
 	{ mtag_later_init, mtag_later_exit },
 	{ mtag_selftest, NULL },
 	{ track_everything, NULL },

@@ -243,20 +243,6 @@ void mtag_migrate_shifted(struct mtag_space *s)
 /* ---- walks ---- */
 
 /**
- * mtag_migrate_check_begin() - a walk begins, which will find what is under migration still
- * @s:		space
- *
- * Context: build_lock and walk_lock.
- */
-void mtag_migrate_check_begin(struct mtag_space *s)
-{
-	struct rb_node *node;
-
-	for (node = rb_first(&s->migrations); node; node = rb_next(node))
-		bitmap_copy(mtag_note_of(node)->check, mtag_note_of(node)->pages, MTAG_NOTE_PAGES);
-}
-
-/**
  * mtag_migrate_seen() - a walk finds a page under migration
  * @s:		space
  * @addr:	where it will be mapped
@@ -297,38 +283,6 @@ bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned 
 		__clear_bit(mtag_note_place(e, addr), e->check);
 	mtag_notes_push(spare);
 	return e;
-}
-
-/* What was not found is forgotten, and released if @release. Context: walk_lock. */
-static struct mtag_note *check_end(struct mtag_space *s, bool release)
-{
-	struct mtag_note *e, *freed = NULL;
-	struct rb_node *node, *next;
-	unsigned long place;
-
-	for (node = rb_first(&s->migrations); node; node = next) {
-		next = rb_next(node);
-		e = mtag_note_of(node);
-		for_each_set_bit(place, e->check, MTAG_NOTE_PAGES) {
-			if (release)
-				mtag_note_release(s, e, place, &freed);
-			else
-				mtag_note_clear(s, e, place, &freed);
-		}
-	}
-	return freed;
-}
-
-/**
- * mtag_migrate_check_end() - what a walk has not found is not under migration any more
- * @s:		space
- * @release:	it is charged, and released now; else the accounts are without it already
- *
- * Context: build_lock and walk_lock.
- */
-void mtag_migrate_check_end(struct mtag_space *s, bool release)
-{
-	mtag_notes_push(check_end(s, release));
 }
 
 /* Have what walks need. Context: may sleep if @gfp may; no lock of the module but build_lock. */
@@ -396,41 +350,21 @@ void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 	if (!atomic_read(&s->moving))
 		return;
 	raw_spin_lock(&s->walk_lock);
-	mtag_migrate_check_begin(s);
+	mtag_note_check_begin(s);
 	raw_spin_unlock(&s->walk_lock);
 	while (next_note(s, &addr))
 		settle_note(s, mm, addr);
 	raw_spin_lock(&s->walk_lock);
-	mtag_migrate_check_end(s, true);
+	mtag_note_check_end(s, true);
 	raw_spin_unlock(&s->walk_lock);
 }
 
 /* ---- ends ---- */
 
-/**
- * mtag_migrate_forget() - nothing of a space is noted any more
- * @s:		space
- * @release:	it is charged, and has ended: all that is left was zapped
- *
- * Context: may sleep; no event of the space comes after this, or it is parked.
- */
-void mtag_migrate_forget(struct mtag_space *s, bool release)
-{
-	raw_spin_lock(&s->walk_lock);
-	mtag_migrate_check_begin(s);
-	mtag_migrate_check_end(s, release);
-	raw_spin_unlock(&s->walk_lock);
-}
-
 /* Context: no hook is in, and no space is left. */
 void mtag_migrate_exit(void)
 {
-	struct mtag_note *e;
-
 	cancel_delayed_work_sync(&expirer);
 	armed = false;
-	while ((e = mtag_note_pop())) {
-		kfree(e);
-		mtag_memory_uncharge(sizeof(*e));
-	}
+	mtag_notes_exit();
 }

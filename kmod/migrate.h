@@ -15,15 +15,12 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 void mtag_migrate_shifted(struct mtag_space *s);
 
 void mtag_migrate_prepare(gfp_t gfp);
-void mtag_migrate_check_begin(struct mtag_space *s);
 bool mtag_migrate_seen(struct mtag_space *s, unsigned long addr, u32 *tag);
 bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned long addr, u32 tag,
 			enum mtag_kind kind);
-void mtag_migrate_check_end(struct mtag_space *s, bool release);
 
 void mtag_migrate_expire(struct mtag_space *s);
 void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm);
-void mtag_migrate_forget(struct mtag_space *s, bool release);
 void mtag_migrate_exit(void);
 
 #endif /* MTAG_MIGRATE_H */

@@ -364,12 +364,13 @@ struct mtag_space *mtag_space_current(void);
 void mtag_space_unborn(struct mtag_space *s, int err);
 struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp);
 int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp);
-void mtag_space_end(struct mm_struct *mm);
-void mtag_space_reap(void);
+void mtag_end_mm(struct mm_struct *mm);
+void mtag_end_reap(void);
+bool mtag_space_is_deserted(struct mtag_space *s);
 bool mtag_space_unhash(struct mtag_space *s);
-void mtag_space_dissolve(struct mtag_space *s);
+void mtag_end_space(struct mtag_space *s);
 bool mtag_space_admit(void);
-void mtag_space_retire(void);
+void mtag_end_retire(void);
 /* A reference on the mm of a space unless it is exiting; mmput() it. */
 struct mm_struct *mtag_space_mmget(struct mtag_space *s);
 int mtag_space_charge_pin(struct mtag_space *s);
@@ -401,14 +402,16 @@ void mtag_space_dirty_tree(const struct mtag_tree *tree);
 void mtag_space_dirty_all(void);
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 int mtag_space_init(void);
-void mtag_space_flush(void);
+void mtag_end_flush(void);
 void mtag_space_open(bool admit);
 void mtag_space_exit(void);
 
 /* ---- track.c ---- */
 int mtag_track_start(struct mm_struct *mm);
 int mtag_track_stop(struct mm_struct *mm);
-void mtag_track_linger(void);
+int mtag_track_init(void);
+extern struct delayed_work mtag_end_linger_work;
+void mtag_end_linger(void);
 void mtag_track_close(void);
 void mtag_track_exit(void);
 

@@ -98,6 +98,17 @@ void mtag_notes_trim(void)
 	}
 }
 
+/* Context: nobody has a note any more. */
+void mtag_notes_exit(void)
+{
+	struct mtag_note *e;
+
+	while ((e = mtag_note_pop())) {
+		kfree(e);
+		mtag_memory_uncharge(sizeof(*e));
+	}
+}
+
 /* ---- the notes of a space; context of all: walk_lock ---- */
 
 bool mtag_note_less(struct rb_node *a, const struct rb_node *b)
@@ -297,4 +308,67 @@ struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsig
 		part->left++;
 	}
 	return part;
+}
+
+/* ---- walks ---- */
+
+/**
+ * mtag_note_check_begin() - a walk begins, which will find what is under migration still
+ * @s:		space
+ *
+ * Context: build_lock and walk_lock.
+ */
+void mtag_note_check_begin(struct mtag_space *s)
+{
+	struct rb_node *node;
+
+	for (node = rb_first(&s->migrations); node; node = rb_next(node))
+		bitmap_copy(mtag_note_of(node)->check, mtag_note_of(node)->pages, MTAG_NOTE_PAGES);
+}
+
+/* What was not found is forgotten, and released if @release. Context: walk_lock. */
+static struct mtag_note *unchecked(struct mtag_space *s, bool release)
+{
+	struct mtag_note *e, *freed = NULL;
+	struct rb_node *node, *next;
+	unsigned long place;
+
+	for (node = rb_first(&s->migrations); node; node = next) {
+		next = rb_next(node);
+		e = mtag_note_of(node);
+		for_each_set_bit(place, e->check, MTAG_NOTE_PAGES) {
+			if (release)
+				mtag_note_release(s, e, place, &freed);
+			else
+				mtag_note_clear(s, e, place, &freed);
+		}
+	}
+	return freed;
+}
+
+/**
+ * mtag_note_check_end() - what a walk has not found is not under migration any more
+ * @s:		space
+ * @release:	it is charged, and released now; else the accounts are without it already
+ *
+ * Context: build_lock and walk_lock.
+ */
+void mtag_note_check_end(struct mtag_space *s, bool release)
+{
+	mtag_notes_push(unchecked(s, release));
+}
+
+/**
+ * mtag_note_forget() - nothing of a space is noted any more
+ * @s:		space
+ * @release:	it is charged, and has ended: all that is left was zapped
+ *
+ * Context: may sleep; no event of the space comes after this, or it is parked.
+ */
+void mtag_note_forget(struct mtag_space *s, bool release)
+{
+	raw_spin_lock(&s->walk_lock);
+	mtag_note_check_begin(s);
+	mtag_note_check_end(s, release);
+	raw_spin_unlock(&s->walk_lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Notes of pages under migration; note.c. Only migrate.c needs them.
+ * Notes of pages under migration; note.c.
  */
 #ifndef MTAG_NOTE_H
 #define MTAG_NOTE_H
@@ -53,6 +53,7 @@ struct mtag_note *mtag_note_get(void);
 void mtag_notes_push(struct mtag_note *e);
 void mtag_notes_prepare(gfp_t gfp);
 void mtag_notes_trim(void);
+void mtag_notes_exit(void);
 
 /* The notes of a space; context of all: walk_lock. */
 bool mtag_note_less(struct rb_node *a, const struct rb_node *b);
@@ -69,5 +70,8 @@ void mtag_note_release_range(struct mtag_space *s, unsigned long addr, unsigned 
 			     struct mtag_note **freed);
 struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsigned long from,
 				unsigned long end);
+void mtag_note_check_begin(struct mtag_space *s);
+void mtag_note_check_end(struct mtag_space *s, bool release);
+void mtag_note_forget(struct mtag_space *s, bool release);
 
 #endif /* MTAG_NOTE_H */

@@ -7,9 +7,7 @@
  * An entry is tag + 1, with EXPLICIT; no entry means the base tag. Entries of
  * what was unmapped stay until they are mapped over or swept: no page is there.
  */
-#include <linux/hugetlb.h>
 #include <linux/maple_tree.h>
-#include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/xarray.h>
 #include "compat/compat.h"
@@ -75,137 +73,6 @@ bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, uns
 		return false;
 	*tag = entry_tag(s, entry);
 	return true;
-}
-
-/* As mtag_range_tag(), while pages may be on their way to another tag. */
-static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
-{
-	u32 tag = mtag_range_tag(s, addr, end);
-	struct mtag_walk *w;
-
-	if (!(READ_ONCE(s->slow) & MTAG_SLOW_WALK))
-		return tag;
-	raw_spin_lock(&s->walk_lock);
-	w = s->walk;
-	if (w && w->retag) {
-		*end = addr + PAGE_SIZE;
-		if (addr >= w->start && addr < w->cursor)
-			tag = w->tag;
-	}
-	raw_spin_unlock(&s->walk_lock);
-	return tag;
-}
-
-/*
- * Where @page of a file is mapped in @vma; false for pages that a driver put there, and whose place
- * cannot be told.
- */
-bool mtag_range_place(const struct vm_area_struct *vma, const struct page *page,
-		      unsigned long *addr)
-{
-	const struct folio *folio = page_folio((struct page *)page);
-
-	if (!vma->vm_file || READ_ONCE(folio->mapping) != vma->vm_file->f_mapping)
-		return false;
-	*addr = vma->vm_start +
-		((folio->index + (page - &folio->page) - vma->vm_pgoff) << PAGE_SHIFT);
-	return *addr >= vma->vm_start && *addr < vma->vm_end;
-}
-
-/**
- * mtag_range_addr() - where @page of a file is mapped in @vma
- * @vma:	mapping of a file, of shared memory or by a driver
- * @page:	head, tail or single
- *
- * Return: for pages that a driver put there, and whose place cannot be told,
- * the start of @vma; such a mapping is never merged with another.
- */
-unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct page *page)
-{
-	unsigned long addr;
-
-	return mtag_range_place(vma, page, &addr) ? addr : vma->vm_start;
-}
-
-/**
- * mtag_range_charge() - charge @nr pages of a file, or release them
- * @s:		space
- * @vma:	where they are mapped
- * @page:	the first of @nr
- * @nr:		pages
- * @sign:	1 or -1
- *
- * Context: page-table lock of the mapping.
- */
-void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
-		       const struct page *page, int nr, int sign)
-{
-	enum mtag_kind kind = mtag_file_kind(page);
-	unsigned long addr = mtag_range_addr(vma, page), end, last = addr + nr * PAGE_SIZE;
-	int pages;
-	u32 tag;
-
-	if (is_vm_hugetlb_page((struct vm_area_struct *)vma))
-		return;
-	for (; addr < last; addr += pages * PAGE_SIZE) {
-		tag = event_tag(s, addr, &end);
-		pages = (min(end, last) - addr) >> PAGE_SHIFT;
-		mtag_charge(s, tag, kind, sign * pages, addr);
-		if (sign > 0)
-			mtag_account_touch(s, tag, pages);
-	}
-}
-
-/**
- * mtag_range_taken() - migration takes pages of a file away
- * @s:		space
- * @vma:	where they are mapped
- * @page:	the first of @nr
- * @nr:		pages
- *
- * Context: page-table lock of the mapping.
- */
-void mtag_range_taken(struct mtag_space *s, const struct vm_area_struct *vma,
-		      const struct page *page, int nr)
-{
-	enum mtag_kind kind = mtag_file_kind(page);
-	unsigned long addr, end;
-	u32 tag;
-	int i;
-
-	if (!mtag_range_place(vma, page, &addr)) {
-		mtag_range_charge(s, vma, page, nr, -1);
-		return;
-	}
-	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
-		tag = event_tag(s, addr, &end);
-		if (!mtag_migrate_take(s, page + i, 1, addr, tag, kind))
-			mtag_charge(s, tag, kind, -1, addr);
-	}
-}
-
-/* They come back: charged still, perhaps to a tag that their range has no more. */
-void mtag_range_restored(struct mtag_space *s, const struct vm_area_struct *vma,
-			 const struct page *page, int nr)
-{
-	enum mtag_kind kind = mtag_file_kind(page);
-	unsigned long addr, end;
-	u32 tag, old;
-	int i;
-
-	if (!mtag_range_place(vma, page, &addr)) {
-		mtag_range_charge(s, vma, page, nr, 1);
-		return;
-	}
-	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
-		tag = event_tag(s, addr, &end);
-		if (!mtag_migrate_restore(s, addr, &old)) {
-			mtag_charge(s, tag, kind, 1, addr);
-		} else if (old != tag) {
-			mtag_charge(s, old, kind, -1, addr);
-			mtag_charge(s, tag, kind, 1, addr);
-		}
-	}
 }
 
 static unsigned int count_ranges(struct mtag_space *s)

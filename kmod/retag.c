@@ -63,7 +63,7 @@ static void retag_file(struct retagger *r, const struct mtag_pte *e, int i)
 	unsigned long addr, ignored;
 	u32 from;
 
-	if (!mtag_range_place(e->vma, e->page + i, &addr)) {
+	if (!mtag_file_place(e->vma, e->page + i, &addr)) {
 		addr = e->vma->vm_start;
 		/* All of them go to another tag at once, or none does. */
 		r->missed = true;

@@ -14,8 +14,6 @@
 #include "rmap.h"
 #include "walk.h"
 
-DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);
-
 /* The accounts' per-CPU counters of @tag, which has an account. */
 static __always_inline struct mtag_hot __percpu *
 hot(const struct mtag_accounts *acc, u32 tag)

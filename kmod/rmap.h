@@ -15,36 +15,10 @@
 #define MTAG_NO_ADDR	ULONG_MAX	/* an event whose address cannot be told */
 
 /**
- * struct mtag_copy - a copy-on-write between its two events
- * @task:	has just added …
- * @page:	… this page, until the original is removed; NULL: has been
- * @space:	of @page
- * @addr:	user address of @page
- * @tag:	what @page was charged to
- * @turn:	which of the copies on this CPU it is
- */
-struct mtag_copy {
-	struct task_struct *task;
-	const struct page *page;
-	struct mtag_space *space;
-	unsigned long addr;
-	u32 tag;
-	u32 turn;
-};
-
-/*
- * Between the two events only the page-table lock is held, which on PREEMPT_RT
- * lets other tasks run on this CPU, and copy, too.
- */
-#define MTAG_COPIES	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 8 : 1)
-
-/**
  * struct mtag_cpu - what a CPU remembers between events
  * @task:	whose current tag @word is …
  * @space:	… for pages of this space
  * @word:	&space->default_tag, or a word of the thread
- * @turn:	copies that have begun
- * @copies:	those that have not ended
  *
  * Used with preemption disabled.
  */
@@ -52,8 +26,6 @@ struct mtag_cpu {
 	struct task_struct *task;
 	struct mtag_space *space;
 	const u32 *word;
-	u32 turn;
-	struct mtag_copy copies[MTAG_COPIES];
 };
 
 DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
@@ -140,8 +112,8 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct page *page);
 
 /* copy.c */
-void mtag_copy_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag);
-void mtag_copy_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
+void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag);
+void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
 		   enum mtag_caller caller);
 
 /* collapse.c */
@@ -169,21 +141,21 @@ struct mm_struct *mtag_zap_mm(void);
 
 /* range.c; context: a page-table lock or mmap_lock of the space's mm */
 bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end);
-void mtag_range_charge(struct mtag_space *s, const struct vm_area_struct *vma,
+void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		       const struct page *page, int nr, int sign);
-void mtag_range_taken(struct mtag_space *s, const struct vm_area_struct *vma,
+void mtag_file_taken(struct mtag_space *s, const struct vm_area_struct *vma,
 		      const struct page *page, int nr);
-void mtag_range_restored(struct mtag_space *s, const struct vm_area_struct *vma,
+void mtag_file_restored(struct mtag_space *s, const struct vm_area_struct *vma,
 			 const struct page *page, int nr);
 void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag);
 void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 		     unsigned long len);
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp);
 void mtag_range_free(struct mtag_space *s);
-bool mtag_range_place(const struct vm_area_struct *vma, const struct page *page,
+bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
 		      unsigned long *addr);
 int mtag_range_reserve(struct mtag_space *s);
 int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag);
-unsigned long mtag_range_addr(const struct vm_area_struct *vma, const struct page *page);
+unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page *page);
 
 #endif /* MTAG_RMAP_H */

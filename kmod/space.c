@@ -10,6 +10,7 @@
 #include "compat/compat.h"
 #include "hook.h"
 #include "migrate.h"
+#include "note.h"
 #include "present.h"
 #include "rmap.h"
 #include "thread.h"
@@ -18,14 +19,10 @@
 struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 atomic_t mtag_space_generation;
 
-static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, the next three */
-static LIST_HEAD(dead_spaces);
+static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, the next two */
 static u64 last_serial;
 static bool admitting;	/* the hooks are in, and are to stay: spaces may be published */
 static struct kmem_cache *cache;
-
-static void end_work(struct work_struct *work);
-static DECLARE_WORK(ender, end_work);
 
 static struct hlist_head *bucket_of(const struct mm_struct *mm)
 {
@@ -37,7 +34,7 @@ static void space_free(struct work_struct *work)
 	struct mtag_space *s = container_of(to_rcu_work(work), struct mtag_space, free);
 
 	mtag_range_free(s);
-	mtag_migrate_forget(s, false);
+	mtag_note_forget(s, false);
 	/* One that could not be published has not been dissolved. */
 	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
@@ -370,86 +367,8 @@ bool mtag_space_unhash(struct mtag_space *s)
 	return hashed;
 }
 
-void mtag_space_retire(void)
-{
-	if (atomic_dec_and_test(&mtag_stat.tracked))
-		mtag_track_linger();
-}
-
-/* What is left of a space that is hashed no more. Context: may sleep. */
-void mtag_space_dissolve(struct mtag_space *s)
-{
-	mtag_tree_leave(s);
-	mtag_thread_end_space(s);
-	mtag_migrate_forget(s, false);
-	mmdrop(s->grabbed);
-	if (!mtag_space_parked(s))
-		mtag_space_retire();
-	mtag_space_put(s);
-}
-
-/* I5: when a space dies, every counter of it is 0. */
-static void check_ended(struct mtag_space *s)
-{
-	u64 left;
-
-	if (mtag_space_parked(s))
-		return;
-	mtag_migrate_forget(s, true);
-	left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
-	atomic64_inc(&mtag_stat.ended);
-	/*
-	 * One that was never counted may have what is left of an attempt. That one of a fork which
-	 * came to nothing was not counted, nobody can have missed.
-	 */
-	if (!READ_ONCE(s->dirty) || (s->live && !left))
-		atomic64_add(left, &mtag_stat.drift);
-	else if (!s->unborn)
-		atomic64_inc(&mtag_stat.dirty_ended);
-}
-
-static void end_work(struct work_struct *work)
-{
-	struct mtag_space *s;
-	unsigned long flags;
-	LIST_HEAD(dead);
-
-	raw_spin_lock_irqsave(&hash_lock, flags);
-	list_splice_init(&dead_spaces, &dead);
-	raw_spin_unlock_irqrestore(&hash_lock, flags);
-	while (!list_empty(&dead)) {
-		s = list_first_entry(&dead, struct mtag_space, dead);
-		list_del(&s->dead);
-		check_ended(s);
-		mtag_space_dissolve(s);
-		cond_resched();
-	}
-}
-
-/**
- * mtag_space_end() - all pages of @mm are gone, and nobody will run in it
- * @mm:		only compared; NULL: nothing is done
- *
- * Context: any.
- */
-void mtag_space_end(struct mm_struct *mm)
-{
-	struct mtag_space *s;
-	unsigned long flags;
-
-	rcu_read_lock();
-	s = mm ? mtag_space_find(mm) : NULL;
-	if (s && mtag_space_unhash(s)) {
-		raw_spin_lock_irqsave(&hash_lock, flags);
-		list_add_tail(&s->dead, &dead_spaces);
-		raw_spin_unlock_irqrestore(&hash_lock, flags);
-		queue_work(mtag_wq, &ender);
-	}
-	rcu_read_unlock();
-}
-
 /* Nobody runs in the mm of @s, nor ever will. */
-static bool is_deserted(struct mtag_space *s)
+bool mtag_space_is_deserted(struct mtag_space *s)
 {
 	unsigned long flags;
 	bool deserted;
@@ -461,36 +380,10 @@ static bool is_deserted(struct mtag_space *s)
 	return deserted;
 }
 
-/**
- * mtag_space_reap() - end the spaces whose end a hook may have missed
- *
- * One whose mm is going just now ends too early by this, as it may: the caller has found that
- * events were missed, and has made all spaces dirty.
- * Context: any but hard interrupts.
- */
-void mtag_space_reap(void)
-{
-	struct mtag_space *s;
-	int i;
-
-	rcu_read_lock();
-	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
-		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
-			if (is_deserted(s))
-				mtag_space_end(READ_ONCE(s->mm));
-	rcu_read_unlock();
-}
-
 int mtag_space_init(void)
 {
 	cache = KMEM_CACHE(mtag_space, SLAB_ACCOUNT);
 	return cache ? 0 : -ENOMEM;
-}
-
-/* Those that have ended are checked and gone. Context: may sleep. */
-void mtag_space_flush(void)
-{
-	flush_work(&ender);
 }
 
 /* From here on spaces may be published, or none is. Context: any. */
@@ -503,13 +396,8 @@ void mtag_space_open(bool admit)
 	raw_spin_unlock_irqrestore(&hash_lock, flags);
 }
 
-/* Context: after mtag_track_close(). */
+/* Context: after mtag_track_exit(). */
 void mtag_space_exit(void)
 {
-	mtag_track_exit();
-	/* The callbacks queue work, and the work must be done. */
-	rcu_barrier();
-	flush_workqueue(mtag_wq);
-	mtag_migrate_exit();
 	kmem_cache_destroy(cache);
 }

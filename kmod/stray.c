@@ -132,31 +132,30 @@ static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tr
 }
 
 /**
- * mtag_stray_dirty() - the owner of a page of a process changes
+ * mtag_stray_concerns() - the owner of a page of a process changes
  * @mm:		of the process, which is not tracked
+ * @tree:	filled, for mtag_space_dirty_tree(): whose spaces may have the page
  *
  * Context: any.
- * Return: false if nobody who is tracked can have the page. Otherwise those who may are dirty.
+ * Return: false if no tracked process can have the page.
  */
-bool mtag_stray_dirty(const struct mm_struct *mm)
+bool mtag_stray_concerns(const struct mm_struct *mm, const struct mtag_tree **tree)
 {
-	const struct mtag_tree *tree;
 	unsigned long flags;
 	bool is;
 
 	if (!any())
 		return false;
 	raw_spin_lock_irqsave(&strays_lock, flags);
-	is = relatives_of(mm, &tree);
+	is = relatives_of(mm, tree);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
-	if (is)
-		mtag_space_dirty_tree(tree);
 	return is;
 }
 
 /**
  * mtag_stray_untag_begin() - the pages of a process become untagged from here on
- * @u:		filled; mtag_stray_untag_end() is owed
+ * @u:		filled; mtag_stray_untag_end() is owed; if it concerns a tree the caller has
+ *		mtag_space_dirty_tree() now, and again before the end
  * @mm:		of the process
  *
  * If it is a stray its relatives must be counted anew. Those that end before that have some pages
@@ -175,8 +174,6 @@ void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm
 	if (u->concerns)
 		list_add(&u->node, &untaggings);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
-	if (u->concerns)
-		mtag_space_dirty_tree(u->tree);
 }
 
 /* They are. Context: any. */
@@ -186,7 +183,6 @@ void mtag_stray_untag_end(struct mtag_untagging *u)
 
 	if (!u->concerns)
 		return;
-	mtag_space_dirty_tree(u->tree);
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	list_del(&u->node);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);

@@ -26,7 +26,7 @@ struct mtag_untagging {
 void mtag_stray_add(struct mm_struct *mm, struct mtag_tree *tree);
 void mtag_stray_fork(const struct mm_struct *parent, struct mm_struct *child);
 void mtag_stray_end(struct mm_struct *mm);
-bool mtag_stray_dirty(const struct mm_struct *mm);
+bool mtag_stray_concerns(const struct mm_struct *mm, const struct mtag_tree **tree);
 void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm);
 void mtag_stray_untag_end(struct mtag_untagging *u);
 bool mtag_stray_untags(const struct mtag_tree *tree);

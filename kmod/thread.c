@@ -14,6 +14,8 @@
 #include "record.h"
 #include "thread.h"
 
+DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);
+
 static atomic_t forgotten;
 
 /*

@@ -8,6 +8,7 @@
 #include "compat/compat.h"
 #include "hook.h"
 #include "migrate.h"
+#include "note.h"
 #include "present.h"
 #include "rmap.h"
 #include "stray.h"
@@ -16,16 +17,6 @@
 
 /* Serializes putting the hooks in and out, and what the hooks are there for from now on. */
 static DEFINE_MUTEX(track_mutex);
-
-static void linger_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(linger, linger_work);
-
-/* Nothing is tracked now: look again in a while. Context: any but NMI. */
-void mtag_track_linger(void)
-{
-	if (!mtag_track_all)
-		mod_delayed_work(mtag_system_wq, &linger, msecs_to_jiffies(mtag_linger_ms));
-}
 
 /* Where hooks may miss something: look, though nobody reads. It ends with the hooks. */
 static void verify_work(struct work_struct *work);
@@ -113,7 +104,7 @@ static int __must_check hooks_lock(void)
 static void hooks_unlock(void)
 {
 	if (!atomic_read(&mtag_stat.tracked))
-		mtag_track_linger();
+		mtag_end_linger();
 	mutex_unlock(&track_mutex);
 }
 
@@ -148,8 +139,8 @@ static void park(struct mtag_space *s)
 	s->tree->parked = true;
 	mutex_unlock(&s->tree->build_lock);
 	mtag_thread_end_space(s);
-	mtag_migrate_forget(s, false);
-	mtag_space_retire();
+	mtag_note_forget(s, false);
+	mtag_end_retire();
 }
 
 /* Context: build_lock, which this unlocks. */
@@ -171,7 +162,7 @@ static void untrack(struct mtag_space *s)
 	if (hashed) {
 		/* Hooks let go of it by RCU. */
 		synchronize_rcu();
-		mtag_space_dissolve(s);
+		mtag_end_space(s);
 	}
 }
 
@@ -251,7 +242,7 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 		mutex_unlock(&s->tree->build_lock);
 	}
 	if (ret)
-		mtag_space_retire();
+		mtag_end_retire();
 	return ret;
 }
 
@@ -336,7 +327,7 @@ static void drop_all(void)
 		if (mtag_space_unhash(s)) {
 			mutex_lock(&s->tree->build_lock);
 			mutex_unlock(&s->tree->build_lock);
-			mtag_space_dissolve(s);
+			mtag_end_space(s);
 			/* The place in the bucket went with it: from the bucket's beginning. */
 			mtag_space_put(s);
 			s = NULL;
@@ -354,7 +345,7 @@ static void idle(void)
 	cancel_delayed_work_sync(&verifier);
 	drop_all();
 	mtag_hook_remove();
-	mtag_space_flush();
+	mtag_end_flush();
 	mtag_swap_exit();
 	mtag_ksm_exit();
 	mtag_thread_exit();
@@ -378,8 +369,18 @@ void mtag_track_close(void)
 	mutex_unlock(&track_mutex);
 }
 
-/* Who tried in vain while the module was going asked for it, too. Context: nobody tries now. */
+int mtag_track_init(void)
+{
+	INIT_DELAYED_WORK(&mtag_end_linger_work, linger_work);
+	return 0;
+}
+
+/* A task that tried in vain while the module was going asked for it, too. Context: nobody tries now. */
 void mtag_track_exit(void)
 {
-	cancel_delayed_work_sync(&linger);
+	cancel_delayed_work_sync(&mtag_end_linger_work);
+	/* The callbacks queue work, and the work must be done. */
+	rcu_barrier();
+	flush_workqueue(mtag_wq);
+	mtag_migrate_exit();
 }

@@ -56,6 +56,21 @@ static void wait_for_hooks(void)
 		synchronize_rcu();
 }
 
+/* A stray's relatives must be counted anew, and those that are counted meanwhile once more. */
+static void untag_begin(struct mtag_untagging *u, const struct mm_struct *mm)
+{
+	mtag_stray_untag_begin(u, mm);
+	if (u->concerns)
+		mtag_space_dirty_tree(u->tree);
+}
+
+static void untag_end(struct mtag_untagging *u)
+{
+	if (u->concerns)
+		mtag_space_dirty_tree(u->tree);
+	mtag_stray_untag_end(u);
+}
+
 static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_audit *audit)
 {
 	struct mtag_space *s = c->v.s;
@@ -74,7 +89,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 	}
 	mtag_migrate_shifted(s);
 	if (c->untag && c->fresh)
-		mtag_stray_untag_begin(&untagging, mm);
+		untag_begin(&untagging, mm);
 	mtag_count_mm(c, mm);
 	if (audit) {
 		memset(audit, 0, sizeof(*audit));
@@ -82,7 +97,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 	}
 	ret = mtag_count_end(c, audit);
 	if (c->untag && c->fresh)
-		mtag_stray_untag_end(&untagging);
+		untag_end(&untagging);
 	mmap_read_unlock(mm);
 	return ret;
 }
@@ -146,7 +161,7 @@ void mtag_walk_verify(void)
 		return;
 	mtag_space_lost(NULL, 1);
 	mtag_space_dirty_all();
-	mtag_space_reap();
+	mtag_end_reap();
 }
 
 /**

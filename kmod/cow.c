@@ -10,16 +10,54 @@
 #include "rmap.h"
 #include "walk.h"
 
+/**
+ * struct cow_note - a copy-on-write between its two events
+ * @task:	has just added …
+ * @page:	… this page, until the original is removed; NULL: has been
+ * @space:	of @page
+ * @addr:	user address of @page
+ * @tag:	what @page was charged to
+ * @turn:	which of the copies on this CPU it is
+ */
+struct cow_note {
+	struct task_struct *task;
+	const struct page *page;
+	struct mtag_space *space;
+	unsigned long addr;
+	u32 tag;
+	u32 turn;
+};
+
+/*
+ * Between the two events only the page-table lock is held, which on PREEMPT_RT
+ * lets other tasks run on this CPU, and copy, too.
+ */
+#define COPIES	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 8 : 1)
+
+/**
+ * struct cow_cpu - the copies of a CPU
+ * @turn:	copies that have begun
+ * @copies:	those that have not ended
+ *
+ * Used with preemption disabled.
+ */
+struct cow_cpu {
+	u32 turn;
+	struct cow_note copies[COPIES];
+};
+
+static DEFINE_PER_CPU(struct cow_cpu, cow_cpu);
+
 /*
  * Where the current task notes that it has begun a copy: where it did before; or
  * where a copy has ended; or the oldest, which will have been one of the zero
  * page: such a copy ends with no removal.
  */
-static struct mtag_copy *copy_note(struct mtag_cpu *cpu)
+static struct cow_note *note_begun(struct cow_cpu *cpu)
 {
-	struct mtag_copy *note = cpu->copies, *each;
+	struct cow_note *note = cpu->copies, *each;
 
-	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++) {
+	for (each = cpu->copies; each < cpu->copies + COPIES; each++) {
 		if (each->task == current) {
 			note = each;
 			break;
@@ -27,24 +65,24 @@ static struct mtag_copy *copy_note(struct mtag_cpu *cpu)
 		if (note->page && (!each->page || (s32)(each->turn - note->turn) < 0))
 			note = each;
 	}
-	if (MTAG_COPIES > 1)
+	if (COPIES > 1)
 		note->turn = cpu->turn++;
 	return note;
 }
 
 /* What the current task has begun on this CPU. */
-static struct mtag_copy *copy_noted(struct mtag_cpu *cpu)
+static struct cow_note *note_find(struct cow_cpu *cpu)
 {
-	struct mtag_copy *each;
+	struct cow_note *each;
 
-	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++)
+	for (each = cpu->copies; each < cpu->copies + COPIES; each++)
 		if (each->task == current && each->page)
 			return each;
 	return NULL;
 }
 
 /**
- * mtag_copy_begin() - a copy is mapped; the original, which tells the owner, is removed next
+ * mtag_cow_begin() - a copy is mapped; the original, which tells the owner, is removed next
  * @s:		space
  * @page:	the copy
  * @addr:	where it is mapped
@@ -52,15 +90,15 @@ static struct mtag_copy *copy_noted(struct mtag_cpu *cpu)
  *
  * Context: page-table lock.
  */
-void mtag_copy_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
+void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
 {
-	struct mtag_copy *note;
+	struct cow_note *note;
 
 	mtag_owner_set(page, tag);
 	mtag_charge_replacing(s, mtag_owner_get(page), addr);
 	mtag_account_touch(s, tag, 1);
 	mtag_cpu_hold();
-	note = copy_note(this_cpu_ptr(&mtag_cpu));
+	note = note_begun(this_cpu_ptr(&cow_cpu));
 	note->task = current;
 	note->page = page;
 	note->space = s;
@@ -79,10 +117,10 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 	/* Uprobes also remove without a copy: what was noted then is an older one's. */
 	bool noted = caller == MTAG_BY_COPY;
 	struct page *copy = NULL;
-	struct mtag_copy *note;
+	struct cow_note *note;
 
 	mtag_cpu_hold();
-	note = copy_noted(this_cpu_ptr(&mtag_cpu));
+	note = note_find(this_cpu_ptr(&cow_cpu));
 	/* Copying the zero page ends with no removal: it may be another page's. */
 	if (noted && note && note->space == s && (*addr == MTAG_NO_ADDR || *addr == note->addr)) {
 		copy = (struct page *)note->page;
@@ -101,7 +139,7 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 }
 
 /**
- * mtag_copy_end() - the original is removed: the copy belongs to whom it belonged
+ * mtag_cow_end() - the original is removed: the copy belongs to whom it belonged
  * @s:		space of @mm
  * @mm:		where both are mapped
  * @tag:	owner of the original
@@ -112,7 +150,7 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
  * page.
  * Context: page-table lock.
  */
-void mtag_copy_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
+void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
 		   enum mtag_caller caller)
 {
 	u32 copy_tag;
