@@ -37,33 +37,11 @@ static long no_wait4(pid_t pid, int __user *status, int options, struct rusage *
 DEFINE_STATIC_CALL(mtag_kernel_clone, no_clone);
 DEFINE_STATIC_CALL(mtag_kernel_wait4, no_wait4);
 
-/**
- * mtag_selftest_resolve() - find functions of the kernel
- * @names:	theirs
- * @at:		filled with their addresses
- * @nr:		how many
- *
- * Context, return: as mtag_resolve(); what is missing is said by name.
- */
-int mtag_selftest_resolve(const char *const names[], unsigned long at[], int nr)
-{
-	int i, ret;
-
-	for (i = 0; i < nr; i++) {
-		ret = mtag_resolve(names[i], &at[i]);
-		if (ret == -ENOENT)
-			pr_err("this kernel has no function %s\n", names[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 static int resolve(void)
 {
 	static const char *const names[] = { "kernel_clone", "kernel_wait4" };
 	unsigned long at[ARRAY_SIZE(names)];
-	int ret = mtag_selftest_resolve(names, at, ARRAY_SIZE(names)) ?: mtag_ways_resolve();
+	int ret = mtag_resolve_all(names, at, ARRAY_SIZE(names)) ?: mtag_ways_resolve();
 
 	if (!ret) {
 		static_call_update(mtag_kernel_clone, (void *)at[0]);
@@ -131,17 +109,6 @@ static int run_way(struct mtag_drive *d, int i)
 	return ret ?: expect_hits(way, before);
 }
 
-static u64 losses(void)
-{
-	return atomic64_read(&mtag_stat.lost) + atomic64_read(&mtag_stat.overflow);
-}
-
-/* Has a limit, or the want of memory, kept the module from tracking something since it began? */
-bool mtag_drive_limited(const struct mtag_drive *d)
-{
-	return losses() != d->losses;
-}
-
 /* The process. It does not return to its program: that ends by the signal. */
 static int driven(void *data)
 {
@@ -158,7 +125,7 @@ static int driven(void *data)
 		for (i = 0; mtag_ways[i].name && !d->ret; i++)
 			d->ret = run_way(d, i);
 		mtag_space_put(d->s);
-	} else if (!d->ret && !mtag_drive_limited(d)) {
+	} else if (!d->ret && !mtag_ways_limited(d)) {
 		pr_err("self-test: fork: the child is not tracked\n");
 		d->ret = -ENXIO;
 	}
@@ -217,10 +184,10 @@ static int drive(struct mtag_drive *d)
 	u64 before_exit[MTAG_WAY_HOOKS];
 
 	init_completion(&d->began);
-	d->losses = losses();
+	d->losses = mtag_ways_losses();
 	hits(&fork_way, d->before_fork);
 	hits(&exit_way, before_exit);
-	if (!fork_driven(d) || (!d->ret && mtag_drive_limited(d))) {
+	if (!fork_driven(d) || (!d->ret && mtag_ways_limited(d))) {
 		pr_notice("self-test: for want of memory or of a process not all hooks are tried\n");
 		return 0;
 	}

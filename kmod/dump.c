@@ -131,7 +131,7 @@ static int dump_next(struct dump *d)
 static int dump_single(struct dump *d, struct mtag_request *r)
 {
 	struct mtag_target t;
-	int err = mtag_netlink_target(&t, MTAG_ACCESS_READ, r);
+	int err = mtag_request_target(&t, MTAG_ACCESS_READ, r);
 
 	if (err)
 		return err;
@@ -139,7 +139,7 @@ static int dump_single(struct dump *d, struct mtag_request *r)
 	d->process = t.process;
 	d->space = mtag_space_get(t.space);
 	mtag_access_put(&t);
-	return mtag_netlink_explain(&r->extack, dump_read(d) ?: -ESRCH);
+	return mtag_message_explain(&r->extack, dump_read(d) ?: -ESRCH);
 }
 
 static int put_row(struct sk_buff *skb, const struct mtag_row *row)
@@ -165,7 +165,7 @@ static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct du
 	u32 first = d->tag;
 	struct mtag_row row;
 
-	if (mtag_netlink_put_process(skb, &d->process) || mtag_netlink_put_health(skb, d->report))
+	if (mtag_message_put_process(skb, &d->process) || mtag_message_put_health(skb, d->report))
 		goto cancel;
 	for (; d->tag < d->report->nr_tags; d->tag++) {
 		if (mtag_report_row(d->report, d->tag, &row) && put_row(skb, &row))
@@ -182,7 +182,7 @@ cancel:
 
 static int dump_sums(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
 {
-	if (mtag_netlink_put_sums(skb, &d->process, d->report)) {
+	if (mtag_message_put_sums(skb, &d->process, d->report)) {
 		genlmsg_cancel(skb, hdr);
 		return 0;
 	}
@@ -203,8 +203,8 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_p
 	/* Never 0, which would mean that nobody looks. */
 	cb->seq = atomic_read(&mtag_space_generation) | 1U << 31;
 	while (more > 0) {
-		hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				  &mtag_family, NLM_F_MULTI, cmd);
+		hdr = mtag_message_begin(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+					 NLM_F_MULTI, cmd);
 		if (!hdr)
 			break;
 		if (!d->single)
@@ -214,7 +214,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_p
 		more = dump_next(d);
 	}
 	if (more < 0)
-		return mtag_netlink_explain(cb->extack, more);
+		return mtag_message_explain(cb->extack, more);
 	return more && !skb->len ? -EMSGSIZE : skb->len;
 }
 
@@ -255,7 +255,7 @@ static int dump_begin(struct mtag_request *r,
 	int err = 0;
 
 	if (!d)
-		return mtag_netlink_explain(&r->extack, -ENOMEM);
+		return mtag_message_explain(&r->extack, -ENOMEM);
 	d->running = &running;
 	if (r->pid) {
 		err = min(dump_single(d, r), 0);

@@ -92,6 +92,7 @@ int mtag_resolve(const char *name, unsigned long *addr);
 int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
 		       unsigned long *end);
 void mtag_resolve_end(void);
+int mtag_resolve_all(const char *const names[], unsigned long at[], int nr);
 /* A compiler changes what a function takes, or leaves only part of it to be called. */
 #define MTAG_SUFFIXES "", ".isra.0", ".constprop.0", ".part.0"
 

@@ -12,6 +12,7 @@
 #include "hook.h"
 #include "later.h"
 #include "mtag.h"
+#include "tell.h"
 #include "present.h"
 #include "rmap.h"
 #include "stray.h"
@@ -118,7 +119,7 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave)
 	rcu_read_lock();
 	s = mtag_space_find(mm);
 	if (s && !mtag_space_parked(s))
-		mtag_notify_event("exit", current->group_leader);
+		mtag_tell("exit", current->group_leader);
 	rcu_read_unlock();
 }
 

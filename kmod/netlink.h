@@ -12,8 +12,6 @@
 
 enum { MTAG_NETLINK_EVENTS };	/* groups */
 
-extern struct genl_family mtag_family;
-
 /* ---- request.c ---- */
 
 struct mtag_request;
@@ -46,12 +44,20 @@ struct mtag_request {
 int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
 		 mtag_request_t *run);
 
-/* ---- netlink.c ---- */
-int mtag_netlink_explain(struct netlink_ext_ack *extack, int err);
-int mtag_netlink_target(struct mtag_target *t, enum mtag_access access, struct mtag_request *r);
-int mtag_netlink_put_process(struct sk_buff *skb, const struct mtag_process *p);
-int mtag_netlink_put_health(struct sk_buff *skb, const struct mtag_report *r);
-int mtag_netlink_put_sums(struct sk_buff *skb, const struct mtag_process *p,
+/* ---- message.c ---- */
+void mtag_message_init(const struct genl_family *f);
+void *mtag_message_begin(struct sk_buff *skb, u32 portid, u32 seq, int flags, u8 cmd);
+bool mtag_message_has_listeners(void);
+void mtag_message_multicast(struct sk_buff *skb);
+void mtag_message_missed(void);
+int mtag_message_put_u64(struct sk_buff *skb, int type, u64 value);
+int mtag_message_put_pages(struct sk_buff *skb, int type, u64 pages);
+int mtag_message_explain(struct netlink_ext_ack *extack, int err);
+int mtag_request_process(struct mtag_target *t, enum mtag_access access, struct mtag_request *r);
+int mtag_request_target(struct mtag_target *t, enum mtag_access access, struct mtag_request *r);
+int mtag_message_put_process(struct sk_buff *skb, const struct mtag_process *p);
+int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r);
+int mtag_message_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r);
 
 /* ---- dump.c ---- */

@@ -10,6 +10,7 @@
 #include "hook.h"
 #include "netlink.h"
 #include "present.h"
+#include "tell.h"
 
 /**
  * struct event - on its way to the listeners
@@ -29,40 +30,29 @@ struct event {
 static LLIST_HEAD(events);
 static atomic_t waiting;	/* in the list */
 static bool missed;	/* an event that there was no memory for, or too many before it */
-static bool open;
 
 static int event_put(struct sk_buff *skb, const struct event *e)
 {
-	void *hdr = genlmsg_put(skb, 0, 0, &mtag_family, 0, MTAG_CMD_EVENT);
+	void *hdr = mtag_message_begin(skb, 0, 0, 0, MTAG_CMD_EVENT);
 
 	if (!hdr || nla_put_string(skb, MTAG_A_EVENT_KIND, e->kind) ||
-	    mtag_netlink_put_process(skb, &e->process))
+	    mtag_message_put_process(skb, &e->process))
 		return -EMSGSIZE;
 	genlmsg_end(skb, hdr);
 	return 0;
 }
 
-/* Tells listeners that they missed something: ENOBUFS at their next read. */
-static void events_missed(void)
-{
-	genl_set_err(&mtag_family, &init_net, 0, MTAG_NETLINK_EVENTS, -ENOBUFS);
-}
-
-/*
- * Only the first network namespace: in another one, joining needs CAP_SYS_ADMIN
- * in no more than the user namespace that made it.
- */
 static void event_send(const struct event *e)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 
 	if (!skb) {
-		events_missed();
+		mtag_message_missed();
 	} else if (event_put(skb, e)) {
 		nlmsg_free(skb);
-		events_missed();
+		mtag_message_missed();
 	} else {
-		genlmsg_multicast(&mtag_family, skb, 0, MTAG_NETLINK_EVENTS, GFP_KERNEL);
+		mtag_message_multicast(skb);
 	}
 }
 
@@ -95,25 +85,18 @@ static void events_send(struct work_struct *work)
 		cond_resched();
 	}
 	if (xchg(&missed, false))
-		events_missed();
+		mtag_message_missed();
 }
 
 /* Not on a processor's own queue: thousands of events would hold up others' works there. */
 static DECLARE_WORK(events_work, events_send);
 
-/**
- * mtag_notify_event() - tell the listeners, if there are any
- * @kind:	a string literal: "track", "untrack", "exit", "overflow"
- * @leader:	a task of the process; its pid is told as in the first namespace
- *
- * Context: process context, atomic or not; not in a page hook.
- */
-void mtag_notify_event(const char *kind, struct task_struct *leader)
+/* Tells the listeners, if there are any; see mtag_tell(). The pid is that of the first namespace. */
+static void notify(const char *kind, struct task_struct *leader)
 {
 	struct event *e;
 
-	/* Before its registration the family's groups are another's. */
-	if (!READ_ONCE(open) || !genl_has_listeners(&mtag_family, &init_net, MTAG_NETLINK_EVENTS))
+	if (!mtag_message_has_listeners())
 		return;
 	e = event_alloc();
 	if (!e) {
@@ -127,14 +110,15 @@ void mtag_notify_event(const char *kind, struct task_struct *leader)
 		queue_work(mtag_system_wq, &events_work);
 }
 
+/* Context: the family is registered: before that its groups are another's. */
 void mtag_notify_open(void)
 {
-	WRITE_ONCE(open, true);
+	mtag_tell_to(notify);
 }
 
 /* Context: may sleep; no hook is in. */
 void mtag_notify_flush(void)
 {
-	WRITE_ONCE(open, false);
+	mtag_tell_to(NULL);
 	flush_work(&events_work);
 }

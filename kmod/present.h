@@ -79,7 +79,6 @@ int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters);
 /* ---- netlink.c, notify.c, debugfs.c, chardev.c ---- */
 int mtag_netlink_init(void);
 void mtag_netlink_exit(void);
-void mtag_notify_event(const char *kind, struct task_struct *leader);
 int mtag_debugfs_init(void);
 void mtag_debugfs_exit(void);
 int mtag_chardev_init(void);

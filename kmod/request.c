@@ -161,3 +161,29 @@ int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct n
 		request_free(r);
 	return err ?: -EINTR;
 }
+
+/* Fills @t, to be given back with mtag_access_put(), or says why not. */
+int mtag_request_process(struct mtag_target *t, enum mtag_access access, struct mtag_request *r)
+{
+	int err;
+
+	if (!r->pid) {
+		NL_SET_ERR_ATTR_MISS(&r->extack, NULL, MTAG_A_PROC_PID);
+		NL_SET_ERR_MSG(&r->extack, "which process? proc-pid is missing");
+		return -EINVAL;
+	}
+	err = mtag_access_get(t, nla_get_u32(r->pid), access, r->opener);
+	return mtag_message_explain(&r->extack, err);
+}
+
+/* The same, for a process that has to be tracked. */
+int mtag_request_target(struct mtag_target *t, enum mtag_access access, struct mtag_request *r)
+{
+	int err = mtag_request_process(t, access, r);
+
+	if (!err && !t->space) {
+		mtag_access_put(t);
+		err = mtag_message_explain(&r->extack, -ENOENT);
+	}
+	return err;
+}

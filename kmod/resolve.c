@@ -99,3 +99,25 @@ int mtag_resolve_range(const char *name, const char *suffix, unsigned long *star
 	*end = function_end(*start);
 	return *end ? 0 : -ENOENT;
 }
+
+/**
+ * mtag_resolve_all() - find functions of the kernel
+ * @names:	theirs
+ * @at:		filled with their addresses
+ * @nr:		how many
+ *
+ * Context, return: as mtag_resolve(); what is missing is said by name.
+ */
+int mtag_resolve_all(const char *const names[], unsigned long at[], int nr)
+{
+	int i, ret;
+
+	for (i = 0; i < nr; i++) {
+		ret = mtag_resolve(names[i], &at[i]);
+		if (ret == -ENOENT)
+			pr_err("this kernel has no function %s\n", names[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}

@@ -18,24 +18,6 @@
 #define PAGES		8
 #define ATTEMPTS	5
 
-/* Pages of @kind that are counted in @s, whoever owns them. */
-s64 mtag_selftest_count(struct mtag_space *s, enum mtag_kind kind)
-{
-	struct mtag_accounts *acc;
-	struct mtag_sum sum;
-	unsigned int tag;
-	s64 pages = 0;
-
-	rcu_read_lock();
-	acc = rcu_dereference(s->accounts);
-	for (tag = 0; tag < acc->nr_tags; tag++) {
-		mtag_account_fold(acc, tag, &sum);
-		pages += sum.nr[kind];
-	}
-	rcu_read_unlock();
-	return pages;
-}
-
 /* A byte of each page is written or read. */
 static int touch(unsigned long addr, bool write)
 {
@@ -53,16 +35,16 @@ static int touch(unsigned long addr, bool write)
 static int try(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64 *up, s64 *down)
 {
 	unsigned long len = PAGES * PAGE_SIZE, addr;
-	s64 before = mtag_selftest_count(s, kind);
+	s64 before = mtag_account_total(s, kind);
 	int ret;
 
 	addr = vm_mmap(file, 0, len, PROT_READ | (file ? 0 : PROT_WRITE), MAP_PRIVATE, 0);
 	if (IS_ERR_VALUE(addr))
 		return addr;
 	ret = touch(addr, !file);
-	*up = mtag_selftest_count(s, kind) - before;
+	*up = mtag_account_total(s, kind) - before;
 	vm_munmap(addr, len);
-	*down = mtag_selftest_count(s, kind) - before;
+	*down = mtag_account_total(s, kind) - before;
 	return ret;
 }
 

@@ -11,11 +11,9 @@
 
 /* selftest.c */
 int mtag_selftest(void);
-s64 mtag_selftest_count(struct mtag_space *s, enum mtag_kind kind);
 
 /* drive.c */
 int mtag_selftest_drive(void);
-int mtag_selftest_resolve(const char *const names[], unsigned long at[], int nr);
 
 #define MTAG_WAY_HOOKS	4	/* at most, of one way */
 
@@ -46,7 +44,8 @@ struct mtag_drive {
 	unsigned long missing;
 };
 
-bool mtag_drive_limited(const struct mtag_drive *d);
+u64 mtag_ways_losses(void);
+bool mtag_ways_limited(const struct mtag_drive *d);
 
 #define MTAG_WAY_MISSING	1
 

@@ -12,6 +12,7 @@
 #include "present.h"
 #include "rmap.h"
 #include "stray.h"
+#include "tell.h"
 #include "thread.h"
 #include "walk.h"
 
@@ -253,7 +254,7 @@ static void tell(const char *kind, struct mm_struct *mm)
 	rcu_read_lock();
 	task = rcu_dereference(mm->owner);
 	if (task)
-		mtag_notify_event(kind, task);
+		mtag_tell(kind, task);
 	rcu_read_unlock();
 }
 

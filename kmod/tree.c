@@ -9,6 +9,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "mtag.h"
+#include "tell.h"
 #include "present.h"
 #include "stray.h"
 
@@ -365,7 +366,7 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 	    !fatal_signal_pending(current)) {
 		atomic64_inc(&s->overflow);
 		atomic64_inc(&mtag_stat.overflow);
-		mtag_notify_event("overflow", current->group_leader);
+		mtag_tell("overflow", current->group_leader);
 	}
 	return ret;
 }

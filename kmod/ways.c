@@ -54,7 +54,7 @@ int mtag_ways_resolve(void)
 		"__x64_sys_shmdt", "kernel_execve",
 	};
 	unsigned long at[ARRAY_SIZE(names)];
-	int ret = mtag_selftest_resolve(names, at, ARRAY_SIZE(names));
+	int ret = mtag_resolve_all(names, at, ARRAY_SIZE(names));
 
 	if (ret)
 		return ret;
@@ -103,7 +103,7 @@ static unsigned long map_touched(unsigned long len)
 
 static s64 pages(struct mtag_drive *d, enum mtag_kind kind)
 {
-	return mtag_selftest_count(d->s, kind);
+	return mtag_account_total(d->s, kind);
 }
 
 /* The count of a kind is what it must be. */
@@ -301,10 +301,23 @@ static int by_exec(struct mtag_drive *d)
 		mtag_space_put(s);
 		return 0;
 	}
-	if (mtag_drive_limited(d))
+	if (mtag_ways_limited(d))
 		return NOT_HERE;
 	pr_err("self-test: exec: the new program is not tracked\n");
 	return -ENXIO;
+}
+
+/* ---- limits ---- */
+
+u64 mtag_ways_losses(void)
+{
+	return atomic64_read(&mtag_stat.lost) + atomic64_read(&mtag_stat.overflow);
+}
+
+/* Has a limit, or the want of memory, kept the module from tracking something since it began? */
+bool mtag_ways_limited(const struct mtag_drive *d)
+{
+	return mtag_ways_losses() != d->losses;
 }
 
 /* ---- what is driven, in this order, and which hooks must have seen it ---- */

@@ -59,9 +59,4 @@ MTAG_HOOK_FUNC(mtag_folio_remove_pud)
 		       PUD_NR, parent_ip);
 }
 
-long mtag_compat_rss(struct mm_struct *mm, int member)
-{
-	return percpu_counter_sum(&mm->rss_stat[member]);
-}
-
 #endif

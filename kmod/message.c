@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What netlink messages are made of.
+ */
+#include "netlink.h"
+
+/* Of those that are sent; the ops of the family answer by this file, so it must not name them. */
+static const struct genl_family *family;
+
+/* @f is what messages belong to from here on, and is registered next. */
+void mtag_message_init(const struct genl_family *f)
+{
+	family = f;
+}
+
+/* The header of a message in @skb; NULL if there is no room. */
+void *mtag_message_begin(struct sk_buff *skb, u32 portid, u32 seq, int flags, u8 cmd)
+{
+	return genlmsg_put(skb, portid, seq, family, flags, cmd);
+}
+
+/* ---- events: in the first network namespace only ---- */
+
+/* In another one joining needs CAP_SYS_ADMIN in no more than the user namespace that made it. */
+bool mtag_message_has_listeners(void)
+{
+	return genl_has_listeners(family, &init_net, MTAG_NETLINK_EVENTS);
+}
+
+void mtag_message_multicast(struct sk_buff *skb)
+{
+	genlmsg_multicast(family, skb, 0, MTAG_NETLINK_EVENTS, GFP_KERNEL);
+}
+
+/* Tells listeners that they missed something: ENOBUFS at their next read. */
+void mtag_message_missed(void)
+{
+	genl_set_err(family, &init_net, 0, MTAG_NETLINK_EVENTS, -ENOBUFS);
+}
+
+/* ---- errors ---- */
+
+/* Says in words why a request ended with @err, which it returns. */
+int mtag_message_explain(struct netlink_ext_ack *extack, int err)
+{
+	switch (err) {
+	case -EINVAL:
+		NL_SET_ERR_MSG(extack, "a kernel thread has no memory of its own");
+		break;
+	case -EACCES:
+		NL_SET_ERR_MSG(extack, "reading this process needs ptrace read access to it");
+		break;
+	case -EPERM:
+		NL_SET_ERR_MSG(extack, "this needs CAP_SYS_PTRACE over the process");
+		break;
+	case -ESRCH:
+		NL_SET_ERR_MSG(extack, "no such process");
+		break;
+	case -ENOENT:
+		NL_SET_ERR_MSG(extack, "this process is not tracked");
+		break;
+	case -ENOSPC:
+		NL_SET_ERR_MSG(extack, "too many processes are tracked (max_processes)");
+		break;
+	case -ENOMEM:
+		NL_SET_ERR_MSG(extack, "out of memory, or of what mtag may use (max_memory_kb)");
+		break;
+	case -EAGAIN:
+		NL_SET_ERR_MSG(extack, "the process is too busy to be counted; try again");
+		break;
+	case -EINTR:
+		NL_SET_ERR_MSG(extack, "interrupted");
+		break;
+	default:
+		if (err < 0)
+			NL_SET_ERR_MSG(extack, "it failed; the kernel's log may tell more");
+	}
+	return err;
+}
+
+/* ---- attributes ---- */
+
+int mtag_message_put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put_u64_64bit(skb, type, value, MTAG_A_PAD);
+}
+
+int mtag_message_put_pages(struct sk_buff *skb, int type, u64 pages)
+{
+	return mtag_message_put_u64(skb, type, pages << PAGE_SHIFT);
+}
+
+int mtag_message_put_process(struct sk_buff *skb, const struct mtag_process *p)
+{
+	return nla_put_u32(skb, MTAG_A_PROC_PID, p->pid) ||
+	       nla_put_string(skb, MTAG_A_PROC_COMM, p->comm) ? -EMSGSIZE : 0;
+}
+
+/* What a reader should know beside the numbers. */
+int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r)
+{
+	return mtag_message_put_u64(skb, MTAG_A_PROC_LOST, r->lost) ||
+	       mtag_message_put_u64(skb, MTAG_A_PROC_OVERFLOW, r->overflow) ||
+	       mtag_message_put_u64(skb, MTAG_A_PROC_REPAIRS, r->repairs) ? -EMSGSIZE : 0;
+}
+
+int mtag_message_put_sums(struct sk_buff *skb, const struct mtag_process *p,
+			  const struct mtag_report *r)
+{
+	const s64 *nr = r->total.nr;
+
+	if (mtag_message_put_process(skb, p) ||
+	    nla_put_u32(skb, MTAG_A_PROC_TAGS, r->nr_tags) ||
+	    mtag_message_put_pages(skb, MTAG_A_PROC_ANON, nr[MTAG_ANON]) ||
+	    mtag_message_put_pages(skb, MTAG_A_PROC_FILE, nr[MTAG_FILE]) ||
+	    mtag_message_put_pages(skb, MTAG_A_PROC_SHMEM, nr[MTAG_SHMEM]) ||
+	    mtag_message_put_pages(skb, MTAG_A_PROC_SWAP, nr[MTAG_SWAP]) ||
+	    mtag_message_put_u64(skb, MTAG_A_PROC_VIRT, r->total_virt) ||
+	    mtag_message_put_health(skb, r))
+		return -EMSGSIZE;
+	return 0;
+}
