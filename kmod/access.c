@@ -15,9 +15,12 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/user_namespace.h>
+#include "access.h"
 #include "compat/compat.h"
-#include "hook.h"
-#include "present.h"
+#include "mtag.h"
+#include "resolve.h"
+#include "space.h"
+#include "state.h"
 
 typedef bool may_access_t(struct task_struct *task, unsigned int mode);
 

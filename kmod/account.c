@@ -5,7 +5,10 @@
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "account.h"
+#include "memory.h"
 #include "mtag.h"
+#include "state.h"
 
 #define RESET_BATCH	256U	/* tags between two chances to schedule */
 

@@ -6,8 +6,9 @@
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/sort.h>
-#include "hook.h"
+#include "caller.h"
 #include "mtag.h"
+#include "resolve.h"
 
 #define RANGES_MAX	128
 

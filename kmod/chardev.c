@@ -6,11 +6,21 @@
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include "present.h"
+#include "account.h"
+#include "chardev.h"
+#include "mtag.h"
+#include "report.h"
+#include "retag.h"
+#include "space.h"
+#include "state.h"
+#include "thread.h"
+#include "track.h"
+#include "tree.h"
 
 union arg {
 	struct mtag_ioc_attach attach;

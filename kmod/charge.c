@@ -3,8 +3,10 @@
  * Charges: pages come to the account of a tag and leave it. While a walk or a fork goes through the
  * space they also change what the walk has counted.
  */
-#include "rmap.h"
-#include "walk.h"
+#include "account.h"
+#include "charge.h"
+#include "mtag.h"
+#include "state.h"
 
 /* The page event of a space that a walk or a fork goes through. */
 static void charge_walked(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,

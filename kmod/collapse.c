@@ -7,9 +7,16 @@
  * held for writing, so one buffer a space is enough.
  */
 #include <linux/slab.h>
+#include "account.h"
+#include "charge.h"
+#include "collapse.h"
 #include "compat/compat.h"
+#include "mtag.h"
 #include "owner.h"
-#include "rmap.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
+#include "table.h"
 
 /**
  * struct mtag_collapse - owners noted between removal and addition

@@ -4,12 +4,19 @@
  * they become, or are compared with.
  */
 #include <linux/slab.h>
+#include "account.h"
 #include "compat/compat.h"
 #include "count.h"
+#include "file.h"
+#include "ksm.h"
 #include "migrate.h"
+#include "mtag.h"
 #include "note.h"
 #include "owner.h"
-#include "rmap.h"
+#include "range.h"
+#include "state.h"
+#include "swap.h"
+#include "visit.h"
 
 static void count_add(struct mtag_counter *c, u32 tag, enum mtag_kind kind, int pages)
 {

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a walk counts into.
+ * What a walk counts into; count.c.
  */
 #ifndef MTAG_COUNT_H
 #define MTAG_COUNT_H
 
-#include "walk.h"
+#include "charge.h"
+#include "visit.h"
+
+/* What a walk found; pages. */
+struct mtag_audit {
+	u64 kernel;	/* RSS by the kernel's own counters */
+	u64 walked;	/* present in the page tables */
+	u64 accounted;	/* sum over tags of anon, file and shmem */
+	u64 drift;	/* sum over tags and kinds, swap included, of |counted - walked| */
+	u64 migrating;	/* migration entries */
+};
 
 /* Tags at a time: under walk_lock events wait, and nobody else runs on this CPU. */
 #define MTAG_COUNT_BATCH 64U

@@ -5,10 +5,15 @@
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include "hook.h"
+#include "account.h"
+#include "caller.h"
+#include "charge.h"
+#include "cow.h"
+#include "mtag.h"
 #include "owner.h"
-#include "rmap.h"
-#include "walk.h"
+#include "state.h"
+#include "thread.h"
+#include "visit.h"
 
 /**
  * struct cow_note - a copy-on-write between its two events

@@ -10,8 +10,13 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string_helpers.h>
+#include "access.h"
+#include "debugfs.h"
 #include "hook.h"
-#include "present.h"
+#include "mtag.h"
+#include "report.h"
+#include "space.h"
+#include "state.h"
 
 /* The tags of a report, linked as a tree; 0, which is nobody's child, means none. */
 struct links {

@@ -19,8 +19,16 @@
 #include <linux/static_call.h>
 #include <uapi/linux/wait.h>
 #include "compat/compat.h"
+#include "drive.h"
+#include "end.h"
+#include "fork.h"
 #include "hook.h"
-#include "selftest.h"
+#include "life.h"
+#include "mtag.h"
+#include "resolve.h"
+#include "space.h"
+#include "stat.h"
+#include "ways.h"
 
 #define ATTEMPTS	5
 

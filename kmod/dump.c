@@ -9,8 +9,14 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <net/sock.h>
-#include "netlink.h"
-#include "present.h"
+#include "access.h"
+#include "dump.h"
+#include "message.h"
+#include "mtag.h"
+#include "report.h"
+#include "request.h"
+#include "space.h"
+#include "state.h"
 
 /**
  * struct dump - a dump under way, from its first message to its last

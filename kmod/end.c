@@ -3,11 +3,16 @@
  * The ends of spaces: their counters are checked, and what is kept for them goes.
  */
 #include <linux/sched/mm.h>
+#include "account.h"
 #include "compat/compat.h"
-#include "migrate.h"
+#include "end.h"
+#include "mtag.h"
 #include "note.h"
-#include "rmap.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
 #include "thread.h"
+#include "tree.h"
 
 static DEFINE_RAW_SPINLOCK(dead_lock);	/* dead_spaces */
 static LIST_HEAD(dead_spaces);

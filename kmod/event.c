@@ -9,12 +9,18 @@
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <asm/syscall.h>
+#include "account.h"
+#include "caller.h"
 #include "compat/compat.h"
-#include "hook.h"
+#include "event.h"
 #include "later.h"
 #include "migrate.h"
 #include "mtag.h"
-#include "rmap.h"
+#include "range.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
+#include "table.h"
 #include "thread.h"
 
 /* SysV shared memory is a file "SYSV…" of the kernel's own mount. */

@@ -4,11 +4,13 @@
  */
 #include <linux/hugetlb.h>
 #include <linux/pagemap.h>
-#include "compat/compat.h"
+#include "account.h"
+#include "charge.h"
+#include "file.h"
 #include "migrate.h"
-#include "note.h"
-#include "rmap.h"
-#include "walk.h"
+#include "mtag.h"
+#include "range.h"
+#include "state.h"
 
 /* As mtag_range_tag(), while pages may be on their way to another tag. */
 static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)

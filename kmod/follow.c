@@ -5,12 +5,25 @@
  */
 #include <linux/hugetlb.h>
 #include <linux/page-flags.h>
+#include "account.h"
+#include "caller.h"
+#include "charge.h"
+#include "collapse.h"
 #include "compat/compat.h"
+#include "cow.h"
+#include "file.h"
+#include "follow.h"
+#include "ksm.h"
 #include "migrate.h"
+#include "mtag.h"
 #include "owner.h"
-#include "rmap.h"
+#include "range.h"
+#include "stat.h"
+#include "state.h"
+#include "swap.h"
+#include "table.h"
 #include "thread.h"
-#include "walk.h"
+#include "visit.h"
 
 /**
  * mtag_follow_addr() - where @page, which is anonymous, is mapped in @vma

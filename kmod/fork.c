@@ -4,14 +4,22 @@
  * has what its parent has.
  */
 #include <linux/slab.h>
+#include "account.h"
 #include "compat/compat.h"
 #include "count.h"
-#include "hook.h"
+#include "fork.h"
 #include "migrate.h"
-#include "present.h"
-#include "rmap.h"
+#include "mtag.h"
+#include "range.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
 #include "stray.h"
+#include "table.h"
 #include "thread.h"
+#include "tree.h"
+#include "visit.h"
+#include "walk.h"
 
 /* Nothing of the parent's anonymous memory is kept from the child. */
 static bool all_copied(struct mm_struct *mm)

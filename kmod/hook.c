@@ -13,6 +13,9 @@
 #include "compat/compat.h"
 #include "hook.h"
 #include "mtag.h"
+#include "sleep.h"
+#include "stat.h"
+#include "table.h"
 
 #define HOOKS_MAX	48
 #define OWN_MAX		4

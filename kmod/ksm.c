@@ -8,9 +8,14 @@
  */
 #include <linux/xarray.h>
 #include "compat/compat.h"
+#include "ksm.h"
+#include "mtag.h"
 #include "owner.h"
-#include "rmap.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
 #include "stray.h"
+#include "table.h"
 
 /* pfn → id of the tree, of KSM pages promoted from tracked spaces */
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);

@@ -10,9 +10,9 @@
 #include <linux/sched/signal.h>
 #include <linux/static_call.h>
 #include <linux/task_work.h>
-#include "hook.h"
 #include "later.h"
 #include "mtag.h"
+#include "resolve.h"
 
 /* Works that have been given to tasks, and have not ended; only the sum means anything. */
 static DEFINE_PER_CPU(long, mtag_works);

@@ -9,15 +9,19 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
-#include "hook.h"
-#include "later.h"
+#include "end.h"
+#include "life.h"
 #include "mtag.h"
-#include "tell.h"
-#include "present.h"
-#include "rmap.h"
+#include "sleep.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
 #include "stray.h"
+#include "table.h"
+#include "tell.h"
 #include "thread.h"
-#include "walk.h"
+#include "tree.h"
+#include "zap.h"
 
 /* ---- exec ---- */
 

@@ -9,13 +9,20 @@
 #include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include "access.h"
+#include "chardev.h"
+#include "compat/adapt.h"
+#include "debugfs.h"
 #include "hook.h"
 #include "later.h"
 #include "mtag.h"
+#include "netlink.h"
 #include "owner.h"
-#include "present.h"
 #include "selftest.h"
-#include "thread.h"
+#include "space.h"
+#include "stat.h"
+#include "track.h"
+#include "tree.h"
 
 static char *track = "";
 module_param(track, charp, 0444);

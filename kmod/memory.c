@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 #include "memory.h"
 #include "mtag.h"
+#include "stat.h"
 
 static atomic64_t limited_memory;
 

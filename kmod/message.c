@@ -2,7 +2,11 @@
 /*
  * What netlink messages are made of.
  */
-#include "netlink.h"
+#include "access.h"
+#include "account.h"
+#include "message.h"
+#include "mtag.h"
+#include "report.h"
 
 /* Of those that are sent; the ops of the family answer by this file, so it must not name them. */
 static const struct genl_family *family;

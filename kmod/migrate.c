@@ -19,13 +19,16 @@
 #include <linux/rbtree.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "account.h"
+#include "charge.h"
 #include "compat/compat.h"
-#include "hook.h"
 #include "migrate.h"
+#include "mtag.h"
 #include "note.h"
-#include "owner.h"
-#include "rmap.h"
-#include "walk.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
+#include "visit.h"
 
 /* ---- a work, where nobody reads ---- */
 

@@ -6,6 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include "mtag.h"
+#include "name.h"
 
 /* The length of the UTF-8 sequence that begins with @first, or 0. */
 static int utf8_length(unsigned char first)

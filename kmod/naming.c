@@ -6,10 +6,16 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
-#include "hook.h"
 #include "later.h"
 #include "mtag.h"
+#include "name.h"
+#include "naming.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
+#include "table.h"
 #include "thread.h"
+#include "tree.h"
 
 /**
  * struct naming - a thread is to be tagged after its name

@@ -10,9 +10,21 @@
 #include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
+#include "access.h"
+#include "account.h"
+#include "count.h"
+#include "dump.h"
 #include "hook.h"
+#include "message.h"
+#include "mtag.h"
 #include "netlink.h"
-#include "present.h"
+#include "notify.h"
+#include "report.h"
+#include "request.h"
+#include "stat.h"
+#include "state.h"
+#include "track.h"
+#include "walk.h"
 
 /* ---- the process that a request names ---- */
 

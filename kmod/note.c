@@ -5,10 +5,13 @@
 #include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include "hook.h"
+#include "account.h"
+#include "charge.h"
+#include "memory.h"
+#include "mtag.h"
 #include "note.h"
-#include "rmap.h"
-#include "walk.h"
+#include "sleep.h"
+#include "state.h"
 
 #define AT_HAND	32
 

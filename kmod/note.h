@@ -7,7 +7,8 @@
 
 #include <linux/bitmap.h>
 #include <linux/rbtree.h>
-#include "mtag.h"
+#include "account.h"
+#include "state.h"
 
 #define MTAG_NOTE_PAGES	512UL
 

@@ -6,10 +6,12 @@
 #include <linux/llist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "access.h"
 #include "compat/compat.h"
-#include "hook.h"
-#include "netlink.h"
-#include "present.h"
+#include "message.h"
+#include "mtag.h"
+#include "notify.h"
+#include "sleep.h"
 #include "tell.h"
 
 /**

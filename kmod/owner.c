@@ -9,7 +9,9 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "mtag.h"
 #include "owner.h"
+#include "stat.h"
 
 struct mtag_section **mtag_sections __read_mostly;
 unsigned long mtag_nr_sections __read_mostly;

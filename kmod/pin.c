@@ -9,7 +9,12 @@
 #include <linux/mm.h>
 #include <linux/rbtree.h>
 #include <linux/slab.h>
+#include "memory.h"
+#include "mtag.h"
 #include "pin.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
 
 /**
  * struct mtag_pin - a pinned page of a space that has words in it

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pinned pages of a process that have words in them. Only thread.c uses them;
+ * Pinned pages of a process that have words in them; pin.c. Only thread.c uses them;
  * what they are kept in is under mtag_record_lock.
  */
 #ifndef MTAG_PIN_H
 #define MTAG_PIN_H
 
-#include "mtag.h"
+#include <linux/types.h>
 
 struct mtag_pin;
+struct mtag_space;
 
 struct mtag_pin *mtag_pin_make(unsigned long word);
 struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin);

@@ -8,13 +8,15 @@
  * what was unmapped stay until they are mapped over or swept: no page is there.
  */
 #include <linux/maple_tree.h>
+#include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/xarray.h>
-#include "compat/compat.h"
-#include "migrate.h"
-#include "owner.h"
-#include "rmap.h"
-#include "walk.h"
+#include "memory.h"
+#include "mtag.h"
+#include "range.h"
+#include "sleep.h"
+#include "stat.h"
+#include "state.h"
 
 #define EXPLICIT	0x20000
 #define ENTRY_BYTES	32	/* of a leaf of the tree, half full */

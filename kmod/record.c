@@ -3,8 +3,11 @@
  * The table of what is kept per task, for those of which something is.
  */
 #include <linux/hash.h>
+#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include "memory.h"
+#include "mtag.h"
 #include "record.h"
 
 struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];

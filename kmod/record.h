@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is kept per task, by the task. Only thread.c and zap.c use it.
+ * What is kept per task, by the task; record.c. Only thread.c and zap.c use it.
  */
 #ifndef MTAG_RECORD_H
 #define MTAG_RECORD_H
 
-#include "mtag.h"
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
 
 struct mtag_pin;
 

@@ -9,10 +9,19 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "access.h"
+#include "account.h"
 #include "hook.h"
+#include "memory.h"
 #include "migrate.h"
-#include "present.h"
-#include "rmap.h"
+#include "mtag.h"
+#include "range.h"
+#include "report.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
+#include "tree.h"
+#include "walk.h"
 
 #define FOLD_BATCH	256	/* tags between two chances to schedule */
 

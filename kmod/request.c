@@ -16,8 +16,11 @@
 #include <linux/spinlock.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
+#include "access.h"
 #include "later.h"
-#include "netlink.h"
+#include "message.h"
+#include "mtag.h"
+#include "request.h"
 
 /**
  * struct batch - the requests of one sendmsg()

@@ -5,8 +5,8 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/slab.h>
-#include "hook.h"
 #include "mtag.h"
+#include "resolve.h"
 
 /*
  * Probes by which symbols were found. They are given back many at a time: each

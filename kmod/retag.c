@@ -6,9 +6,18 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include "account.h"
+#include "charge.h"
 #include "compat/compat.h"
+#include "file.h"
+#include "ksm.h"
+#include "mtag.h"
 #include "owner.h"
-#include "rmap.h"
+#include "range.h"
+#include "retag.h"
+#include "space.h"
+#include "state.h"
+#include "visit.h"
 #include "walk.h"
 
 struct retagger {

@@ -9,10 +9,17 @@
 #include <linux/nospec.h>
 #include <linux/page-flags.h>
 #include <linux/rmap.h>
+#include "account.h"
+#include "caller.h"
+#include "collapse.h"
 #include "compat/compat.h"
+#include "follow.h"
+#include "mtag.h"
 #include "owner.h"
 #include "rmap.h"
-#include "walk.h"
+#include "space.h"
+#include "state.h"
+#include "thread.h"
 
 /* The accounts' per-CPU counters of @tag, which has an account. */
 static __always_inline struct mtag_hot __percpu *

@@ -10,10 +10,18 @@
 #include <linux/mman.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
+#include "account.h"
+#include "caller.h"
 #include "compat/compat.h"
-#include "hook.h"
+#include "count.h"
+#include "drive.h"
 #include "mtag.h"
 #include "selftest.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
+#include "track.h"
+#include "walk.h"
 
 #define PAGES		8
 #define ATTEMPTS	5

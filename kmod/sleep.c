@@ -5,8 +5,8 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include "hook.h"
 #include "mtag.h"
+#include "sleep.h"
 
 /* Hooks that may sleep; only the sum over CPUs means anything. */
 static DEFINE_PER_CPU(int, mtag_sleepers);

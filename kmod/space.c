@@ -7,14 +7,15 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include "compat/compat.h"
-#include "hook.h"
-#include "migrate.h"
+#include "account.h"
+#include "memory.h"
+#include "mtag.h"
 #include "note.h"
-#include "present.h"
-#include "rmap.h"
-#include "thread.h"
-#include "walk.h"
+#include "range.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
+#include "tree.h"
 
 struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 atomic_t mtag_space_generation;

@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 #include "mtag.h"
+#include "stat.h"
 
 struct mtag_stat mtag_stat;
 struct workqueue_struct *mtag_wq;

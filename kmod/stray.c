@@ -9,6 +9,7 @@
  */
 #include <linux/sched/mm.h>
 #include "mtag.h"
+#include "state.h"
 #include "stray.h"
 
 #define STRAYS_MAX 256

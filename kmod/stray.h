@@ -6,9 +6,9 @@
 #define MTAG_STRAY_H
 
 #include <linux/list.h>
-#include <linux/mm_types.h>
 #include <linux/types.h>
 
+struct mm_struct;
 struct mtag_tree;
 
 /**

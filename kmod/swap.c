@@ -13,10 +13,20 @@
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include <linux/xarray.h>
+#include "account.h"
+#include "caller.h"
+#include "charge.h"
 #include "compat/compat.h"
+#include "mtag.h"
 #include "owner.h"
-#include "rmap.h"
-#include "walk.h"
+#include "sleep.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
+#include "swap.h"
+#include "table.h"
+#include "visit.h"
+#include "zap.h"
 
 /* Pages of owners, by swap entry / SLOTS; entries of one device are consecutive. */
 #define SLOTS (PAGE_SIZE / sizeof(u16))

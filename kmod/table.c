@@ -3,8 +3,11 @@
  * The table of the hooked functions of this kernel, and where they are.
  */
 #include <linux/kallsyms.h>
-#include "hook.h"
+#include "caller.h"
+#include "inlined.h"
 #include "mtag.h"
+#include "resolve.h"
+#include "table.h"
 
 struct mtag_hook *mtag_hooks __ro_after_init;
 int mtag_nr_hooks __ro_after_init;

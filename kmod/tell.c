@@ -3,6 +3,7 @@
  * The way up for events: the core raises them, and does not know who sends them to user space.
  */
 #include <linux/compiler.h>
+#include "mtag.h"
 #include "tell.h"
 
 static mtag_tell_t *told;

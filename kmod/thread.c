@@ -9,9 +9,14 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "account.h"
 #include "later.h"
+#include "mtag.h"
 #include "pin.h"
 #include "record.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
 #include "thread.h"
 
 DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);

@@ -1,15 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Threads and their current tags; see mtag.h for what the presenting files use.
+ * Threads and their current tags; thread.c.
  */
 #ifndef MTAG_THREAD_H
 #define MTAG_THREAD_H
 
-#include "compat/compat.h"
-#include "hook.h"
-#include "mtag.h"
-#include "rmap.h"
+#include <linux/gfp_types.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include "state.h"
 
+/**
+ * struct mtag_cpu - what a CPU remembers between events
+ * @task:	whose current tag @word is …
+ * @space:	… for pages of this space
+ * @word:	&space->default_tag, or a word of the thread
+ *
+ * Used with preemption disabled.
+ */
+struct mtag_cpu {
+	struct task_struct *task;
+	struct mtag_space *space;
+	const u32 *word;
+};
+
+DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
+
+/* A page-table lock disables preemption but on PREEMPT_RT. */
+static __always_inline void mtag_cpu_hold(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_disable_notrace();
+}
+
+static __always_inline void mtag_cpu_release(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		preempt_enable_notrace();
+}
+
+u32 mtag_thread_tag(struct mtag_space *s);
+int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
+int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag);
 void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child);
 void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gfp);
 void mtag_thread_end(struct task_struct *task);

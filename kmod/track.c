@@ -6,14 +6,21 @@
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
 #include "compat/compat.h"
+#include "end.h"
 #include "hook.h"
+#include "ksm.h"
 #include "migrate.h"
+#include "mtag.h"
 #include "note.h"
-#include "present.h"
-#include "rmap.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
 #include "stray.h"
+#include "swap.h"
 #include "tell.h"
 #include "thread.h"
+#include "track.h"
+#include "tree.h"
 #include "walk.h"
 
 /* Serializes putting the hooks in and out, and what the hooks are there for from now on. */

@@ -6,12 +6,18 @@
  */
 #include <linux/cred.h>
 #include <linux/jhash.h>
+#include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "account.h"
+#include "memory.h"
 #include "mtag.h"
-#include "tell.h"
-#include "present.h"
+#include "name.h"
+#include "stat.h"
+#include "state.h"
 #include "stray.h"
+#include "tell.h"
+#include "tree.h"
 
 struct node_key {
 	const struct mtag_tree *tree;

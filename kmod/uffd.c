@@ -3,11 +3,15 @@
  * userfaultfd moves pages within a process, and no rmap event tells of it.
  */
 #include <linux/slab.h>
+#include "charge.h"
 #include "compat/compat.h"
-#include "hook.h"
 #include "later.h"
-#include "rmap.h"
-#include "walk.h"
+#include "mtag.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
+#include "table.h"
+#include "uffd.h"
 
 /**
  * struct moving - a call that moves pages

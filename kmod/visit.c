@@ -6,9 +6,9 @@
 #include <linux/hugetlb.h>
 #include <linux/sched/mm.h>
 #include "compat/compat.h"
-#include "owner.h"
-#include "rmap.h"
-#include "walk.h"
+#include "mtag.h"
+#include "state.h"
+#include "visit.h"
 
 /* The entry of the middle level for @addr, or NULL and the end of what is missing. */
 static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,

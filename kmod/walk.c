@@ -13,12 +13,18 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/user_namespace.h>
+#include "charge.h"
 #include "compat/compat.h"
 #include "count.h"
+#include "end.h"
 #include "hook.h"
 #include "migrate.h"
-#include "rmap.h"
+#include "mtag.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
 #include "stray.h"
+#include "walk.h"
 
 static u64 kernel_rss(struct mm_struct *mm)
 {

@@ -10,9 +10,21 @@
 #include <linux/sched/mm.h>
 #include <linux/static_call.h>
 #include <linux/swap.h>
+#include "account.h"
+#include "collapse.h"
 #include "compat/adapt.h"
-#include "hook.h"
-#include "selftest.h"
+#include "count.h"
+#include "event.h"
+#include "life.h"
+#include "mtag.h"
+#include "naming.h"
+#include "resolve.h"
+#include "space.h"
+#include "stat.h"
+#include "state.h"
+#include "swap.h"
+#include "walk.h"
+#include "ways.h"
 
 #define PAGES		8UL
 #define LEN		(PAGES * PAGE_SIZE)

@@ -4,9 +4,11 @@
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include "hook.h"
+#include "memory.h"
+#include "mtag.h"
 #include "record.h"
-#include "rmap.h"
+#include "sleep.h"
+#include "zap.h"
 
 /**
  * mtag_zap_begin() - the current task zaps page tables of @mm from here on

@@ -5,8 +5,7 @@
 #ifndef MTAG_ADAPT_H
 #define MTAG_ADAPT_H
 
-#include "../hook.h"
-#include "../rmap.h"
+#include "../table.h"
 
 /* rmap_page.c */
 MTAG_HOOK_FUNC(mtag_page_add_anon);
@@ -24,5 +23,8 @@ MTAG_HOOK_FUNC(mtag_folio_remove_pud);
 /* mremap.c */
 MTAG_HOOK_FUNC(mtag_mremap_grow);
 MTAG_HOOK_FUNC(mtag_mremap_move);
+
+/* symbols.c */
+int mtag_symbols_init(void);
 
 #endif /* MTAG_ADAPT_H */

@@ -3,6 +3,8 @@
  * What mremap() is made of: letting a mapping grow in place, and moving its
  * page tables.
  */
+#include "../caller.h"
+#include "../event.h"
 #include "adapt.h"
 #include "compat.h"
 

@@ -6,6 +6,7 @@
 #include "compat.h"
 
 #if MTAG_SINCE(6, 8)
+#include "../rmap.h"
 #include "adapt.h"
 
 #define PUD_NR (HPAGE_PMD_NR << (PUD_SHIFT - PMD_SHIFT))

@@ -7,6 +7,7 @@
 
 #if !MTAG_SINCE(6, 8)
 #include <linux/rmap.h>
+#include "../rmap.h"
 #include "adapt.h"
 
 /* page_add_anon_rmap(page, vma, address, flags) */

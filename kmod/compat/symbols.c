@@ -3,7 +3,17 @@
  * The functions of this kernel that mtag hooks, and their callers.
  */
 #include <linux/module.h>
-#include "../hook.h"
+#include "../collapse.h"
+#include "../event.h"
+#include "../follow.h"
+#include "../fork.h"
+#include "../ksm.h"
+#include "../life.h"
+#include "../naming.h"
+#include "../rmap.h"
+#include "../swap.h"
+#include "../table.h"
+#include "../uffd.h"
 #include "adapt.h"
 #include "compat.h"
 #include "direct.h"

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What presents the numbers: interfaces between report.c, access.c, netlink.c,
- * debugfs.c, chardev.c and main.c.
+ * Whose memory it is, and who may see it; access.c.
  */
-#ifndef MTAG_PRESENT_H
-#define MTAG_PRESENT_H
+#ifndef MTAG_ACCESS_H
+#define MTAG_ACCESS_H
 
 #include <linux/cred.h>
-#include <linux/err.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
-#include "mtag.h"
-
-/* ---- access.c: whose memory it is, and who may see it ---- */
+#include "state.h"
 
 enum mtag_access {
 	MTAG_ACCESS_LIST,	/* as READ, but a refusal is nothing to audit */
@@ -57,31 +53,4 @@ int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access,
 		    const struct cred *opener);
 void mtag_access_put(struct mtag_target *t);
 
-/* ---- report.c ---- */
-
-/**
- * struct mtag_row - one tag of a report
- * @id:		the tag
- * @parent:	id; 0 for a first-level tag
- * @name:	last component of its path
- * @counters:	by MTAG_C_*, bytes and calls
- */
-struct mtag_row {
-	u32 id;
-	u32 parent;
-	char name[MTAG_NAME_MAX + 1];
-	u64 counters[MTAG_C_NR];
-};
-
-bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row);
-int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters);
-
-/* ---- netlink.c, notify.c, debugfs.c, chardev.c ---- */
-int mtag_netlink_init(void);
-void mtag_netlink_exit(void);
-int mtag_debugfs_init(void);
-void mtag_debugfs_exit(void);
-int mtag_chardev_init(void);
-void mtag_chardev_exit(void);
-
-#endif /* MTAG_PRESENT_H */
+#endif /* MTAG_ACCESS_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a page event is about, told by its caller; caller.c.
+ */
+#ifndef MTAG_CALLER_H
+#define MTAG_CALLER_H
+
+#include <linux/types.h>
+
+/*
+ * enum mtag_caller - what a page event is about, told by its caller
+ */
+enum mtag_caller {
+	MTAG_BY_OTHER,		/* nothing special: first touch, or the end of a mapping */
+	MTAG_BY_FAULT,		/* first touch by the fault handler: the commonest */
+	MTAG_BY_TOUCH,		/* first touch of another kind */
+	MTAG_BY_MAP,		/* first touch by the fault handler, or a collapse */
+	MTAG_BY_ZAP,		/* munmap, exit, truncation */
+	MTAG_BY_COPY,		/* copy-on-write: adds the copy, then removes the original */
+	MTAG_BY_REPLACE,	/* uprobes: likewise */
+	MTAG_BY_SWAPIN,		/* do_swap_page(), swapoff */
+	MTAG_BY_UNMAP,		/* reclaim */
+	MTAG_BY_MIGRATE,	/* migration takes the page away … */
+	MTAG_BY_RESTORE,	/* … and brings it back */
+	MTAG_BY_COLLAPSE,	/* small pages into a huge one */
+	MTAG_BY_FORK,		/* a pinned page is copied to the child */
+	MTAG_BY_SPLIT,		/* a huge page is split for migration */
+	MTAG_BY_KSM,		/* merging */
+	MTAG_BY_LAZYFREE,	/* madvise(MADV_FREE) frees swap entries */
+	MTAG_BY_MMAP,		/* a mapping is made */
+	MTAG_BY_MREMAP,		/* a mapping grows in place */
+};
+
+/**
+ * struct mtag_caller_name - a function that calls hooked ones
+ * @name:	of the function
+ * @caller:	what its events are about
+ * @part:	of another one here, with which most compilers join it: need not
+ *		be found
+ */
+struct mtag_caller_name {
+	const char *name;
+	enum mtag_caller caller;
+	bool part;
+};
+
+/* The return addresses of the commonest callers; 0 until one was seen. */
+extern unsigned long mtag_fault_ip, mtag_zap_ip, mtag_huge_fault_ip, mtag_huge_zap_ip;
+
+enum mtag_caller mtag_caller_of(unsigned long parent_ip);
+int mtag_caller_init(const struct mtag_caller_name *c);
+
+#endif /* MTAG_CALLER_H */

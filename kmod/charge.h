@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Charges: pages come to a tag and leave it; charge.c.
+ */
+#ifndef MTAG_CHARGE_H
+#define MTAG_CHARGE_H
+
+#include <linux/limits.h>
+#include "account.h"
+#include "state.h"
+
+#define MTAG_NO_ADDR	ULONG_MAX	/* an event whose address cannot be told */
+
+/**
+ * struct mtag_walk - a walk under way in a space
+ * @cursor:	what is below has been counted; events there change @shadow too
+ * @inexact:	an event came whose place could not be told: walk again
+ * @shadow:	pages by tag and kind, as the walk finds them
+ * @nr_tags:	of @shadow
+ * @taken:	tags below this have their numbers from @shadow already, at the end
+ * @retag:	the walk moves [@start, @cursor) to @tag
+ * @start:	of the range that is retagged
+ * @tag:	that it is retagged to
+ *
+ * All under space->walk_lock, @cursor is moved under the page-table lock too.
+ */
+struct mtag_walk {
+	unsigned long cursor;
+	bool inexact;
+	unsigned int nr_tags;
+	unsigned int taken;
+	s64 (*shadow)[MTAG_KINDS];
+	bool retag;
+	unsigned long start;
+	u32 tag;
+};
+
+void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
+		 unsigned long addr);
+void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr);
+void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted);
+void mtag_charge_spoil(struct mtag_space *s);
+
+#endif /* MTAG_CHARGE_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Copies of pages that are written or replaced; cow.c.
+ */
+#ifndef MTAG_COW_H
+#define MTAG_COW_H
+
+#include "caller.h"
+#include "state.h"
+
+void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag);
+void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
+		   enum mtag_caller caller);
+
+#endif /* MTAG_COW_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Exec, exit, and new threads; life.c.
+ */
+#ifndef MTAG_LIFE_H
+#define MTAG_LIFE_H
+
+#include "table.h"
+
+MTAG_HOOK_FUNC(mtag_life_exec_begin);
+MTAG_HOOK_FUNC(mtag_life_mm_gone);
+MTAG_HOOK_FUNC(mtag_life_mm_leave);
+MTAG_HOOK_FUNC(mtag_life_thread_begin);
+MTAG_HOOK_FUNC(mtag_life_thread_end);
+
+#endif /* MTAG_LIFE_H */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Threads that are tagged after their names; naming.c.
+ */
+#ifndef MTAG_NAMING_H
+#define MTAG_NAMING_H
+
+#include "table.h"
+
+MTAG_HOOK_FUNC(mtag_naming_rename);
+
+#endif /* MTAG_NAMING_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Requests that may wait where they may; request.c.
+ */
+#ifndef MTAG_REQUEST_H
+#define MTAG_REQUEST_H
+
+#include <net/genetlink.h>
+#include "access.h"
+
+struct mtag_request;
+typedef int mtag_request_t(struct mtag_request *r);
+
+/**
+ * struct mtag_request - a request that may wait
+ * @node:	in its batch
+ * @skb:	that it came by; reference
+ * @nlh:	in @skb
+ * @sk:		that it was sent by; reference
+ * @portid:	of @sk
+ * @opener:	whoever opened @sk; reference
+ * @pid:	its proc-pid in @skb, or NULL
+ * @run:	answers it
+ * @extack:	what is told beside an error
+ */
+struct mtag_request {
+	struct list_head node;
+	struct sk_buff *skb;
+	const struct nlmsghdr *nlh;
+	struct sock *sk;
+	u32 portid;
+	const struct cred *opener;
+	const struct nlattr *pid;
+	mtag_request_t *run;
+	struct netlink_ext_ack extack;
+};
+
+int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
+		 mtag_request_t *run);
+int mtag_request_process(struct mtag_target *t, enum mtag_access access, struct mtag_request *r);
+int mtag_request_target(struct mtag_target *t, enum mtag_access access, struct mtag_request *r);
+
+#endif /* MTAG_REQUEST_H */

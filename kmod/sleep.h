@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hooks that sleep or allocate; sleep.c.
+ */
+#ifndef MTAG_SLEEP_H
+#define MTAG_SLEEP_H
+
+#include <linux/gfp_types.h>
+#include <linux/preempt.h>
+#include <linux/types.h>
+
+void mtag_sleep_allow(void);
+void mtag_sleep_forbid(void);
+
+/* A hook that wants to sleep or to allocate asks first, and says when it is done. */
+bool mtag_sleep_begin(void);
+void mtag_sleep_end(void);
+gfp_t mtag_sleep_gfp(bool *sleeps);
+
+/*
+ * May a hook allocate and take spinlocks? Not where those sleep and another
+ * tracer, sharing the hooked function, has preemption disabled.
+ */
+static inline bool mtag_sleep_may_lock(void)
+{
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible();
+}
+
+#endif /* MTAG_SLEEP_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is tracked, and for how long the hooks are in; track.c.
+ */
+#ifndef MTAG_TRACK_H
+#define MTAG_TRACK_H
+
+struct mm_struct;
+
+int mtag_track_start(struct mm_struct *mm);
+int mtag_track_stop(struct mm_struct *mm);
+int mtag_track_init(void);
+void mtag_track_close(void);
+void mtag_track_exit(void);
+
+#endif /* MTAG_TRACK_H */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Pages moved by userfaultfd; uffd.c.
+ */
+#ifndef MTAG_UFFD_H
+#define MTAG_UFFD_H
+
+#include "table.h"
+
+MTAG_HOOK_FUNC(mtag_uffd_ioctl);
+
+#endif /* MTAG_UFFD_H */

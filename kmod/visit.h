@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The page tables of a process, entry by entry; visit.c.
+ */
+#ifndef MTAG_VISIT_H
+#define MTAG_VISIT_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+struct mtag_space;
+
+/**
+ * struct mtag_pte - an entry that a walk visits
+ * @vma:	where it is
+ * @addr:	of @page or @swap in @vma
+ * @page:	the frame, or NULL for a swap entry
+ * @swap:	swap entry
+ * @nr:		frames from @page on: 1, or those of a huge page
+ * @moving:	@page is under migration: the frame that it had
+ */
+struct mtag_pte {
+	struct vm_area_struct *vma;
+	unsigned long addr;
+	struct page *page;
+	unsigned long swap;
+	int nr;
+	bool moving;
+};
+
+/**
+ * struct mtag_visitor - what a walk does
+ * @visit:	called for each resident page and swap entry, under the page-table lock
+ * @leave:	called before each page-table lock is dropped, with the end of what
+ *		was visited, and for each range that has nothing
+ * @s:		space, whose walk_lock is held for both
+ * @migrating:	pages under migration that are charged to nobody
+ */
+struct mtag_visitor {
+	void (*visit)(struct mtag_visitor *v, const struct mtag_pte *pte);
+	void (*leave)(struct mtag_visitor *v, unsigned long end);
+	struct mtag_space *s;
+	u64 migrating;
+};
+
+void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+		   unsigned long end);
+
+/* What a page table holds at an address, whose page-table lock is held. */
+struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr);
+unsigned long mtag_visit_swap(struct mm_struct *mm, unsigned long addr);
+
+#endif /* MTAG_VISIT_H */
