@@ -303,11 +303,12 @@ static void peak_raise(struct mtag_cold *cold, s64 now)
 static void peak_note(struct mtag_space *s, const struct mtag_accounts *acc, unsigned int tag,
 		      int transient)
 {
-	peak_raise(cold_of(acc, tag), resident(acc, tag) - atomic_read(&s->moving) - transient);
+	peak_raise(cold_of(acc, tag),
+		   resident(acc, tag) - atomic_read(&s->migration.charged) - transient);
 }
 
-static void add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages,
-		int transient)
+static void change_account(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages,
+			   int transient)
 {
 	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
 	u32 now;
@@ -334,7 +335,7 @@ static void add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int
  */
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
 {
-	add(s, tag, kind, pages, 0);
+	change_account(s, tag, kind, pages, 0);
 }
 
 /**
@@ -347,7 +348,7 @@ void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kin
  */
 void mtag_account_replace(struct mtag_space *s, unsigned int tag)
 {
-	add(s, tag, MTAG_ANON, 1, 1);
+	change_account(s, tag, MTAG_ANON, 1, 1);
 }
 
 /* @pages were touched for the first time. Context: as mtag_account_add(). */
@@ -474,7 +475,7 @@ void mtag_account_reset_peaks(struct mtag_space *s)
 		acc = rcu_dereference(s->accounts);
 		for (end = min(tags_of(acc), tag + RESET_BATCH); tag < end; tag++) {
 			/* As peak_note(): what moves is in it, or gone. */
-			pages = resident(acc, tag) - atomic_read(&s->moving);
+			pages = resident(acc, tag) - atomic_read(&s->migration.charged);
 			atomic64_set(&cold_of(acc, tag)->peak, max_t(s64, pages, 0));
 		}
 		end = tags_of(acc);

@@ -16,7 +16,7 @@ static void charge_walked(struct mtag_space *s, u32 tag, enum mtag_kind kind, in
 	bool charged;
 
 	raw_spin_lock(&s->walk_lock);
-	s->fork_events++;
+	s->fork.events++;
 	w = s->walk;
 	charged = s->live || (w && tag < w->taken);
 	if (charged && replaces)

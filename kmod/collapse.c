@@ -19,14 +19,14 @@
 #include "table.h"
 
 /**
- * struct mtag_collapse - owners noted between removal and addition
+ * struct mtag_collapse_owners - owners noted between removal and addition
  * @tag:	by place in the huge page; MTAG_MIXED: empty
  */
-struct mtag_collapse {
+struct mtag_collapse_owners {
 	u16 tag[HPAGE_PMD_NR];
 };
 
-static void forget(struct mtag_collapse *c)
+static void forget(struct mtag_collapse_owners *c)
 {
 	memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
 }
@@ -35,19 +35,19 @@ static void forget(struct mtag_collapse *c)
 MTAG_HOOK_FUNC(mtag_collapse_begin)
 {
 	struct mtag_space *s = mtag_space_lookup((struct mm_struct *)mtag_arg0(fregs));
-	struct mtag_collapse *c;
+	struct mtag_collapse_owners *c;
 	bool sleeps;
 	gfp_t gfp;
 
 	if (!s)
 		return;
-	if (!READ_ONCE(s->collapse)) {
+	if (!READ_ONCE(s->collapse.owners)) {
 		gfp = mtag_sleep_gfp(&sleeps);
 		c = gfp ? kmalloc(sizeof(*c), gfp) : NULL;
 		if (c)
 			forget(c);
 		/* Two may collapse in one mm, taking turns at the buffer. */
-		if (c && cmpxchg(&s->collapse, NULL, c))
+		if (c && cmpxchg(&s->collapse.owners, NULL, c))
 			kfree(c);
 		if (sleeps)
 			mtag_sleep_end();
@@ -58,11 +58,11 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 /* Context: page-table lock; mmap_lock held for writing. */
 void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag)
 {
-	struct mtag_collapse *c = READ_ONCE(s->collapse);
+	struct mtag_collapse_owners *c = READ_ONCE(s->collapse.owners);
 
 	/* Whoever tries next may have memory before these pages have been added. */
 	if (!c)
-		s->collapse_missed = true;
+		s->collapse.missed = true;
 	else if (addr != MTAG_NO_ADDR)
 		c->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
 }
@@ -89,15 +89,15 @@ static u16 most(const u16 *tags, int nr)
 /* @nr small pages have become the folio at @head. Context: as mtag_collapse_removed(). */
 void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr)
 {
-	struct mtag_collapse *c = READ_ONCE(s->collapse);
+	struct mtag_collapse_owners *c = READ_ONCE(s->collapse.owners);
 	bool mixed = false;
 	const u16 *tags;
 	u16 fill;
 	int i;
 
-	if (!c || s->collapse_missed) {
+	if (!c || s->collapse.missed) {
 		/* There was no memory to note the owners in. */
-		s->collapse_missed = false;
+		s->collapse.missed = false;
 		if (c)
 			forget(c);
 		mtag_space_lost(s, nr);

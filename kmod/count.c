@@ -266,7 +266,7 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 		audit->migrating = c->v.migrating;
 	if (!ret && !audit) {
 		mtag_note_check_end(s, false);
-		atomic_set(&s->migrating, c->v.migrating);
+		atomic_set(&s->migration.uncharged, c->v.migrating);
 		s->live = true;
 	}
 	s->walk = NULL;

@@ -156,7 +156,7 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
  * Context: page-table lock.
  */
 void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
-		   enum mtag_caller caller)
+		  enum mtag_caller caller)
 {
 	u32 copy_tag;
 	struct page *copy = copy_of(s, mm, &addr, &copy_tag, caller);

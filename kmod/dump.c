@@ -199,7 +199,7 @@ static int dump_sums(struct sk_buff *skb, struct netlink_callback *cb, struct du
 typedef int dump_put_t(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr);
 
 /* Fills @skb with processes by @put. The cursor is the first thing that did not fit. */
-static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_put_t *put)
+static int dump_rows(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_put_t *put)
 {
 	struct dump *d = dump_of(cb);
 	int more = d->begun ? !!d->report : dump_next(d);
@@ -226,12 +226,12 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_p
 
 static int dump_procs(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, MTAG_CMD_PROC_GET, dump_sums);
+	return dump_rows(skb, cb, MTAG_CMD_PROC_GET, dump_sums);
 }
 
 static int dump_all_tags(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump(skb, cb, MTAG_CMD_TAG_GET, dump_tags);
+	return dump_rows(skb, cb, MTAG_CMD_TAG_GET, dump_tags);
 }
 
 static struct dump *dump_alloc(const struct cred *opener)

@@ -27,7 +27,8 @@ struct delayed_work mtag_end_linger_work;
 void mtag_end_linger(void)
 {
 	if (!mtag_track_all)
-		mod_delayed_work(mtag_system_wq, &mtag_end_linger_work, msecs_to_jiffies(mtag_linger_ms));
+		mod_delayed_work(mtag_system_wq, &mtag_end_linger_work,
+				 msecs_to_jiffies(mtag_linger_ms));
 }
 
 /* One process less is tracked. Context: any but NMI. */
@@ -65,7 +66,7 @@ static void check_ended(struct mtag_space *s)
 	 */
 	if (!READ_ONCE(s->dirty) || (s->live && !left))
 		atomic64_add(left, &mtag_stat.drift);
-	else if (!s->unborn)
+	else if (!s->birth.unborn)
 		atomic64_inc(&mtag_stat.dirty_ended);
 }
 

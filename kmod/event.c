@@ -40,15 +40,15 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 	if (!s)
 		return;
 	mtag_migrate_shifted(s);
-	s->mapping = mtag_arg1(fregs);
-	s->mapping_len = mtag_arg2(fregs);
-	s->mapping_tag = mtag_thread_tag(s);
-	s->mapping_call = is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP;
-	old = find_vma(current->mm, s->mapping);
+	s->mapping.addr = mtag_arg1(fregs);
+	s->mapping.len = mtag_arg2(fregs);
+	s->mapping.tag = mtag_thread_tag(s);
+	s->mapping.call = is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP;
+	old = find_vma(current->mm, s->mapping.addr);
 	/* What is there goes first, by its own tag: mtag_event_mapped(). */
-	s->mapping_over = old && old->vm_start < s->mapping + s->mapping_len;
-	if (!s->mapping_over)
-		mtag_range_map(s, s->mapping, s->mapping_len, s->mapping_tag);
+	s->mapping.over = old && old->vm_start < s->mapping.addr + s->mapping.len;
+	if (!s->mapping.over)
+		mtag_range_map(s, s->mapping.addr, s->mapping.len, s->mapping.tag);
 	mtag_space_put(s);
 }
 
@@ -64,14 +64,14 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 	s = mtag_space_current();
 	if (!s)
 		return;
-	if (s->mapping_len && vma->vm_mm == current->mm && s->mapping >= vma->vm_start &&
-	    s->mapping + s->mapping_len <= vma->vm_end) {
-		mtag_account_call(s, s->mapping_tag, s->mapping_call, s->mapping_len);
+	if (s->mapping.len && vma->vm_mm == current->mm && s->mapping.addr >= vma->vm_start &&
+	    s->mapping.addr + s->mapping.len <= vma->vm_end) {
+		mtag_account_call(s, s->mapping.tag, s->mapping.call, s->mapping.len);
 		/* A driver may have put pages there already. */
-		if (s->mapping_over && !(vma->vm_flags & VM_MIXEDMAP))
-			mtag_range_map(s, s->mapping, s->mapping_len, s->mapping_tag);
+		if (s->mapping.over && !(vma->vm_flags & VM_MIXEDMAP))
+			mtag_range_map(s, s->mapping.addr, s->mapping.len, s->mapping.tag);
 	}
-	s->mapping_len = 0;
+	s->mapping.len = 0;
 	mtag_space_put(s);
 }
 
@@ -186,7 +186,7 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
 	if (!s)
 		return;
 	mtag_range_map(s, addr, end - addr, mtag_range_tag(s, addr - 1, &ignored));
-	s->mapping_len = 0;
+	s->mapping.len = 0;
 	mtag_space_put(s);
 }
 
@@ -213,7 +213,7 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 	if (from != to && to + len < new_vma->vm_end && to >= new_vma->vm_start)
 		mtag_range_map(s, to + len, new_vma->vm_end - (to + len),
 			       mtag_range_tag(s, from + len - 1, &ignored));
-	s->mapping_len = 0;
+	s->mapping.len = 0;
 	mtag_space_put(s);
 }
 
@@ -240,7 +240,7 @@ MTAG_HOOK_FUNC(mtag_event_brk_grow)
 	if (!s)
 		return;
 	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), mtag_thread_tag(s));
-	s->mapping_len = 0;
+	s->mapping.len = 0;
 	mtag_space_put(s);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages of files and of shared memory: they are charged to whoever mapped the range that they are in.
+ * Pages of files and of shared memory: charged to the tag that mapped the range they are in.
  */
 #include <linux/hugetlb.h>
 #include <linux/pagemap.h>
@@ -36,7 +36,7 @@ static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
  * cannot be told.
  */
 bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
-		      unsigned long *addr)
+		     unsigned long *addr)
 {
 	const struct folio *folio = page_folio((struct page *)page);
 
@@ -73,7 +73,7 @@ unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page
  * Context: page-table lock of the mapping.
  */
 void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
-		       const struct page *page, int nr, int sign)
+		      const struct page *page, int nr, int sign)
 {
 	enum mtag_kind kind = mtag_file_kind(page);
 	unsigned long addr = mtag_file_addr(vma, page), end, last = addr + nr * PAGE_SIZE;
@@ -101,7 +101,7 @@ void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
  * Context: page-table lock of the mapping.
  */
 void mtag_file_taken(struct mtag_space *s, const struct vm_area_struct *vma,
-		      const struct page *page, int nr)
+		     const struct page *page, int nr)
 {
 	enum mtag_kind kind = mtag_file_kind(page);
 	unsigned long addr, end;
@@ -121,7 +121,7 @@ void mtag_file_taken(struct mtag_space *s, const struct vm_area_struct *vma,
 
 /* They come back: charged still, perhaps to a tag that their range has no more. */
 void mtag_file_restored(struct mtag_space *s, const struct vm_area_struct *vma,
-			 const struct page *page, int nr)
+			const struct page *page, int nr)
 {
 	enum mtag_kind kind = mtag_file_kind(page);
 	unsigned long addr, end;

@@ -16,13 +16,13 @@ static inline enum mtag_kind mtag_file_kind(const struct page *page)
 }
 
 void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
-		       const struct page *page, int nr, int sign);
+		      const struct page *page, int nr, int sign);
 void mtag_file_taken(struct mtag_space *s, const struct vm_area_struct *vma,
-		      const struct page *page, int nr);
+		     const struct page *page, int nr);
 void mtag_file_restored(struct mtag_space *s, const struct vm_area_struct *vma,
-			 const struct page *page, int nr);
+			const struct page *page, int nr);
 bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
-		      unsigned long *addr);
+		     unsigned long *addr);
 unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page *page);
 
 #endif /* MTAG_FILE_H */

@@ -217,7 +217,7 @@ static void taken(struct mtag_space *s, struct page *page, int nr, unsigned long
 		if (mtag_migrate_take(s, page + done, part, behind(addr, done), tag, MTAG_ANON))
 			continue;
 		mtag_charge(s, tag, MTAG_ANON, -part, behind(addr, done));
-		atomic_add(part, &s->migrating);
+		atomic_add(part, &s->migration.uncharged);
 	}
 }
 
@@ -235,7 +235,7 @@ static void restored(struct mtag_space *s, struct page *page, int nr, unsigned l
 			continue;
 		}
 		charge_owners(s, page + i, 1, 1, addr + i * PAGE_SIZE);
-		atomic_dec(&s->migrating);
+		atomic_dec(&s->migration.uncharged);
 	}
 }
 
@@ -407,7 +407,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
 		mtag_cow_end(s, vma->vm_mm, mtag_ksm_owner(s, page), mtag_follow_addr(vma, page),
-			      caller);
+			     caller);
 	if (anon) {
 		anon_removed(s, page, vma, nr, caller);
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Forks: the space of the child, and its count, if possible without walking its page tables: a child
- * has what its parent has.
+ * Forks: the space of the child, and its count. A child has what its parent has, so its page tables
+ * need not be walked as a rule.
  */
 #include <linux/slab.h>
 #include "account.h"
@@ -94,9 +94,9 @@ static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, str
 {
 	const struct mtag_space *child = c->v.s;
 
-	return !c->w.inexact && !parent->fork_events && !child->fork_events && parent->live &&
-	       !READ_ONCE(parent->dirty) && !atomic_read(&parent->migrating) &&
-	       !atomic_read(&parent->moving) &&
+	return !c->w.inexact && !parent->fork.events && !child->fork.events && parent->live &&
+	       !READ_ONCE(parent->dirty) && !atomic_read(&parent->migration.uncharged) &&
+	       !atomic_read(&parent->migration.charged) &&
 	       READ_ONCE(parent->tree->nr_tags) <= c->w.nr_tags &&
 	       c->total[MTAG_ANON] == mtag_compat_rss_new(mm, MM_ANONPAGES) &&
 	       c->total[MTAG_SWAP] == mtag_compat_rss_new(mm, MM_SWAPENTS) &&
@@ -118,7 +118,7 @@ static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, stru
 	raw_spin_lock_nested(&child->walk_lock, SINGLE_DEPTH_NESTING);
 	equal = is_copy(c, parent, mm);
 	if (equal) {
-		atomic_set(&child->migrating, c->v.migrating);
+		atomic_set(&child->migration.uncharged, c->v.migrating);
 		child->live = true;
 		WRITE_ONCE(child->slow, child->slow & ~MTAG_SLOW_WALK);
 	}
@@ -167,14 +167,14 @@ static int fork_by_walk(struct mtag_space *child, struct mm_struct *mm, gfp_t gf
 static int fork_count(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
 		      struct mm_struct *mm, gfp_t gfp)
 {
-	int ret, migrating = atomic_read(&parent->migrating), left = migrating;
+	int ret, migrating = atomic_read(&parent->migration.uncharged), left = migrating;
 	struct mtag_counter c;
 
 	mtag_migrate_expire(parent);
 
 	/* Its first walk is yet to take the owners away of pages that the child has too. */
 	if (!READ_ONCE(parent->live)) {
-		child->untag = true;
+		child->birth.untag = true;
 		return -EAGAIN;
 	}
 	ret = mtag_count_init(&c, child, gfp);
@@ -183,7 +183,7 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 	ret = fork_by_sums(&c, parent, oldmm, mm) ? 0 : fork_by_walk(child, mm, gfp, &left);
 	kvfree(c.w.shadow);
 	/* Some were zapped instead of restored; the child has those that are left. */
-	atomic_sub(migrating - left, &parent->migrating);
+	atomic_sub(migrating - left, &parent->migration.uncharged);
 	return ret;
 }
 
@@ -199,7 +199,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 		mtag_stray_add(mm, parent->tree);
 		return;
 	}
-	child->unborn = true;
+	child->birth.unborn = true;
 	mtag_tree_inherit(child, parent);
 	child->default_tag = READ_ONCE(parent->default_tag);
 	child->by_thread = parent->by_thread;
@@ -232,8 +232,8 @@ MTAG_HOOK_FUNC(mtag_fork_begin)
 	if (sleeps)
 		mtag_sleep_end();
 	raw_spin_lock(&parent->walk_lock);
-	parent->forker = current;
-	parent->fork_events = 0;
+	parent->fork.task = current;
+	parent->fork.events = 0;
 	WRITE_ONCE(parent->slow, parent->slow | MTAG_SLOW_FORK);
 	raw_spin_unlock(&parent->walk_lock);
 	mtag_space_put(parent);
@@ -248,7 +248,7 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
 	mtag_thread_fork(parent, child);
 	/* Where nothing may be allocated page tables cannot be locked either. */
 	if (!gfp)
-		child->untag = !READ_ONCE(parent->live);
+		child->birth.untag = !READ_ONCE(parent->live);
 	/* What cannot be counted now is counted by the first to ask. */
 	if (!gfp || fork_count(parent, child, oldmm, mm, gfp))
 		mtag_space_dirty(child);
@@ -281,8 +281,8 @@ MTAG_HOOK_FUNC(mtag_fork_end)
 		return;
 	raw_spin_lock(&s->walk_lock);
 	/* Another thread's fork may have begun meanwhile. */
-	if (s->forker == current) {
-		s->forker = NULL;
+	if (s->fork.task == current) {
+		s->fork.task = NULL;
 		WRITE_ONCE(s->slow, s->slow & ~MTAG_SLOW_FORK);
 	}
 	raw_spin_unlock(&s->walk_lock);

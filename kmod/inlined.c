@@ -89,7 +89,7 @@ static int caller_calls(const char *name, const struct mtag_hook *callee, bool *
 }
 
 /* A caller that is inlined itself is not there; each that is must call, and one must be. */
-static int check(const struct mtag_called *called, const struct mtag_hook *callee)
+static int check_called(const struct mtag_called *called, const struct mtag_hook *callee)
 {
 	const char *rest = called->callers, *end;
 	char name[KSYM_NAME_LEN];
@@ -144,7 +144,7 @@ int mtag_inlined_check(const struct mtag_hook *hooks, const struct mtag_called *
 		hook = hook_of(called, hooks);
 		if (WARN_ON_ONCE(!hook))
 			return -ENOENT;
-		ret = check(called, hook);
+		ret = check_called(called, hook);
 	}
 	return ret;
 }

@@ -83,7 +83,9 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 	old = current->mm ? mtag_space_lookup(current->mm) : NULL;
 	if ((old && !mtag_space_parked(old)) || mtag_track_all) {
 		gfp = mtag_sleep_gfp(&sleeps);
-		ret = gfp ? exec_space(mm, old && !mtag_space_parked(old) ? old : NULL, gfp) : -ENOMEM;
+		ret = -ENOMEM;
+		if (gfp)
+			ret = exec_space(mm, old && !mtag_space_parked(old) ? old : NULL, gfp);
 		if (ret)
 			mtag_space_unborn(old, ret);
 		if (sleeps)
@@ -139,7 +141,7 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 
 	if (!s)
 		return;
-	WRITE_ONCE(s->unborn, false);
+	WRITE_ONCE(s->birth.unborn, false);
 	if (!mtag_space_parked(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
 		mtag_thread_start(s, task, gfp);

@@ -59,7 +59,7 @@ static void expire(struct mtag_space *s, struct mtag_note **freed)
 	unsigned long place;
 	struct mtag_note *e;
 
-	for (node = rb_first(&s->migrations); node; node = next) {
+	for (node = rb_first(&s->migration.notes); node; node = next) {
 		next = rb_next(node);
 		e = mtag_note_of(node);
 		for_each_set_bit(place, e->pages, MTAG_NOTE_PAGES)
@@ -78,7 +78,7 @@ void mtag_migrate_expire(struct mtag_space *s)
 {
 	struct mtag_note *freed = NULL;
 
-	if (!atomic_read(&s->moving))
+	if (!atomic_read(&s->migration.charged))
 		return;
 	raw_spin_lock(&s->walk_lock);
 	expire(s, &freed);
@@ -96,7 +96,7 @@ static void expire_work(struct work_struct *work)
 	WRITE_ONCE(armed, false);
 	while ((s = mtag_space_next(s, &bucket))) {
 		mtag_migrate_expire(s);
-		more |= atomic_read(&s->moving);
+		more |= atomic_read(&s->migration.charged);
 		cond_resched();
 	}
 	mtag_notes_trim();
@@ -109,7 +109,9 @@ static void expire_work(struct work_struct *work)
 /* Where what is at @addr is noted: where page tables that move take it. Context: walk_lock. */
 static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
 {
-	return addr - s->shift_from < s->shift_len ? addr - s->shift_from + s->shift_to : addr;
+	const struct mtag_migration *m = &s->migration;
+
+	return addr - m->shift_from < m->shift_len ? addr - m->shift_from + m->shift_to : addr;
 }
 
 /**
@@ -134,7 +136,7 @@ bool mtag_migrate_take(struct mtag_space *s, const struct page *page, int nr, un
 		return false;
 	spare = mtag_note_get();
 	raw_spin_lock(&s->walk_lock);
-	s->fork_events++;
+	s->fork.events++;
 	addr = noted_at(s, addr);
 	mtag_note_release_old(s, addr, nr, &freed);
 	e = mtag_note_add(s, &spare, page_to_pfn(page), nr, addr, tag, kind);
@@ -159,10 +161,10 @@ bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
 {
 	struct mtag_note *e, *freed = NULL;
 
-	if (!atomic_read(&s->moving))
+	if (!atomic_read(&s->migration.charged))
 		return false;
 	raw_spin_lock(&s->walk_lock);
-	s->fork_events++;
+	s->fork.events++;
 	addr = noted_at(s, addr);
 	e = mtag_note_find(s, addr);
 	if (e) {
@@ -180,23 +182,23 @@ bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
  */
 static void shift_notes(struct mtag_space *s, struct mtag_note **freed)
 {
-	unsigned long from = s->shift_from, end = from + s->shift_len;
+	unsigned long from = s->migration.shift_from, end = from + s->migration.shift_len;
 	struct mtag_note *e, *moved = NULL, *next;
 	struct rb_node *node, *after;
 
-	for (node = rb_first(&s->migrations); node; node = after) {
+	for (node = rb_first(&s->migration.notes); node; node = after) {
 		after = rb_next(node);
 		e = mtag_note_cut(s, mtag_note_of(node), from, end);
 		if (!e)
 			continue;
-		e->addr += s->shift_to - from;
+		e->addr += s->migration.shift_to - from;
 		e->next = moved;
 		moved = e;
 	}
-	mtag_note_release_range(s, s->shift_to, s->shift_len, freed);
+	mtag_note_release_range(s, s->migration.shift_to, s->migration.shift_len, freed);
 	for (e = moved; e; e = next) {
 		next = e->next;
-		rb_add(&e->node, &s->migrations, mtag_note_less);
+		rb_add(&e->node, &s->migration.notes, mtag_note_less);
 	}
 }
 
@@ -214,14 +216,14 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 			unsigned long len)
 {
 	struct mtag_note *freed = NULL;
-	bool any = atomic_read(&s->moving);
+	bool any = atomic_read(&s->migration.charged);
 
 	if (any && mtag_sleep_may_lock())
 		mtag_notes_prepare(GFP_NOWAIT);
 	raw_spin_lock(&s->walk_lock);
-	s->shift_from = from;
-	s->shift_to = to;
-	WRITE_ONCE(s->shift_len, len);
+	s->migration.shift_from = from;
+	s->migration.shift_to = to;
+	WRITE_ONCE(s->migration.shift_len, len);
 	if (any)
 		shift_notes(s, &freed);
 	raw_spin_unlock(&s->walk_lock);
@@ -236,10 +238,10 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
  */
 void mtag_migrate_shifted(struct mtag_space *s)
 {
-	if (!READ_ONCE(s->shift_len))
+	if (!READ_ONCE(s->migration.shift_len))
 		return;
 	raw_spin_lock(&s->walk_lock);
-	WRITE_ONCE(s->shift_len, 0);
+	WRITE_ONCE(s->migration.shift_len, 0);
 	raw_spin_unlock(&s->walk_lock);
 }
 
@@ -328,7 +330,7 @@ static bool next_note(struct mtag_space *s, unsigned long *addr)
 	bool found = false;
 
 	raw_spin_lock(&s->walk_lock);
-	for (node = rb_first(&s->migrations); node && !found; node = rb_next(node)) {
+	for (node = rb_first(&s->migration.notes); node && !found; node = rb_next(node)) {
 		found = mtag_note_of(node)->addr > *addr;
 		if (found)
 			*addr = mtag_note_of(node)->addr;
@@ -350,7 +352,7 @@ void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 
 	mtag_migrate_shifted(s);
 	mtag_migrate_expire(s);
-	if (!atomic_read(&s->moving))
+	if (!atomic_read(&s->migration.charged))
 		return;
 	raw_spin_lock(&s->walk_lock);
 	mtag_note_check_begin(s);

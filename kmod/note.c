@@ -122,7 +122,7 @@ bool mtag_note_less(struct rb_node *a, const struct rb_node *b)
 /* The last note that begins at @addr or before; NULL: there is none. */
 static struct mtag_note *note_before(struct mtag_space *s, unsigned long addr)
 {
-	struct rb_node *node = s->migrations.rb_node;
+	struct rb_node *node = s->migration.notes.rb_node;
 	struct mtag_note *found = NULL;
 
 	while (node) {
@@ -167,10 +167,10 @@ void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long pl
 {
 	__clear_bit(place, e->pages);
 	__clear_bit(place, e->check);
-	atomic_dec(&s->moving);
+	atomic_dec(&s->migration.charged);
 	if (--e->left)
 		return;
-	rb_erase(&e->node, &s->migrations);
+	rb_erase(&e->node, &s->migration.notes);
 	e->next = *freed;
 	*freed = e;
 }
@@ -219,14 +219,14 @@ struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, 
 		e->pfn = pfn;
 		e->tag = tag;
 		e->kind = kind;
-		rb_add(&e->node, &s->migrations, mtag_note_less);
+		rb_add(&e->node, &s->migration.notes, mtag_note_less);
 	}
 	place = mtag_note_place(e, addr);
 	bitmap_set(e->pages, place, nr);
 	if (walk_comes(s, addr))
 		bitmap_set(e->check, place, nr);
 	e->left += nr;
-	atomic_add(nr, &s->moving);
+	atomic_add(nr, &s->migration.charged);
 	return e;
 }
 
@@ -237,7 +237,7 @@ void mtag_note_release_old(struct mtag_space *s, unsigned long addr, int nr,
 	struct mtag_note *e;
 	int i;
 
-	for (i = 0; i < nr && !RB_EMPTY_ROOT(&s->migrations); i++, addr += PAGE_SIZE) {
+	for (i = 0; i < nr && !RB_EMPTY_ROOT(&s->migration.notes); i++, addr += PAGE_SIZE) {
 		e = mtag_note_find(s, addr);
 		if (e)
 			mtag_note_release(s, e, mtag_note_place(e, addr), freed);
@@ -252,7 +252,7 @@ void mtag_note_release_range(struct mtag_space *s, unsigned long addr, unsigned 
 	unsigned long place;
 	struct mtag_note *e;
 
-	for (node = rb_first(&s->migrations); node; node = next) {
+	for (node = rb_first(&s->migration.notes); node; node = next) {
 		next = rb_next(node);
 		e = mtag_note_of(node);
 		for_each_set_bit(place, e->pages, MTAG_NOTE_PAGES)
@@ -291,7 +291,7 @@ struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsig
 		return NULL;
 	if (find_first_bit(e->pages, MTAG_NOTE_PAGES) >= first &&
 	    find_next_bit(e->pages, MTAG_NOTE_PAGES, behind) >= MTAG_NOTE_PAGES) {
-		rb_erase(&e->node, &s->migrations);
+		rb_erase(&e->node, &s->migration.notes);
 		return e;
 	}
 	part = mtag_note_pop();
@@ -325,7 +325,7 @@ void mtag_note_check_begin(struct mtag_space *s)
 {
 	struct rb_node *node;
 
-	for (node = rb_first(&s->migrations); node; node = rb_next(node))
+	for (node = rb_first(&s->migration.notes); node; node = rb_next(node))
 		bitmap_copy(mtag_note_of(node)->check, mtag_note_of(node)->pages, MTAG_NOTE_PAGES);
 }
 
@@ -336,7 +336,7 @@ static struct mtag_note *unchecked(struct mtag_space *s, bool release)
 	struct rb_node *node, *next;
 	unsigned long place;
 
-	for (node = rb_first(&s->migrations); node; node = next) {
+	for (node = rb_first(&s->migration.notes); node; node = next) {
 		next = rb_next(node);
 		e = mtag_note_of(node);
 		for_each_set_bit(place, e->check, MTAG_NOTE_PAGES) {

@@ -93,7 +93,7 @@ static void events_send(struct work_struct *work)
 /* Not on a processor's own queue: thousands of events would hold up others' works there. */
 static DECLARE_WORK(events_work, events_send);
 
-/* Tells the listeners, if there are any; see mtag_tell(). The pid is that of the first namespace. */
+/* Tells the listeners, if there are any: see mtag_tell(). The pid is the first namespace's. */
 static void notify(const char *kind, struct task_struct *leader)
 {
 	struct event *e;

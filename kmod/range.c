@@ -31,10 +31,10 @@ static u32 entry_tag(struct mtag_space *s, void *entry)
 static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *first,
 		    unsigned long *last)
 {
-	MA_STATE(mas, &s->ranges, addr, addr);
+	MA_STATE(mas, &s->ranges.tree, addr, addr);
 	void *entry;
 
-	if (mtree_empty(&s->ranges)) {
+	if (mtree_empty(&s->ranges.tree)) {
 		*first = 0;
 		*last = ULONG_MAX;
 		return NULL;
@@ -79,7 +79,7 @@ bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, uns
 
 static unsigned int count_ranges(struct mtag_space *s)
 {
-	MA_STATE(mas, &s->ranges, 0, 0);
+	MA_STATE(mas, &s->ranges.tree, 0, 0);
 	unsigned int nr = 0;
 	void *entry;
 
@@ -98,16 +98,16 @@ static int make_room(struct mtag_space *s)
 {
 	unsigned int room, most = READ_ONCE(mtag_max_ranges);
 
-	if (s->nr_ranges + 2 <= s->range_room)
+	if (s->ranges.nr + 2 <= s->ranges.room)
 		return 0;
-	s->nr_ranges = count_ranges(s);
-	if (s->nr_ranges + 2 > most)
+	s->ranges.nr = count_ranges(s);
+	if (s->ranges.nr + 2 > most)
 		return -ENOSPC;
-	room = min(most, s->nr_ranges + s->nr_ranges / 2 + ROOM);
-	if (room > s->range_room) {
-		if (mtag_memory_charge((room - s->range_room) * ENTRY_BYTES))
+	room = min(most, s->ranges.nr + s->ranges.nr / 2 + ROOM);
+	if (room > s->ranges.room) {
+		if (mtag_memory_charge((room - s->ranges.room) * ENTRY_BYTES))
 			return -ENOMEM;
-		s->range_room = room;
+		s->ranges.room = room;
 	}
 	return 0;
 }
@@ -119,17 +119,17 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 	unsigned long start, end;
 	int ret;
 
-	if (!entry && mtree_empty(&s->ranges))
+	if (!entry && mtree_empty(&s->ranges.tree))
 		return 0;
 	ret = make_room(s);
 	if (ret)
 		return ret;
-	s->nr_ranges += 2;
+	s->ranges.nr += 2;
 	if (first && lookup(s, first - 1, &start, &end) == entry)
 		first = start;
 	if (last != ULONG_MAX && lookup(s, last + 1, &start, &end) == entry)
 		last = end;
-	return mtree_store_range(&s->ranges, first, last, entry, gfp);
+	return mtree_store_range(&s->ranges.tree, first, last, entry, gfp);
 }
 
 /* Forget what is not mapped. Context: mmap_lock held for writing. */
@@ -141,12 +141,12 @@ static void sweep(struct mtag_space *s, struct mm_struct *mm)
 
 	for_each_vma(vmi, vma) {
 		if (vma->vm_start > hole)
-			mtree_store_range(&s->ranges, hole, vma->vm_start - 1, NULL,
+			mtree_store_range(&s->ranges.tree, hole, vma->vm_start - 1, NULL,
 					  MTAG_GFP);
 		hole = vma->vm_end;
 	}
-	mtree_store_range(&s->ranges, hole, ULONG_MAX, NULL, MTAG_GFP);
-	s->range_stores = 0;
+	mtree_store_range(&s->ranges.tree, hole, ULONG_MAX, NULL, MTAG_GFP);
+	s->ranges.stores = 0;
 }
 
 /* What is not recorded keeps its former tag: wrongly named, and told by false. */
@@ -156,12 +156,11 @@ static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned lon
 	bool sleeps, stored;
 	gfp_t gfp = mtag_sleep_gfp(&sleeps);
 
-	if (sleeps && mm && s->range_stores++ > 2 * mm->map_count + 1024)
+	if (sleeps && mm && s->ranges.stores++ > 2 * mm->map_count + 1024)
 		sweep(s, mm);
 	stored = gfp && !store(s, addr, addr + len - 1, entry, gfp);
-	if (!stored) {
+	if (!stored)
 		mtag_space_lost(s, 1);
-	}
 	if (sleeps)
 		mtag_sleep_end();
 	return stored;
@@ -197,7 +196,7 @@ void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 	unsigned long done = 0, first, last, part;
 	void *entry;
 
-	if (mtree_empty(&s->ranges) || from == to)
+	if (mtree_empty(&s->ranges.tree) || from == to)
 		return;
 	while (done < len) {
 		entry = lookup(s, from + done, &first, &last);
@@ -214,22 +213,22 @@ void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 /* A forked child inherits the ranges. Context: both mmap_locks held for writing. */
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 {
-	MA_STATE(mas, &from->ranges, 0, 0);
+	MA_STATE(mas, &from->ranges.tree, 0, 0);
 	void *entry;
 	int ret = 0;
 
 	to->base_tag = from->base_tag;
-	if (mtag_memory_charge(from->range_room * ENTRY_BYTES))
+	if (mtag_memory_charge(from->ranges.room * ENTRY_BYTES))
 		return -ENOMEM;
-	to->range_room = from->range_room;
-	to->nr_ranges = from->nr_ranges;
+	to->ranges.room = from->ranges.room;
+	to->ranges.nr = from->ranges.nr;
 	rcu_read_lock();
 	mas_for_each(&mas, entry, ULONG_MAX) {
 		unsigned long first = mas.index, last = mas.last;
 
 		mas_pause(&mas);
 		rcu_read_unlock();
-		ret = mtree_store_range(&to->ranges, first, last, entry, gfp);
+		ret = mtree_store_range(&to->ranges.tree, first, last, entry, gfp);
 		rcu_read_lock();
 		if (ret)
 			break;
@@ -240,8 +239,8 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 
 void mtag_range_free(struct mtag_space *s)
 {
-	mtree_destroy(&s->ranges);
-	mtag_memory_uncharge(s->range_room * ENTRY_BYTES);
+	mtree_destroy(&s->ranges.tree);
+	mtag_memory_uncharge(s->ranges.room * ENTRY_BYTES);
 }
 
 /* Room for one more entry. Context, return: as mtag_range_give(). */

@@ -58,7 +58,7 @@ static void virt_add(struct virt *v, u32 tag, u64 bytes)
  */
 static unsigned long virt_stack(struct mtag_space *s, struct vm_area_struct *vma, struct virt *v)
 {
-	MA_STATE(mas, &s->ranges, vma->vm_start, vma->vm_start);
+	MA_STATE(mas, &s->ranges.tree, vma->vm_start, vma->vm_start);
 	unsigned long from, end;
 	void *entry;
 

@@ -175,7 +175,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
  * -EINTR, -EAGAIN, -ESRCH; -ENOSPC for too many ranges.
  */
 int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
-		     u32 flags, u64 *moved, u64 *kept)
+	       u32 flags, u64 *moved, u64 *kept)
 {
 	struct mm_struct *mm = current->mm;
 	struct retagger r = {

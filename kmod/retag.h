@@ -8,6 +8,6 @@
 #include "state.h"
 
 int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag,
-		     u32 flags, u64 *moved, u64 *kept);
+	       u32 flags, u64 *moved, u64 *kept);
 
 #endif /* MTAG_RETAG_H */

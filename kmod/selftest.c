@@ -27,7 +27,7 @@
 #define ATTEMPTS	5
 
 /* A byte of each page is written or read. */
-static int touch(unsigned long addr, bool write)
+static int touch_pages(unsigned long addr, bool write)
 {
 	char __user *start = (char __user *)addr;
 	size_t missing;
@@ -40,7 +40,8 @@ static int touch(unsigned long addr, bool write)
 }
 
 /* Maps, touches and unmaps; tells how the counter changed by each. */
-static int try(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64 *up, s64 *down)
+static int touch_and_unmap(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64 *up,
+			   s64 *down)
 {
 	unsigned long len = PAGES * PAGE_SIZE, addr;
 	s64 before = mtag_account_total(s, kind);
@@ -49,7 +50,7 @@ static int try(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64
 	addr = vm_mmap(file, 0, len, PROT_READ | (file ? 0 : PROT_WRITE), MAP_PRIVATE, 0);
 	if (IS_ERR_VALUE(addr))
 		return addr;
-	ret = touch(addr, !file);
+	ret = touch_pages(addr, !file);
 	*up = mtag_account_total(s, kind) - before;
 	vm_munmap(addr, len);
 	*down = mtag_account_total(s, kind) - before;
@@ -57,13 +58,14 @@ static int try(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64
 }
 
 /* Reclaim may interfere: not every time. */
-static int expect(struct mtag_space *s, struct file *file, enum mtag_kind kind, const char *hooks)
+static int expect_counts(struct mtag_space *s, struct file *file, enum mtag_kind kind,
+			 const char *hooks)
 {
 	s64 up, down;
 	int i, ret;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		ret = try(s, file, kind, &up, &down);
+		ret = touch_and_unmap(s, file, kind, &up, &down);
 		if (ret)
 			return ret;
 		/* Neighbours of a file's page are mapped with it. */
@@ -75,15 +77,16 @@ static int expect(struct mtag_space *s, struct file *file, enum mtag_kind kind, 
 	return -ENXIO;
 }
 
-static int run(struct mtag_space *s)
+static int prove_counting(struct mtag_space *s)
 {
 	struct file *exe = mtag_exe_file(current->mm);
 	struct mtag_audit audit;
 	int ret;
 
-	ret = expect(s, NULL, MTAG_ANON, "the hooks on new anonymous pages and on removal");
+	ret = expect_counts(s, NULL, MTAG_ANON, "the hooks on new anonymous pages and on removal");
 	if (!ret && exe && i_size_read(file_inode(exe)) >= PAGES * PAGE_SIZE)
-		ret = expect(s, exe, MTAG_FILE, "the hooks on pages of files and on removal");
+		ret = expect_counts(s, exe, MTAG_FILE,
+				    "the hooks on pages of files and on removal");
 	if (exe)
 		fput(exe);
 	if (!ret) {
@@ -108,7 +111,7 @@ int mtag_selftest(void)
 	if (ret)
 		return ret;
 	s = mtag_space_lookup(current->mm);
-	ret = s ? run(s) : -ENXIO;
+	ret = s ? prove_counting(s) : -ENXIO;
 	if (s)
 		mtag_space_put(s);
 	mtag_track_stop(current->mm);

@@ -40,7 +40,7 @@ static void space_free(struct work_struct *work)
 	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
 	mtag_account_free(rcu_dereference_protected(s->accounts, true));
-	kfree(s->collapse);
+	kfree(s->collapse.owners);
 	mtag_memory_uncharge(sizeof(*s));
 	kmem_cache_free(cache, s);
 }
@@ -261,11 +261,11 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	s->tree_id = tree->id;
 	s->slow = MTAG_SLOW_WALK;
 	raw_spin_lock_init(&s->walk_lock);
-	mt_init_flags(&s->ranges, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_USE_RCU);
+	mt_init_flags(&s->ranges.tree, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_USE_RCU);
 	INIT_LIST_HEAD(&s->sibling);
 	INIT_LIST_HEAD(&s->threads);
 	s->pins = RB_ROOT;
-	s->migrations = RB_ROOT;
+	s->migration.notes = RB_ROOT;
 	kref_init(&s->ref);
 	INIT_RCU_WORK(&s->free, space_free);
 	return s;

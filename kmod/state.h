@@ -54,120 +54,110 @@ struct mtag_tree {
 #define MTAG_SLOW_RANGE		0x8	/* has ranges with an explicit tag */
 
 struct mtag_accounts;
-struct mtag_collapse;
+struct mtag_collapse_owners;
 struct mtag_walk;
+
+/* Address → who mapped it; range.c. */
+struct mtag_ranges {
+	/*
+	 * Tag + 1, and whether it was given explicitly. Changed under mmap_lock held for
+	 * writing, or for reading together with build_lock; so are @nr and @room.
+	 */
+	struct maple_tree tree;
+	unsigned int stores;		/* since it was swept; mmap_lock held for writing */
+	unsigned int nr;		/* ranges, at most */
+	unsigned int room;		/* ranges whose memory has been charged */
+};
+
+/* The mapping that is being made; event.c. All under mmap_lock held for writing. */
+struct mtag_mapping {
+	unsigned long addr;
+	unsigned long len;		/* bytes; 0: none */
+	u32 tag;			/* who maps it */
+	u8 call;			/* what it will be counted as, once it is made */
+	bool over;			/* it becomes @tag's when what is there has been unmapped */
+};
+
+/* The huge page that is being collapsed; collapse.c. All under mmap_lock held for writing. */
+struct mtag_collapse {
+	struct mtag_collapse_owners *owners;	/* of its pages; or NULL */
+	bool missed;			/* not of all of them */
+};
+
+/* The fork of this space that is under way; fork.c, thread.c. */
+struct mtag_fork {
+	struct task_struct *task;	/* that forks; mmap_lock */
+	unsigned int events;		/* page events since then; walk_lock */
+	unsigned long user;		/* where that thread keeps its word, or 0; mmap_lock */
+	u32 tag;			/* its tag, which the child begins with; likewise */
+};
+
+/* The fork that this space comes from; fork.c, tree.c. */
+struct mtag_birth {
+	u32 nr_tags;			/* that its tree had; constant */
+	kuid_t uid;			/* the effective one of the forking task; constant */
+	bool unborn;			/* it has not come to its end: nothing runs here */
+	/*
+	 * The parent had not been counted: the first walk makes all that is here untagged.
+	 * mmap_lock held for writing, or build_lock.
+	 */
+	bool untag;
+};
+
+/* Pages under migration, and what moves page tables; migrate.c, note.c, uffd.c. */
+struct mtag_migration {
+	atomic_t uncharged;		/* pages taken away that are charged to nobody meanwhile */
+	atomic_t charged;		/* pages taken away that stay charged; walk_lock */
+	struct rb_root notes;		/* of these, by address; walk_lock */
+	unsigned long shift_from;	/* page tables that mremap() moves now; walk_lock */
+	unsigned long shift_to;		/* where to; walk_lock */
+	unsigned long shift_len;	/* bytes; 0: none; walk_lock */
+	atomic_t movers;		/* threads that move pages by userfaultfd now */
+};
 
 /**
  * struct mtag_space - what mtag keeps per tracked mm
- * @node:	in the hash of spaces; RCU, changed under hash_lock
- * @mm:		the key; NULL once it is not hashed any more, under hash_lock
- * @grabbed:	@mm, by mmgrab(), from its publishing until it is dissolved
- * @slow:	MTAG_SLOW_*; changed under @walk_lock
- * @default_tag: of threads that have none of their own
- * @base_tag:	of ranges that nobody mapped under a tag
- * @accounts:	RCU; replaced under tree->lock
- * @tree:	constant
- * @tree_id:	tree->id, one load nearer; constant
- * @ranges:	address → tag + 1 (and MTAG_RANGE_EXPLICIT); changed under mmap_lock
- *		held for writing, or for reading together with @build_lock
- * @walk_lock:	of what is counted while a walk or a fork is under way; @slow
- * @walk:	the walk under way; @walk_lock
- * @live:	the counters are valid (false until the first walk ended); @walk_lock
- * @dirty:	an event was missed: walk before the next answer
- * @forker:	the task that forks this space now; mmap_lock
- * @fork_events: events since the fork began; @walk_lock
- * @migrating:	pages taken away by migration that are charged to nobody meanwhile
- * @migrations:	those that stay charged, by address: migrate.c; walk_lock
- * @moving:	how many; changed under walk_lock
- * @shift_from:	page tables that mremap() moves just now; walk_lock
- * @shift_to:	where to
- * @shift_len:	bytes of them; 0: none
- * @movers:	threads that move pages by userfaultfd now
- * @unsure:	there may be others: it stays dirty
- * @serial:	its number; those of one bucket of the hash are in descending order
- * @by_thread:	tags are named after threads
- * @fork_tag:	the forking thread's tag, which the child's first thread begins with
- * @fork_user:	where that thread keeps its word, or 0
- * @born:	tags that its tree had when it was forked; constant
- * @born_uid:	the effective one of who forked it; constant
- * @range_stores: into @ranges since they were swept; mmap_lock held for writing
- * @nr_ranges:	in @ranges, at most; as @ranges
- * @range_room:	entries whose memory has been charged; as @ranges
- * @unborn:	made by a fork that has not come to its end: nothing runs in it
- * @untag:	forked before its parent had been counted: its first walk untags it;
- *		mmap_lock held for writing, or build_lock
- * @mapping:	address of the mapping that is being made; mmap_lock held for writing
- * @mapping_len: bytes of it; 0: none
- * @mapping_tag: who maps it
- * @mapping_call: what it will be counted as, once it is made
- * @mapping_over: it becomes @mapping_tag's when what is there has been unmapped
- * @sibling:	in tree->spaces; tree->lock
- * @threads:	with a word or tag of their own, by mtag_thread.of_space; mtag_record_lock
- * @pins:	pinned pages with words, by mtag_pin.node; mtag_record_lock
- * @pinned:	how many of mm->pinned_vm are such; hash_lock
- * @collapse:	owners of the pages of the huge page being collapsed, or NULL;
- *		mmap_lock held for writing
- * @collapse_missed: not of all of them; likewise
- * @ref:	one while it is hashed, and those of who looked it up
- * @dead:	in the list of spaces that ended and are still to be checked
- * @free:	frees it, after a grace period
- * @lost:	events of it that could not be recorded
- * @overflow:	tags refused to it for a limit
- * @repairs:	walks that mended its counters
+ *
+ * What each page event looks at comes first.
  */
 struct mtag_space {
-	struct hlist_node node;
-	struct mm_struct *mm;
-	unsigned int slow;
-	u32 default_tag;
-	struct mtag_accounts __rcu *accounts;
-	u32 base_tag;
-	u32 tree_id;
+	struct hlist_node node;		/* in the hash of spaces; RCU, changed under hash_lock */
+	struct mm_struct *mm;		/* the key; NULL once it is unhashed, under hash_lock */
+	unsigned int slow;		/* MTAG_SLOW_*; changed under walk_lock */
+	u32 default_tag;		/* of threads that have none of their own */
+	struct mtag_accounts __rcu *accounts;	/* replaced under tree->lock */
+	u32 base_tag;			/* of ranges that nobody mapped under a tag */
+	u32 tree_id;			/* tree->id, one load nearer; constant */
 
-	struct mm_struct *grabbed;
-	struct mtag_tree *tree;
-	raw_spinlock_t walk_lock;
-	struct mtag_walk *walk;
-	bool live;
-	bool dirty;
-	bool unsure;
-	bool by_thread;
-	bool unborn;
-	bool untag;
-	struct maple_tree ranges;
-	unsigned int range_stores;
-	unsigned int nr_ranges;
-	unsigned int range_room;
-	unsigned long mapping, mapping_len;
-	u32 mapping_tag;
-	u8 mapping_call;
-	bool mapping_over;
-	bool collapse_missed;
-	struct mtag_collapse *collapse;
+	struct mtag_tree *tree;		/* reference; constant */
+	raw_spinlock_t walk_lock;	/* what is counted while a walk or a fork runs; @slow */
+	struct mtag_walk *walk;		/* the walk under way; walk_lock */
+	bool live;			/* false until the first walk ended; walk_lock */
+	bool dirty;			/* an event was missed: walk before the next answer */
+	bool unsure;			/* there may be others: it stays dirty */
+	bool by_thread;			/* tags are named after threads */
 
-	struct task_struct *forker;
-	unsigned int fork_events;
-	atomic_t migrating;
-	atomic_t moving;
-	struct rb_root migrations;
-	unsigned long shift_from, shift_to, shift_len;
-	atomic_t movers;
-	unsigned long fork_user;
-	u32 fork_tag;
-	u32 born;
-	kuid_t born_uid;
+	struct mtag_ranges ranges;
+	struct mtag_mapping mapping;
+	struct mtag_collapse collapse;
+	struct mtag_fork fork;
+	struct mtag_birth birth;
+	struct mtag_migration migration;
 
-	u64 serial;
-	struct list_head sibling;
-	struct list_head threads;
-	struct rb_root pins;
-	unsigned int pinned;
-	struct kref ref;
-	struct list_head dead;
-	struct rcu_work free;
-	atomic64_t lost;
-	atomic64_t overflow;
-	atomic64_t repairs;
+	struct list_head threads;	/* with a word or tag of their own; mtag_record_lock */
+	struct rb_root pins;		/* pinned pages with words; mtag_record_lock */
+	unsigned int pinned;		/* how many of mm->pinned_vm are such; hash_lock */
+
+	u64 serial;			/* descending in each bucket of the hash */
+	struct list_head sibling;	/* in tree->spaces; tree->lock */
+	struct mm_struct *grabbed;	/* mm, by mmgrab(), from publishing until it is dissolved */
+	struct kref ref;		/* one while it is hashed, and one for each lookup */
+	struct list_head dead;		/* in the list of those whose end is still to be checked */
+	struct rcu_work free;		/* frees it, after a grace period */
+
+	atomic64_t lost;		/* events that could not be recorded */
+	atomic64_t overflow;		/* tags refused for a limit */
+	atomic64_t repairs;		/* walks that mended the counters */
 };
 
 /* Is @s of a process that is not tracked any more, but may share pages with its tree? */

@@ -30,13 +30,13 @@ static unsigned int nr_unlisted;	/* trees that may have others: mtag_tree.unlist
 static LIST_HEAD(untaggings);
 static DEFINE_RAW_SPINLOCK(strays_lock);	/* all of these; two are read without it */
 
-static bool any(void)
+static bool has_strays(void)
 {
 	return READ_ONCE(nr_strays) || READ_ONCE(nr_unlisted);
 }
 
 /* Context: strays_lock. */
-static struct stray *find(const struct mm_struct *mm)
+static struct stray *stray_find(const struct mm_struct *mm)
 {
 	struct stray *each;
 
@@ -47,9 +47,9 @@ static struct stray *find(const struct mm_struct *mm)
 }
 
 /* Context: strays_lock. */
-static void add(struct mm_struct *mm, struct mtag_tree *tree)
+static void stray_list(struct mm_struct *mm, struct mtag_tree *tree)
 {
-	struct stray *stray = find(NULL);
+	struct stray *stray = stray_find(NULL);
 
 	if (!stray) {
 		WRITE_ONCE(nr_unlisted, nr_unlisted + !tree->unlisted);
@@ -73,8 +73,8 @@ void mtag_stray_add(struct mm_struct *mm, struct mtag_tree *tree)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&strays_lock, flags);
-	if (!find(mm))
-		add(mm, tree);
+	if (!stray_find(mm))
+		stray_list(mm, tree);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 }
 
@@ -90,12 +90,12 @@ void mtag_stray_fork(const struct mm_struct *parent, struct mm_struct *child)
 	struct stray *stray;
 	unsigned long flags;
 
-	if (!any())
+	if (!has_strays())
 		return;
 	raw_spin_lock_irqsave(&strays_lock, flags);
-	stray = find(parent);
+	stray = stray_find(parent);
 	if (stray)
-		add(child, stray->tree);
+		stray_list(child, stray->tree);
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 }
 
@@ -110,10 +110,10 @@ void mtag_stray_end(struct mm_struct *mm)
 	struct stray *stray;
 	unsigned long flags;
 
-	if (!any())
+	if (!has_strays())
 		return;
 	raw_spin_lock_irqsave(&strays_lock, flags);
-	stray = find(mm);
+	stray = stray_find(mm);
 	if (stray) {
 		stray->mm = NULL;
 		WRITE_ONCE(nr_strays, nr_strays - 1);
@@ -126,7 +126,7 @@ void mtag_stray_end(struct mm_struct *mm)
 /* Whose relative is @mm? False: nobody's; @tree NULL: one not listed. Context: strays_lock. */
 static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tree)
 {
-	const struct stray *stray = find(mm);
+	const struct stray *stray = stray_find(mm);
 
 	*tree = stray ? stray->tree : NULL;
 	return stray || nr_unlisted;
@@ -145,7 +145,7 @@ bool mtag_stray_concerns(const struct mm_struct *mm, const struct mtag_tree **tr
 	unsigned long flags;
 	bool is;
 
-	if (!any())
+	if (!has_strays())
 		return false;
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	is = relatives_of(mm, tree);
@@ -168,7 +168,7 @@ void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm
 	unsigned long flags;
 
 	u->concerns = false;
-	if (!any())
+	if (!has_strays())
 		return;
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	u->concerns = relatives_of(mm, &u->tree);
@@ -201,7 +201,7 @@ bool mtag_stray_untags(const struct mtag_tree *tree)
 	unsigned long flags;
 	bool untags = false;
 
-	if (!any())
+	if (!has_strays())
 		return false;
 	raw_spin_lock_irqsave(&strays_lock, flags);
 	list_for_each_entry(u, &untaggings, node)
@@ -241,7 +241,7 @@ void mtag_stray_forget(struct mtag_tree *tree)
 {
 	unsigned long flags;
 
-	if (!any())
+	if (!has_strays())
 		return;
 	while (forget_one(tree))
 		cond_resched();

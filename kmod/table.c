@@ -28,8 +28,8 @@ static int check_whole(const char *name)
 }
 
 /*
- * Fills in the addresses of the hooks. Return: how many there are; -ENOENT, said by name, where one is
- * missing; -ENOMEM.
+ * Fills in the addresses of the hooks. Return: how many there are; -ENOENT, said by name, where one
+ * is missing; -ENOMEM.
  */
 static int resolve_hooks(void)
 {

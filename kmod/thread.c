@@ -27,13 +27,13 @@ static atomic_t forgotten;
  * No record may enter a space behind mtag_thread_end_space(), which comes after
  * what this looks at has changed. Context: mtag_record_lock.
  */
-static bool ending(const struct mtag_space *s)
+static bool space_ending(const struct mtag_space *s)
 {
 	return !READ_ONCE(s->mm) || mtag_space_parked(s);
 }
 
 /* The word or tag of @t means something in @s from here on. Context: mtag_record_lock. */
-static void enter(struct mtag_thread *t, struct mtag_space *s)
+static void word_enter(struct mtag_thread *t, struct mtag_space *s)
 {
 	list_move(&t->of_space, &s->threads);
 	WRITE_ONCE(t->space, s);
@@ -41,9 +41,9 @@ static void enter(struct mtag_thread *t, struct mtag_space *s)
 
 /*
  * The word or tag of @t means nothing any more. Context: mtag_record_lock; the
- * caller calls released() with what this returns, once it has unlocked.
+ * caller calls word_released() with what this returns, once it has unlocked.
  */
-static struct mtag_pin *leave(struct mtag_thread *t)
+static struct mtag_pin *word_leave(struct mtag_thread *t)
 {
 	struct mtag_space *s = t->space;
 	struct mtag_pin *pin = t->pin;
@@ -57,7 +57,7 @@ static struct mtag_pin *leave(struct mtag_thread *t)
 }
 
 /* CPUs forget what they know of @task, whose record has changed. */
-static void forget(const struct task_struct *task)
+static void cpus_forget(const struct task_struct *task)
 {
 	struct task_struct **known;
 	int cpu;
@@ -73,9 +73,9 @@ static void forget(const struct task_struct *task)
 }
 
 /* The record of @task has changed, and @pin, if not NULL, is without use. */
-static void released(const struct task_struct *task, struct mtag_pin *pin)
+static void word_released(const struct task_struct *task, struct mtag_pin *pin)
 {
-	forget(task);
+	cpus_forget(task);
 	if (pin)
 		mtag_pin_unpin(pin);
 }
@@ -92,13 +92,13 @@ static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
 	WRITE_ONCE(cpu->task, NULL);
 	cpu->space = s;
 	seq = atomic_read(&forgotten);
-	smp_rmb();	/* pairs with forget(): counted after it changed the record */
+	smp_rmb();	/* pairs with cpus_forget(): counted after it changed the record */
 	t = mtag_record_find(current);
 	word = t && READ_ONCE(t->space) == s ? READ_ONCE(t->word) : &s->default_tag;
 	cpu->word = word;
-	/* Pairs with forget(): last, so that no half of it can be used. */
+	/* Pairs with cpus_forget(): last, so that no half of it can be used. */
 	WRITE_ONCE(cpu->task, current);
-	/* What forget() came too early for is good for this time only. */
+	/* What cpus_forget() came too early for is good for this time only. */
 	smp_mb();
 	if (unlikely(atomic_read(&forgotten) != seq))
 		WRITE_ONCE(cpu->task, NULL);
@@ -137,14 +137,14 @@ u32 mtag_thread_tag(struct mtag_space *s)
 }
 
 /* The current thread's tag is at @word from here on; uses up *@spare and *@pin if need be. */
-static int attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_pin **pin,
-		  unsigned long word)
+static int word_attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_pin **pin,
+		       unsigned long word)
 {
 	struct mtag_pin *mine, *unused;
 	struct mtag_thread *t;
 
 	raw_spin_lock(&mtag_record_lock);
-	if (ending(s) || READ_ONCE(s->mm) != current->mm) {
+	if (space_ending(s) || READ_ONCE(s->mm) != current->mm) {
 		raw_spin_unlock(&mtag_record_lock);
 		return -ESRCH;
 	}
@@ -154,17 +154,17 @@ static int attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_
 		return -EAGAIN;
 	}
 	t = mtag_record_get(spare);
-	unused = leave(t);
+	unused = word_leave(t);
 	t->pin = mine;
 	t->user = word;
 	t->word = mtag_pin_word(mine, word);
-	enter(t, s);
+	word_enter(t, s);
 	raw_spin_unlock(&mtag_record_lock);
-	released(current, unused);
+	word_released(current, unused);
 	return 0;
 }
 
-static int unregister(struct mtag_space *s, u32 *tag)
+static int word_detach(struct mtag_space *s, u32 *tag)
 {
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
@@ -172,9 +172,9 @@ static int unregister(struct mtag_space *s, u32 *tag)
 	raw_spin_lock(&mtag_record_lock);
 	t = mtag_record_find(current);
 	if (t && t->space == s)
-		unused = leave(t);
+		unused = word_leave(t);
 	raw_spin_unlock(&mtag_record_lock);
-	released(current, unused);
+	word_released(current, unused);
 	*tag = mtag_thread_tag(s);
 	return 0;
 }
@@ -196,7 +196,7 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 	int ret;
 
 	if (!word)
-		return unregister(s, tag);
+		return word_detach(s, tag);
 	if (word % sizeof(u32))
 		return -EINVAL;
 	if (!access_ok((void __user *)word, sizeof(u32)))
@@ -209,10 +209,10 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 	if (spare) {
 		*tag = mtag_thread_tag(s);
 		*mtag_pin_word(pin, word) = *tag;
-		ret = attach(s, &spare, &pin, word);
+		ret = word_attach(s, &spare, &pin, word);
 		/* No other thread has that page yet. */
 		if (ret == -EAGAIN)
-			ret = mtag_pin_count(pin, s) ?: attach(s, &spare, &pin, word);
+			ret = mtag_pin_count(pin, s) ?: word_attach(s, &spare, &pin, word);
 	}
 	mtag_record_free(spare);
 	if (pin)
@@ -226,7 +226,7 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 	struct task_struct *task = (*spare)->task;
 	struct mtag_thread *t;
 
-	if (ending(s) || READ_ONCE(s->mm) != READ_ONCE(task->mm))
+	if (space_ending(s) || READ_ONCE(s->mm) != READ_ONCE(task->mm))
 		return 0;
 	t = mtag_record_get(spare);
 	/* Pairs with mtag_thread_end(): that sees the record, or this what it is about. */
@@ -242,7 +242,7 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 	if (t->pin)
 		return -EBUSY;
 	WRITE_ONCE(t->inherited, tag);
-	enter(t, s);
+	word_enter(t, s);
 	return 0;
 }
 
@@ -265,7 +265,7 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 	raw_spin_lock(&mtag_record_lock);
 	ret = set_tag(s, &spare, tag);
 	raw_spin_unlock(&mtag_record_lock);
-	forget(task);
+	cpus_forget(task);
 	mtag_record_free(spare);
 	return ret;
 }
@@ -281,11 +281,11 @@ void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child)
 {
 	struct mtag_thread *t;
 
-	child->fork_tag = mtag_thread_tag(parent);
+	child->fork.tag = mtag_thread_tag(parent);
 	rcu_read_lock();
 	t = mtag_record_find(current);
 	if (t && READ_ONCE(t->space) == parent && READ_ONCE(t->pin))
-		child->fork_user = READ_ONCE(t->user);
+		child->fork.user = READ_ONCE(t->user);
 	rcu_read_unlock();
 }
 
@@ -325,7 +325,7 @@ static void register_later(struct mtag_space *s, struct task_struct *child, gfp_
 		mtag_space_lost(s, 1);
 		return;
 	}
-	f->user = s->fork_user;
+	f->user = s->fork.user;
 	if (!mtag_later(child, &f->later, first_return))
 		kfree(f);
 }
@@ -344,23 +344,23 @@ static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 }
 
 /* @child's record, by *@spare. */
-static void begin(struct mtag_space *s, struct task_struct *child, struct mtag_thread **spare,
-		  bool vforked, u32 tag)
+static void record_child(struct mtag_space *s, struct task_struct *child,
+			 struct mtag_thread **spare, bool vforked, u32 tag)
 {
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
 
 	raw_spin_lock(&mtag_record_lock);
-	if (!ending(s)) {
+	if (!space_ending(s)) {
 		t = mtag_record_get(spare);
-		unused = leave(t);
+		unused = word_leave(t);
 		if (!vforked || !share_word(t, s))
 			t->inherited = tag;
-		enter(t, s);
+		word_enter(t, s);
 	}
 	raw_spin_unlock(&mtag_record_lock);
 	/* A CPU may remember another task that was at the same address. */
-	released(child, unused);
+	word_released(child, unused);
 }
 
 /**
@@ -375,20 +375,20 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gf
 {
 	bool same_mm = child->mm == current->mm;
 	bool vforked = same_mm && child->tgid != current->tgid;
-	u32 tag = same_mm ? mtag_thread_tag(s) : s->fork_tag;
+	u32 tag = same_mm ? mtag_thread_tag(s) : s->fork.tag;
 	struct mtag_thread *spare;
 
 	/* Who has the process's default tag needs no record. */
-	if (tag == READ_ONCE(s->default_tag) && !(same_mm ? vforked : !!s->fork_user))
+	if (tag == READ_ONCE(s->default_tag) && !(same_mm ? vforked : !!s->fork.user))
 		return;
 	spare = gfp ? mtag_record_alloc(child, gfp) : NULL;
 	if (!spare) {
 		mtag_space_lost(s, 1);
 		return;
 	}
-	begin(s, child, &spare, vforked, tag);
+	record_child(s, child, &spare, vforked, tag);
 	mtag_record_free(spare);
-	if (!same_mm && s->fork_user)
+	if (!same_mm && s->fork.user)
 		register_later(s, child, gfp);
 }
 
@@ -408,12 +408,12 @@ void mtag_thread_end(struct task_struct *task)
 	if (t) {
 		/* Else no CPU knows a word of it. */
 		had_word = t->space;
-		unused = leave(t);
+		unused = word_leave(t);
 		mtag_record_del(t);
 	}
 	raw_spin_unlock(&mtag_record_lock);
 	if (had_word)
-		released(task, unused);
+		word_released(task, unused);
 	mtag_record_free(t);
 }
 
@@ -435,12 +435,12 @@ void mtag_thread_end_space(struct mtag_space *s)
 		t = list_first_entry_or_null(&s->threads, struct mtag_thread, of_space);
 		if (t) {
 			task = t->task;
-			unused = leave(t);
+			unused = word_leave(t);
 		}
 		raw_spin_unlock(&mtag_record_lock);
 		/* The task may have ended by now: it is only compared. */
 		if (t)
-			released(task, unused);
+			word_released(task, unused);
 		cond_resched();
 	} while (t);
 }

@@ -383,7 +383,7 @@ int mtag_track_init(void)
 	return 0;
 }
 
-/* A task that tried in vain while the module was going asked for it, too. Context: nobody tries now. */
+/* A task that tried in vain while the module went asked for it, too. Context: nobody tries now. */
 void mtag_track_exit(void)
 {
 	cancel_delayed_work_sync(&mtag_end_linger_work);

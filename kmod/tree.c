@@ -149,7 +149,7 @@ bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
 static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 {
 	return uid_eq(node->uid, uid) ||
-	       (node->id < s->born && uid_eq(node->uid, s->born_uid)) ||
+	       (node->id < s->birth.nr_tags && uid_eq(node->uid, s->birth.uid)) ||
 	       mtag_account_known(rcu_dereference(s->accounts), node->id);
 }
 
@@ -188,18 +188,19 @@ void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent)
 {
 	struct mtag_accounts *acc;
 	struct mtag_node *node;
-	u32 tag;
+	u32 tag, end;
 
-	child->born_uid = current_euid();
+	child->birth.uid = current_euid();
 	rcu_read_lock();
 	acc = rcu_dereference(child->accounts);
 	mtag_account_inherit(acc, rcu_dereference(parent->accounts));
-	child->born = acc->nr_tags;
+	child->birth.nr_tags = acc->nr_tags;
 	/* The parent has become another user since it was forked. */
-	if (!uid_eq(parent->born_uid, child->born_uid)) {
-		for (tag = MTAG_ID_FIRST; tag < min(parent->born, child->born); tag++) {
+	if (!uid_eq(parent->birth.uid, child->birth.uid)) {
+		end = min(parent->birth.nr_tags, child->birth.nr_tags);
+		for (tag = MTAG_ID_FIRST; tag < end; tag++) {
 			node = mtag_tree_node(parent->tree, tag);
-			if (node && uid_eq(node->uid, parent->born_uid))
+			if (node && uid_eq(node->uid, parent->birth.uid))
 				mtag_account_know(acc, tag);
 		}
 	}

@@ -27,7 +27,7 @@ static void moving_done(struct mtag_later *later, bool runs)
 {
 	struct moving *m = container_of(later, struct moving, later);
 
-	atomic_dec(&m->s->movers);
+	atomic_dec(&m->s->migration.movers);
 	mtag_space_put(m->s);
 	kfree(m);
 }
@@ -53,10 +53,10 @@ MTAG_HOOK_FUNC(mtag_uffd_ioctl)
 	m = gfp ? kmalloc(sizeof(*m), gfp) : NULL;
 	if (m) {
 		m->s = mtag_space_get(s);
-		atomic_inc(&s->movers);
+		atomic_inc(&s->migration.movers);
 		mtag_charge_spoil(s);
 		if (!mtag_later(current, &m->later, moving_done)) {
-			atomic_dec(&s->movers);
+			atomic_dec(&s->migration.movers);
 			mtag_space_put(s);
 			kfree(m);
 		}

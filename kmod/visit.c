@@ -222,7 +222,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
  * Context: mmap_lock of the mm held; may sleep unless preemption is disabled.
  */
 void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
-		   unsigned long end)
+		    unsigned long end)
 {
 	/* Not RSS. */
 	if (!is_vm_hugetlb_page(vma) && addr < end)

@@ -44,7 +44,7 @@ struct mtag_visitor {
 };
 
 void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
-		   unsigned long end);
+		    unsigned long end);
 
 /* What a page table holds at an address, whose page-table lock is held. */
 struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr);

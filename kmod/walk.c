@@ -85,7 +85,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 
 	mtag_count_begin(c);
 	wait_for_hooks();
-	if (atomic_read(&s->movers))
+	if (atomic_read(&s->migration.movers))
 		mtag_charge_spoil(s);
 	ret = mtag_walk_lock(mm);
 	if (ret) {
@@ -109,8 +109,8 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 }
 
 /* Caller holds build_lock and a reference on @mm. */
-static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fresh,
-		 struct mtag_audit *audit)
+static int count_space(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fresh,
+		       struct mtag_audit *audit)
 {
 	struct mtag_counter c;
 	int ret, i;
@@ -128,7 +128,7 @@ static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fr
 			break;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (atomic_read(&s->movers))
+		if (atomic_read(&s->migration.movers))
 			schedule_timeout_killable(1);
 	}
 	return ret;
@@ -146,10 +146,10 @@ static int count(struct mtag_space *s, struct mm_struct *mm, bool untag, bool fr
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh)
 {
 	lockdep_assert_held(&s->tree->build_lock);
-	return count(s, mm, true, fresh, NULL);
+	return count_space(s, mm, true, fresh, NULL);
 }
 
-static void repaired(struct mtag_space *s)
+static void count_repair(struct mtag_space *s)
 {
 	atomic64_inc(&s->repairs);
 	atomic64_inc(&mtag_stat.repairs);
@@ -199,12 +199,12 @@ int mtag_walk_repair(struct mtag_space *s)
 		 * Forked while its parent was counted first: all it has is untagged, but
 		 * for what another has from before.
 		 */
-		ret = count(s, mm, s->untag, s->untag && !s->tree->parked, NULL);
+		ret = count_space(s, mm, s->birth.untag, s->birth.untag && !s->tree->parked, NULL);
 		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree))
 			mtag_space_dirty(s);
 		if (!ret)
-			repaired(s);
-		s->untag &= !!ret;
+			count_repair(s);
+		s->birth.untag &= !!ret;
 	}
 	mutex_unlock(&s->tree->build_lock);
 put:
@@ -231,7 +231,7 @@ int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audi
 		ret = mutex_lock_killable(&s->tree->build_lock);
 	if (ret)
 		return ret;
-	ret = s->live ? count(s, mm, false, false, audit) : -ESRCH;
+	ret = s->live ? count_space(s, mm, false, false, audit) : -ESRCH;
 	mutex_unlock(&s->tree->build_lock);
 	return ret;
 }
