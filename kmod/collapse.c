@@ -11,12 +11,12 @@
 #include "charge.h"
 #include "collapse.h"
 #include "compat/compat.h"
+#include "hooked.h"
 #include "mtag.h"
 #include "owner.h"
 #include "sleep.h"
 #include "space.h"
 #include "state.h"
-#include "table.h"
 
 /**
  * struct mtag_collapse_owners - owners noted between removal and addition

@@ -6,8 +6,8 @@
 #define MTAG_COLLAPSE_H
 
 #include "compat/compat.h"
+#include "hooked.h"
 #include "state.h"
-#include "table.h"
 
 /*
  * Is what comes by MTAG_BY_MAP the result of a collapse? Who collapses holds

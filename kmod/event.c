@@ -13,6 +13,7 @@
 #include "caller.h"
 #include "compat/compat.h"
 #include "event.h"
+#include "hooked.h"
 #include "later.h"
 #include "migrate.h"
 #include "mtag.h"
@@ -20,7 +21,6 @@
 #include "sleep.h"
 #include "space.h"
 #include "state.h"
-#include "table.h"
 #include "thread.h"
 
 /* SysV shared memory is a file "SYSV…" of the kernel's own mount. */

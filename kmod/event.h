@@ -6,7 +6,7 @@
 #define MTAG_EVENT_H
 
 #include <linux/mm_types.h>
-#include "table.h"
+#include "hooked.h"
 
 void mtag_event_grown(unsigned long addr, unsigned long end);
 void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsigned long to,

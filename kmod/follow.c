@@ -13,6 +13,7 @@
 #include "cow.h"
 #include "file.h"
 #include "follow.h"
+#include "hooked.h"
 #include "ksm.h"
 #include "migrate.h"
 #include "mtag.h"
@@ -21,7 +22,6 @@
 #include "stat.h"
 #include "state.h"
 #include "swap.h"
-#include "table.h"
 #include "thread.h"
 #include "visit.h"
 

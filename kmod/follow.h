@@ -6,8 +6,8 @@
 #define MTAG_FOLLOW_H
 
 #include <linux/mm_types.h>
+#include "hooked.h"
 #include "state.h"
-#include "table.h"
 
 void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_area_struct *vma,
 		     unsigned long addr, unsigned long parent_ip);

@@ -5,7 +5,7 @@
 #ifndef MTAG_FORK_H
 #define MTAG_FORK_H
 
-#include "table.h"
+#include "hooked.h"
 
 MTAG_HOOK_FUNC(mtag_fork_begin);
 MTAG_HOOK_FUNC(mtag_fork_copied);

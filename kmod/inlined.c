@@ -9,10 +9,10 @@
 #include <linux/kallsyms.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include "hooked.h"
 #include "inlined.h"
 #include "mtag.h"
 #include "resolve.h"
-#include "table.h"
 
 /* x86: call and jmp, each with the distance in four bytes. */
 #define OPCODE_CALL	0xe8

@@ -8,6 +8,7 @@
  */
 #include <linux/xarray.h>
 #include "compat/compat.h"
+#include "hooked.h"
 #include "ksm.h"
 #include "mtag.h"
 #include "owner.h"
@@ -15,7 +16,6 @@
 #include "space.h"
 #include "state.h"
 #include "stray.h"
-#include "table.h"
 
 /* pfn → id of the tree, of KSM pages promoted from tracked spaces */
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);

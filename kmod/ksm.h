@@ -7,8 +7,8 @@
 
 #include <linux/mm.h>
 #include <linux/page-flags.h>
+#include "hooked.h"
 #include "state.h"
-#include "table.h"
 
 static inline bool mtag_is_ksm(const struct page *page)
 {

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "end.h"
+#include "hooked.h"
 #include "life.h"
 #include "mtag.h"
 #include "sleep.h"
@@ -17,7 +18,6 @@
 #include "stat.h"
 #include "state.h"
 #include "stray.h"
-#include "table.h"
 #include "tell.h"
 #include "thread.h"
 #include "tree.h"

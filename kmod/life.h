@@ -5,7 +5,7 @@
 #ifndef MTAG_LIFE_H
 #define MTAG_LIFE_H
 
-#include "table.h"
+#include "hooked.h"
 
 MTAG_HOOK_FUNC(mtag_life_exec_begin);
 MTAG_HOOK_FUNC(mtag_life_mm_gone);

@@ -6,6 +6,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
+#include "hooked.h"
 #include "later.h"
 #include "mtag.h"
 #include "name.h"
@@ -13,7 +14,6 @@
 #include "sleep.h"
 #include "space.h"
 #include "state.h"
-#include "table.h"
 #include "thread.h"
 #include "tree.h"
 

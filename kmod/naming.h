@@ -5,7 +5,7 @@
 #ifndef MTAG_NAMING_H
 #define MTAG_NAMING_H
 
-#include "table.h"
+#include "hooked.h"
 
 MTAG_HOOK_FUNC(mtag_naming_rename);
 

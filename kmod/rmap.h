@@ -6,7 +6,7 @@
 #define MTAG_RMAP_H
 
 #include <linux/mm_types.h>
-#include "table.h"
+#include "hooked.h"
 
 void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr,
 		    unsigned long parent_ip);

@@ -17,6 +17,7 @@
 #include "caller.h"
 #include "charge.h"
 #include "compat/compat.h"
+#include "hooked.h"
 #include "mtag.h"
 #include "owner.h"
 #include "sleep.h"
@@ -24,7 +25,6 @@
 #include "stat.h"
 #include "state.h"
 #include "swap.h"
-#include "table.h"
 #include "visit.h"
 #include "zap.h"
 

@@ -5,8 +5,8 @@
 #ifndef MTAG_SWAP_H
 #define MTAG_SWAP_H
 
+#include "hooked.h"
 #include "state.h"
-#include "table.h"
 
 u32 mtag_swap_tag(unsigned long entry);
 void mtag_swap_set(unsigned long entry, u32 tag);

@@ -5,12 +5,12 @@
 #include <linux/slab.h>
 #include "charge.h"
 #include "compat/compat.h"
+#include "hooked.h"
 #include "later.h"
 #include "mtag.h"
 #include "sleep.h"
 #include "space.h"
 #include "state.h"
-#include "table.h"
 #include "uffd.h"
 
 /**

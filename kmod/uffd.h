@@ -5,7 +5,7 @@
 #ifndef MTAG_UFFD_H
 #define MTAG_UFFD_H
 
-#include "table.h"
+#include "hooked.h"
 
 MTAG_HOOK_FUNC(mtag_uffd_ioctl);
 

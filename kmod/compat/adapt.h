@@ -5,7 +5,7 @@
 #ifndef MTAG_ADAPT_H
 #define MTAG_ADAPT_H
 
-#include "../table.h"
+#include "../hooked.h"
 
 /* rmap_page.c */
 MTAG_HOOK_FUNC(mtag_page_add_anon);

@@ -107,7 +107,7 @@ int disarm(void)
 void counted(int failed, uint64_t before)
 {
 	if (failed && strstr(now_at->what, "[mtag]") &&
-	    !strstr(slurp(FAIL_DIR "by"), "mtag_thread_zap"))
+	    !strstr(slurp(FAIL_DIR "by"), "mtag_zap_begin"))
 		good(until(losses() > before, 10), "nothing was counted as lost");
 }
 

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The module's files call downwards only, in the order in which Kbuild lists them.
+cd "$(dirname "$(realpath "$0")")/../.." || exit
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+headers=$(ls -d "${XDG_CACHE_HOME:-$HOME/.cache}"/mtag/kernels/6.1/lib/modules/*/build 2>/dev/null)
+[ -n "$headers" ] || { echo "1..0 # SKIP no kernel headers in the cache"; exit; }
+
+# listed: the files in Kbuild's order, without kmod/ and .o
+listed() { sed -n 's/^mtag-y [:+]= //p' Kbuild | tr ' ' '\n' | sed 's|^kmod/||; s|\.o$||'; }
+
+# symbols DIR: "FILE TYPE SYMBOL" of each object under DIR/kmod
+symbols() {
+	local name
+	for name in $(listed); do
+		nm "$1/kmod/$name.o" | awk -v f="$name" '{ print f, $(NF - 1), $NF }'
+	done
+}
+
+# upward DIR: a line for each call, or use of data, that goes up
+upward() {
+	symbols "$1" >"$tmp/symbols"
+	listed | awk -v symbols="$tmp/symbols" '
+		{ rank[$1] = NR }
+		END {
+			while ((getline line <symbols) > 0) {
+				split(line, part, " ")
+				if (part[2] == "U") used[part[1] " " part[3]]
+				else if (part[2] ~ /[A-Z]/) home[part[3]] = part[1]
+			}
+			for (each in used) {
+				split(each, part, " ")
+				to = home[part[2]]
+				if (to != "" && rank[to] > rank[part[1]])
+					print "kmod/" part[1] ".c uses " part[2] " of kmod/" to ".c, which is above it"
+			}
+		}' | sort
+}
+
+# built DIR: DIR has a copy of the module's sources; builds the objects
+built() { make -s -j2 -C "$headers" M="$1" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$tmp/log" 2>&1; }
+
+# includes: a line for each header of a file above that one includes
+includes() {
+	grep -Ho '^#include "[^"]*\.h"' $(listed | sed 's|.*|kmod/&.c kmod/&.h|') 2>/dev/null | awk -v files="$(listed | tr '\n' ' ')" '
+		BEGIN { n = split(files, list, " "); for (i = 1; i <= n; i++) rank[list[i]] = i }
+		{
+			split($0, part, ":"); from = part[1]; to = $2
+			gsub(/"|\.h/, "", to); self = from; gsub(/^kmod\/|\.[ch]$/, "", self)
+			if (self ~ /^compat\// && to !~ /^\.\.\//) to = "compat/" to
+			sub(/^\.\.\//, "", to)
+			if (rank[to] > rank[self]) print from " includes " to ".h, which is above it"
+		}'
+}
+
+nr=0 failed=0
+# verdict NAME FILE: ok if FILE is empty
+verdict() {
+	nr=$((nr + 1))
+	if [ ! -s "$2" ]; then echo "ok $nr - $1"; else echo "not ok $nr - $1"; sed 's/^/# /' "$2"; failed=1; fi
+}
+
+echo 1..5
+find kmod -name '*.[cS]' ! -name offsets.c | sed 's|^kmod/||; s|\.[cS]$||' | sort >"$tmp/there"
+listed | sort | diff - "$tmp/there" >"$tmp/diff"
+verdict "Kbuild lists each file once" "$tmp/diff"
+for c in kmod/*.c; do [ -f "${c%.c}.h" ] || echo "$c has no ${c#kmod/}" | sed 's/\.c$/.h/'; done | grep -v 'kmod/main.c' >"$tmp/headless"
+verdict "each has a header of its own" "$tmp/headless"
+includes >"$tmp/includes"
+verdict "no file includes the header of one above it" "$tmp/includes"
+mkdir "$tmp/m"
+cp -r Kbuild kmod include "$tmp/m"
+built "$tmp/m" || { sed 's/^/# /' "$tmp/log"; echo "Bail out! the module does not build"; exit 1; }
+upward "$tmp/m" >"$tmp/up"
+verdict "no file uses one above it" "$tmp/up"
+# The test would notice: owner.c is to call walk.c.
+cat >>"$tmp/m/kmod/owner.c" <<END
+#include "walk.h"
+void mtag_owner_planted(void);
+void mtag_owner_planted(void) { mtag_walk_verify(); }
+END
+built "$tmp/m"
+upward "$tmp/m" | diff - <(echo "kmod/owner.c uses mtag_walk_verify of kmod/walk.c, which is above it") >"$tmp/planted"
+verdict "a planted call that goes up is noticed" "$tmp/planted"
+exit $failed
