@@ -27,18 +27,13 @@ static u32 entry_tag(struct mtag_space *s, void *entry)
 	return entry ? (xa_to_value(entry) & 0x1ffff) - 1 : s->base_tag;
 }
 
-/* The entry at @addr and its extent. */
-static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *first,
-		    unsigned long *last)
+/* The entry at @addr and its extent, in a tree that is not empty. */
+static __always_inline void *range_find(struct mtag_space *s, unsigned long addr,
+					unsigned long *first, unsigned long *last)
 {
 	MA_STATE(mas, &s->ranges.tree, addr, addr);
 	void *entry;
 
-	if (mtree_empty(&s->ranges.tree)) {
-		*first = 0;
-		*last = ULONG_MAX;
-		return NULL;
-	}
 	rcu_read_lock();
 	entry = mas_walk(&mas);
 	*first = mas.index;
@@ -47,18 +42,23 @@ static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *fir
 	return entry;
 }
 
-/**
- * mtag_range_tag() - who mapped @addr
- * @s:		space
- * @addr:	user address
- * @end:	the answer holds up to here, exclusively
- *
- * Context: any.
- */
-u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
+/* The entry at @addr and its extent. */
+static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *first,
+		    unsigned long *last)
+{
+	if (mtree_empty(&s->ranges.tree)) {
+		*first = 0;
+		*last = ULONG_MAX;
+		return NULL;
+	}
+	return range_find(s, addr, first, last);
+}
+
+/* What mtag_range_tag() does in a tree that is not empty. */
+u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
 	unsigned long first, last;
-	void *entry = lookup(s, addr, &first, &last);
+	void *entry = range_find(s, addr, &first, &last);
 
 	*end = last == ULONG_MAX ? ULONG_MAX : last + 1;
 	return entry_tag(s, entry);

@@ -9,7 +9,7 @@
 #include "state.h"
 
 /* Context of all: a page-table lock or mmap_lock of the space's mm. */
-u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end);
+u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end);
 bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end);
 void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag);
 void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
@@ -18,5 +18,21 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp);
 void mtag_range_free(struct mtag_space *s);
 int mtag_range_reserve(struct mtag_space *s);
 int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag);
+
+/**
+ * mtag_range_tag() - who mapped @addr
+ * @s:		space
+ * @addr:	user address
+ * @end:	the answer holds up to here, exclusively
+ *
+ * Inline, for each page of a file asks. Context: any.
+ */
+static inline u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
+{
+	if (!mtree_empty(&s->ranges.tree))
+		return mtag_range_find(s, addr, end);
+	*end = ULONG_MAX;
+	return s->base_tag;
+}
 
 #endif /* MTAG_RANGE_H */
