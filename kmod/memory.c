@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much memory the module holds, and may hold.
+ * Accounts for the memory the module holds, and limits it.
  */
 #include <linux/mm.h>
 #include "memory.h"
@@ -10,11 +10,11 @@
 static atomic64_t limited_memory;
 
 /**
- * mtag_memory_charge() - may the module hold @bytes more?
+ * mtag_memory_charge() - charge @bytes against the module's limit
  * @bytes:	of spaces, tags, accounts, ranges, threads, pinned pages or reports, per-CPU
  *		memory included
  *
- * Return: 0, and mtag_memory_uncharge() is owed; -ENOMEM at the limit.
+ * Return: 0, and the caller must mtag_memory_uncharge(); -ENOMEM at the limit.
  */
 int mtag_memory_charge(size_t bytes)
 {
@@ -30,7 +30,7 @@ int mtag_memory_charge(size_t bytes)
 	return 0;
 }
 
-/* The same for what has a limit of its own. */
+/* Charges objects that have a limit of their own. */
 void mtag_memory_charge_unlimited(size_t bytes)
 {
 	atomic64_add(bytes, &limited_memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How much memory the module holds, and may hold; memory.c.
+ * Accounting and limit of the memory the module holds; memory.c.
  */
 #ifndef MTAG_MEMORY_H
 #define MTAG_MEMORY_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all files share: totals, parameters, and the workqueue.
+ * The state that all files share: totals, parameters, and the workqueue.
  */
 #include <linux/module.h>
 #include "mtag.h"

@@ -10,16 +10,16 @@
 
 /* Totals since the module was loaded; shown by debugfs health. */
 struct mtag_stat {
-	atomic_t tracked;	/* spaces that are tracked now */
+	atomic_t tracked;	/* spaces tracked now */
 	atomic64_t ended;	/* spaces that died */
-	atomic64_t drift;	/* pages left over in them */
-	atomic64_t dirty_ended;	/* that died before they were mended */
+	atomic64_t drift;	/* pages left over in spaces that died */
+	atomic64_t dirty_ended;	/* spaces that died dirty, before a walk could repair them */
 	atomic64_t lost;	/* events that could not be recorded */
-	atomic64_t overflow;	/* tags refused for a limit */
-	atomic64_t repairs;	/* walks that mended counters */
-	atomic64_t bad_word;	/* first touches under an id that is no tag */
+	atomic64_t overflow;	/* tags refused because of a limit */
+	atomic64_t repairs;	/* walks that repaired counters */
+	atomic64_t bad_word;	/* first touches under an id that is not a tag */
 	atomic64_t foreign;	/* rmap calls from callers that mtag does not know */
-	atomic64_t memory;	/* bytes held */
+	atomic64_t memory;	/* bytes the module holds */
 };
 
 extern struct mtag_stat mtag_stat;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way up for events: the core raises them, and does not know who sends them to user space.
+ * Passes events up: the core raises them and does not know the listener that sends them to user
+ * space.
  */
 #include <linux/compiler.h>
 #include "mtag.h"
@@ -9,9 +10,9 @@
 static mtag_tell_t *told;
 
 /**
- * mtag_tell() - an event has come
+ * mtag_tell() - report an event to the listener, if there is one
  * @kind:	a string literal: "track", "untrack", "exit", "overflow"
- * @leader:	a task of the process that it is about
+ * @leader:	a task of the process the event concerns
  *
  * Context: process context, atomic or not; not in a page hook.
  */
@@ -23,7 +24,7 @@ void mtag_tell(const char *kind, struct task_struct *leader)
 		listener(kind, leader);
 }
 
-/* From here on events go to @listener; NULL: to nobody. */
+/* Sends all further events to @listener. NULL drops them. */
 void mtag_tell_to(mtag_tell_t *listener)
 {
 	WRITE_ONCE(told, listener);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tells whoever listens to mtag's events; tell.c.
+ * Events for the listener in an upper layer; tell.c.
  */
 #ifndef MTAG_TELL_H
 #define MTAG_TELL_H
