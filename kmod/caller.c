@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callers: the function that called a hooked one tells a hook what a page event is about.
+ * Classifies page events by the function that called the hooked one.
  */
 #include <linux/bsearch.h>
 #include <linux/hash.h>
@@ -15,7 +15,7 @@
 unsigned long mtag_fault_ip __read_mostly, mtag_zap_ip __read_mostly;
 unsigned long mtag_huge_fault_ip __read_mostly, mtag_huge_zap_ip __read_mostly;
 
-/* Where callers are, in order. Compilers move the unlikely parts of a function elsewhere. */
+/* Code of the callers, by address. Compilers move unlikely parts of a function elsewhere. */
 static struct caller_range {
 	unsigned long start, end;
 	enum mtag_caller caller;
@@ -29,7 +29,7 @@ static int range_add(const char *name, const char *suffix, enum mtag_caller call
 
 	if (ret)
 		return ret;
-	/* One too many is counted and not written: mtag_caller_init() refuses. */
+	/* A range too many is counted but not stored: mtag_caller_init() fails. */
 	if (nr_ranges < RANGES_MAX)
 		ranges[nr_ranges] = (struct caller_range){ start, end, caller };
 	nr_ranges++;
@@ -37,8 +37,8 @@ static int range_add(const char *name, const char *suffix, enum mtag_caller call
 }
 
 /*
- * The function and what a compiler has put elsewhere of it; -ENOENT if there is no such
- * function.
+ * Adds a function and the cold part that the compiler may have split off. -ENOENT if there is no
+ * such function.
  */
 static int function_add(const char *name, const char *suffix, enum mtag_caller caller)
 {
@@ -78,11 +78,11 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 /**
- * mtag_caller_init() - find where the functions that call hooked ones are
+ * mtag_caller_init() - look up the functions that call hooked ones
  * @c:		their names, ended by an empty entry
  *
- * Context: may sleep; while the module loads. mtag_resolve_end() is owed.
- * Return: 0; -ENOENT, said by name, where one is missing; -ENOMEM; -E2BIG.
+ * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
+ * Return: 0; -ENOENT if one is missing, which is logged by name; -ENOMEM; -E2BIG.
  */
 int mtag_caller_init(const struct mtag_caller_name *c)
 {
@@ -104,7 +104,7 @@ static int compare_ip(const void *key, const void *elt)
 	unsigned long ip = *(const unsigned long *)key;
 	const struct caller_range *r = elt;
 
-	/* A return address: behind the call, so it may equal the end. */
+	/* A return address points behind the call, so it may equal the end. */
 	return ip <= r->start ? -1 : ip > r->end;
 }
 
@@ -117,18 +117,19 @@ static enum mtag_caller caller_find(unsigned long parent_ip)
 }
 
 /*
- * Return addresses that were seen and what they are about, in one word: no lock. A few dozen calls
- * come, so that there is room for all within a few places from their own.
+ * Cache of return addresses, each with its class in the same word, so no lock is needed. There
+ * are only a few dozen call sites: each finds a slot within a few places of its hash.
  */
 #define SEEN_BITS	9
 #define SEEN_PROBES	8
 static unsigned long seen[1 << SEEN_BITS] __read_mostly;
 
 /**
- * mtag_caller_of() - what the caller that @parent_ip returns to is about
- * @parent_ip:	return address, as the hook gets it
+ * mtag_caller_of() - classify a page event by its caller
+ * @parent_ip:	return address into the caller, as the hook gets it
  *
  * Context: any.
+ * Return: the class; MTAG_BY_OTHER for an unknown caller.
  */
 enum mtag_caller mtag_caller_of(unsigned long parent_ip)
 {
@@ -144,8 +145,8 @@ enum mtag_caller mtag_caller_of(unsigned long parent_ip)
 	}
 	known = parent_ip << 8 | caller_find(parent_ip);
 	/*
-	 * What is written once stays: CPUs share it. If there is no place, each looks for
-	 * itself.
+	 * A slot is written once and never changes, so CPUs share its cache line. Without a free
+	 * slot each event searches the ranges.
 	 */
 	if (i < SEEN_PROBES)
 		cmpxchg(&seen[slot], 0, known);

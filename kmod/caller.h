@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a page event is about, told by its caller; caller.c.
+ * Classification of page events by their caller; caller.c.
  */
 #ifndef MTAG_CALLER_H
 #define MTAG_CALLER_H
@@ -8,11 +8,11 @@
 #include <linux/types.h>
 
 /*
- * enum mtag_caller - what a page event is about, told by its caller
+ * enum mtag_caller - class of a page event, known from its caller
  */
 enum mtag_caller {
 	MTAG_BY_OTHER,		/* nothing special: first touch, or the end of a mapping */
-	MTAG_BY_FAULT,		/* first touch by the fault handler: the commonest */
+	MTAG_BY_FAULT,		/* first touch by the fault handler: the most common */
 	MTAG_BY_TOUCH,		/* first touch of another kind */
 	MTAG_BY_MAP,		/* first touch by the fault handler, or a collapse */
 	MTAG_BY_ZAP,		/* munmap, exit, truncation */
@@ -33,10 +33,10 @@ enum mtag_caller {
 
 /**
  * struct mtag_caller_name - a function that calls hooked ones
- * @name:	of the function
- * @caller:	what its events are about
- * @part:	of another one here, with which most compilers join it: need not
- *		be found
+ * @name:	name of the function
+ * @caller:	class of its events
+ * @part:	the function is optional: most compilers inline it into another one of
+ *		the table
  */
 struct mtag_caller_name {
 	const char *name;
@@ -44,7 +44,7 @@ struct mtag_caller_name {
 	bool part;
 };
 
-/* The return addresses of the commonest callers; 0 until one was seen. */
+/* Return addresses of the most common callers; 0 until the first call. */
 extern unsigned long mtag_fault_ip, mtag_zap_ip, mtag_huge_fault_ip, mtag_huge_zap_ip;
 
 enum mtag_caller mtag_caller_of(unsigned long parent_ip);

@@ -2,8 +2,8 @@
 /*
  * Refuses a kernel whose compiler has inlined a hooked function into others of its source file.
  *
- * The function may exist beside that, and be hooked; what the others do would not be seen. So the
- * code of those that call it in the sources is looked through for a call of it.
+ * A copy of the function may still exist out of line and be hooked, but the hook would miss the
+ * inlined ones. So the code of each function that calls it in the sources is searched for a call.
  */
 #include <linux/bits.h>
 #include <linux/kallsyms.h>
@@ -19,13 +19,12 @@
 #define OPCODE_JMP	0xe9
 #define CALL_SIZE	5
 
-/* Calls go to the place before an ENDBR, or to the prefix of a function that counts their depth. */
+/* A call targets the ENDBR in front of @addr, or with call depth tracking the function's prefix. */
 #define PREFIX_MAX	32
 
 /*
- * Is the instruction at @text, if it is one, a call of @callee? What stands in the middle of
- * another instruction is not told from one: four bytes that happen to be the right distance are
- * no danger.
+ * Does @text look like a call of @callee? @text may as well lie in the middle of an instruction.
+ * That is harmless: four such bytes hardly match the distance by chance.
  */
 static bool is_call(const u8 *text, unsigned long ip, const struct mtag_hook *callee)
 {
@@ -57,7 +56,7 @@ static bool range_calls(unsigned long start, unsigned long end, const struct mta
 	return false;
 }
 
-/* Is there a function @name or a part of it, and does it call @callee? */
+/* Does the function @name, or this part of it, exist, and does it call @callee? */
 static int part_calls(const char *name, const char *suffix, const struct mtag_hook *callee,
 		      bool *exists, bool *calls)
 {
@@ -88,7 +87,7 @@ static int caller_calls(const char *name, const struct mtag_hook *callee, bool *
 	return 0;
 }
 
-/* A caller that is inlined itself is not there; each that is must call, and one must be. */
+/* A caller may be missing, as inlined itself. Each that exists must call, and one must exist. */
 static int check_called(const struct mtag_called *called, const struct mtag_hook *callee)
 {
 	const char *rest = called->callers, *end;
@@ -128,12 +127,11 @@ static const struct mtag_hook *hook_of(const struct mtag_called *called,
 
 /**
  * mtag_inlined_check() - is every hooked function called where the sources call it?
- * @hooks:	their table, with addresses
- * @called:	those of them that a compiler might inline
+ * @hooks:	table of the hooked functions, with addresses
+ * @called:	hooked functions that a compiler might inline
  *
- * Context: may sleep; while the module loads;
- * mtag_resolve_end() is owed.
- * Return: 0; -ENOENT, said by name, where one is inlined; -ENOMEM.
+ * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
+ * Return: 0; -ENOENT if one is inlined, which is logged by name; -ENOMEM.
  */
 int mtag_inlined_check(const struct mtag_hook *hooks, const struct mtag_called *called)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hooked functions that a compiler has inlined; inlined.c.
+ * Check for hooked functions that the compiler has inlined; inlined.c.
  */
 #ifndef MTAG_INLINED_H
 #define MTAG_INLINED_H
@@ -9,8 +9,8 @@ struct mtag_hook;
 
 /**
  * struct mtag_called - a hooked function that a compiler might inline
- * @name:	of the function
- * @callers:	those of its source file that call it: names separated by spaces
+ * @name:	name of the function
+ * @callers:	functions of its source file that call it, separated by spaces
  */
 struct mtag_called {
 	const char *name;

@@ -9,19 +9,19 @@
 #include "resolve.h"
 
 /*
- * Probes by which symbols were found. They are given back many at a time: each
- * time waits until nobody can be in a probe any more.
+ * Probes that looked up symbols. They are unregistered in batches, as each
+ * unregistration waits until no CPU can still be in a probe.
  */
 static struct kprobe *lookups[64];
 static int nr_lookups;
 
 /**
- * mtag_resolve() - the address of a kernel function, exported or not
+ * mtag_resolve() - look up the address of a kernel function, exported or not
  * @name:	symbol
  * @addr:	filled
  *
- * Context: may sleep; while the module loads. mtag_resolve_end() is owed.
- * Return: 0; -ENOENT if there is none, or none that may be probed; -ENOMEM.
+ * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
+ * Return: 0; -ENOENT if no such function exists or it may not be probed; -ENOMEM.
  */
 int mtag_resolve(const char *name, unsigned long *addr)
 {
@@ -38,7 +38,7 @@ int mtag_resolve(const char *name, unsigned long *addr)
 		kfree(kp);
 		return ret == -ENOMEM ? ret : -ENOENT;
 	}
-	/* Of the caller, who may be gone then. */
+	/* The name belongs to the caller and may not outlive it. */
 	kp->symbol_name = NULL;
 	*addr = (unsigned long)kp->addr;
 	if (nr_lookups == ARRAY_SIZE(lookups))
@@ -48,9 +48,9 @@ int mtag_resolve(const char *name, unsigned long *addr)
 }
 
 /**
- * mtag_resolve_end() - give back what mtag_resolve() took
+ * mtag_resolve_end() - release the probes that mtag_resolve() took
  *
- * Context: may sleep; while the module loads.
+ * Context: module load. May sleep.
  */
 void mtag_resolve_end(void)
 {
@@ -62,8 +62,9 @@ void mtag_resolve_end(void)
 }
 
 /*
- * The end of the function that @addr lies in, which kallsyms tells only in
- * print: name+offset/size. The offset is that of the place behind an ENDBR.
+ * Returns the end of the function that contains @addr, or 0. kallsyms offers the
+ * size only in print: name+offset/size. @addr lies behind an ENDBR, so the offset
+ * need not be 0.
  */
 static unsigned long function_end(unsigned long addr)
 {
@@ -78,13 +79,14 @@ static unsigned long function_end(unsigned long addr)
 }
 
 /**
- * mtag_resolve_range() - where the code of a function is
- * @name:	of the function
- * @suffix:	that the compiler gave to this part of it, or ""
+ * mtag_resolve_range() - look up the start and end of a function's code
+ * @name:	name of the function
+ * @suffix:	suffix the compiler gave to this part of the function, or ""
  * @start:	filled: behind an ENDBR
  * @end:	filled
  *
- * Context, return: as mtag_resolve().
+ * Context: as mtag_resolve().
+ * Return: as mtag_resolve().
  */
 int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
 		       unsigned long *end)
@@ -101,12 +103,13 @@ int mtag_resolve_range(const char *name, const char *suffix, unsigned long *star
 }
 
 /**
- * mtag_resolve_all() - find functions of the kernel
- * @names:	theirs
+ * mtag_resolve_all() - look up several kernel functions
+ * @names:	names of the functions
  * @at:		filled with their addresses
- * @nr:		how many
+ * @nr:		number of functions
  *
- * Context, return: as mtag_resolve(); what is missing is said by name.
+ * Context: as mtag_resolve().
+ * Return: as mtag_resolve(); a missing function is logged by name.
  */
 int mtag_resolve_all(const char *const names[], unsigned long at[], int nr)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions of the kernel, found by name; resolve.c.
+ * Lookup of kernel functions by name; resolve.c.
  */
 #ifndef MTAG_RESOLVE_H
 #define MTAG_RESOLVE_H
 
-/* A compiler changes what a function takes, or leaves only part of it to be called. */
+/* The compiler may change a function's arguments or split off a part that is called alone. */
 #define MTAG_SUFFIXES "", ".isra.0", ".constprop.0", ".part.0"
 
 int mtag_resolve(const char *name, unsigned long *addr);
