@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A hooked function of the kernel, and the form that all hooks have.
+ * Describes a hooked kernel function, and the prototype of all hooks.
  */
 #ifndef MTAG_HOOKED_H
 #define MTAG_HOOKED_H
@@ -10,11 +10,11 @@
 
 /**
  * struct mtag_hook - a hooked function
- * @name:	of the function
+ * @name:	name of the function
  * @func:	called at its entry
- * @own:	has an ftrace_ops of its own: hot
- * @direct:	what the function calls directly, in place of @func, where it may; or NULL
- * @addr:	of the function, once resolved
+ * @own:	hot: the hook has an ftrace_ops of its own
+ * @direct:	called directly instead of @func where ftrace allows it; or NULL
+ * @addr:	address of the function, once resolved
  */
 struct mtag_hook {
 	const char *name;
@@ -24,7 +24,7 @@ struct mtag_hook {
 	unsigned long addr;
 };
 
-/* All hooks are of this form. */
+/* The prototype of all hooks. */
 #define MTAG_HOOK_FUNC(func) \
 	void func(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op, \
 		  struct ftrace_regs *fregs)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of the hooked functions of this kernel, and where they are.
+ * Resolves the table of hooked functions against the running kernel.
  */
 #include <linux/kallsyms.h>
 #include "caller.h"
@@ -12,7 +12,7 @@
 struct mtag_hook *mtag_hooks __ro_after_init;
 int mtag_nr_hooks __ro_after_init;
 
-/* A compiler may inline the beginning of a function and call its rest, which is not hooked. */
+/* The compiler may inline the beginning of a function and call the rest, past the hook. */
 static int check_whole(const char *name)
 {
 	char symbol[KSYM_NAME_LEN];
@@ -28,8 +28,8 @@ static int check_whole(const char *name)
 }
 
 /*
- * Fills in the addresses of the hooks. Return: how many there are; -ENOENT, said by name, where one
- * is missing; -ENOMEM.
+ * Fills in the addresses of the hooks. Return: their number; -ENOENT if one is missing, which is
+ * logged by name; -ENOMEM.
  */
 static int resolve_hooks(void)
 {
@@ -50,13 +50,13 @@ static int resolve_hooks(void)
 }
 
 /**
- * mtag_table_init() - find all that mtag must know of this kernel by name
- * @hooks:	the functions to be hooked, ended by an empty entry; kept
- * @called:	those of them that a compiler might inline, likewise
- * @callers:	the functions that call them, likewise
+ * mtag_table_init() - resolve the hooked functions and their callers
+ * @hooks:	functions to hook, ended by an empty entry; kept
+ * @called:	those that a compiler might inline, ended by an empty entry
+ * @callers:	functions that call the hooked ones, ended by an empty entry
  *
- * Context: may sleep; while the module loads.
- * Return: 0; -ENOENT, said by name, where one is missing or inlined; -ENOMEM; -E2BIG.
+ * Context: module load. May sleep.
+ * Return: 0; -ENOENT if one is missing or inlined, which is logged by name; -ENOMEM; -E2BIG.
  */
 int mtag_table_init(struct mtag_hook *hooks, const struct mtag_called *called,
 		    const struct mtag_caller_name *callers)
