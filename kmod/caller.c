@@ -66,7 +66,7 @@ static int caller_add(const struct mtag_caller_name *c)
 	}
 	if (found || c->part)
 		return 0;
-	pr_err("this kernel has no function %s, by which mtag tells page events apart\n", c->name);
+	pr_err("this kernel has no function %s, which mtag needs to classify events\n", c->name);
 	return -ENOENT;
 }
 
