@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Installs and removes the hooks, by ftrace or kprobes, and proves that they are
- * in.
+ * Installs and removes the hooks, by ftrace or kprobes, and verifies that they
+ * are in place.
  *
- * The two hottest functions have an ftrace_ops each, so that nothing needs to
- * be looked up there; the others share one and are told apart by address.
+ * The hottest functions have an ftrace_ops each, so that their events need no
+ * lookup. The others share one and are told apart by address.
  */
 #include <linux/hash.h>
 #include <linux/kprobes.h>
@@ -25,9 +25,9 @@ static bool use_kprobes, installed;
 /**
  * struct own_hook - a hook that shares no ftrace_ops with others
  * @hook:	in mtag_hooks[]
- * @ops:	of its func
- * @direct_ops:	of a direct call in place of that
- * @direct:	it is in by that
+ * @ops:	calls @hook->func
+ * @direct_ops:	calls @hook->direct instead, without a trampoline
+ * @direct:	@direct_ops is registered rather than @ops
  */
 struct own_hook {
 	struct mtag_hook *hook;
@@ -44,7 +44,7 @@ static struct kprobe *probe_list[HOOKS_MAX];
 
 static DEFINE_PER_CPU(u64[HOOKS_MAX], mtag_hits);
 
-/* Function addresses → hooks; filled once, before anything is hooked. */
+/* Hash of the hooks by function address; filled once, before any hook is installed. */
 #define BY_IP_BITS 7
 static struct mtag_hook *by_ip[1 << BY_IP_BITS];
 
@@ -94,7 +94,7 @@ NOKPROBE_SYMBOL(probe_func);
 
 static int ops_add(struct ftrace_ops *ops, struct mtag_hook *hook)
 {
-	/* PERMANENT: kernel.ftrace_enabled=0 is refused while mtag counts. */
+	/* PERMANENT: the kernel refuses kernel.ftrace_enabled=0 while mtag counts. */
 	ops->flags = FTRACE_OPS_FL_PERMANENT;
 	return ftrace_set_filter_ip(ops, hook->addr, 0, 0);
 }
@@ -142,7 +142,7 @@ static int ftrace_prepare(void)
 	return ret;
 }
 
-/* Directly, unless somebody else has the function call him so. */
+/* Prefers a direct call. It fails if another user has one on the function. */
 static int own_install(struct own_hook *o)
 {
 	o->direct = o->hook->direct && !mtag_direct_register(&o->direct_ops, o->hook->direct);
@@ -157,7 +157,7 @@ static void own_remove(struct own_hook *o)
 		unregister_ftrace_function(&o->ops);
 }
 
-/* The last @nr - 1 of own[] and, first, what the others share. */
+/* Unregisters the first @nr - 1 hooks of own[], last to first, and then the shared ops. */
 static void ftrace_remove(int nr)
 {
 	while (nr-- > 1)
@@ -176,7 +176,7 @@ static int ftrace_install(void)
 		if (ret) {
 			pr_err_ratelimited("ftrace refused the hooks (%d)%s\n", ret,
 					   ret == -EBUSY ? "; is kernel.ftrace_enabled 0?" : "");
-			/* Some may be running already. */
+			/* Hooks that are in already may be running. */
 			mtag_sleep_forbid();
 			ftrace_remove(i);
 			return ret;
@@ -186,9 +186,8 @@ static int ftrace_install(void)
 }
 
 /*
- * Whoever writes to debugfs kprobes/enabled switches all kprobes off or on. What is missed in
- * between is counted by nobody, and when it is over nothing tells of it: so the write itself is
- * noticed.
+ * A write to debugfs kprobes/enabled switches all kprobes off or on. Events missed in between are
+ * not counted anywhere and leave no trace afterwards, so a probe catches the write itself.
  */
 static struct kprobe switch_probe;
 static atomic_t switched, was_gone;
@@ -203,7 +202,7 @@ static int switch_func(struct kprobe *kp, struct pt_regs *regs)
 
 NOKPROBE_SYMBOL(switch_func);
 
-/* A kernel without debugfs has no such function, and no switch. */
+/* A kernel without debugfs has neither this function nor the switch. */
 static void switch_watch(void)
 {
 	memset(&switch_probe, 0, sizeof(switch_probe));
@@ -229,7 +228,7 @@ static int kprobes_install(void)
 	int ret;
 
 	kprobes_prepare();
-	/* What the probes missed when they were in before is over. */
+	/* Forget what the probes missed while they were last installed. */
 	atomic_set(&switched, 0);
 	atomic_set(&was_gone, 0);
 	atomic_long_set(&misses_seen, 0);
@@ -241,7 +240,7 @@ static int kprobes_install(void)
 	return ret;
 }
 
-/* True if the entry of @hook no longer holds what the compiler put there. */
+/* Is the entry of the function patched, so that it calls the hook? */
 static bool patched(const struct mtag_hook *hook)
 {
 	u8 text[8];
@@ -268,10 +267,10 @@ static int check_patched(void)
 }
 
 /**
- * mtag_hook_install() - have all hooks in
+ * mtag_hook_install() - install all hooks, unless they are in place
  *
- * Context: may sleep; the caller serializes it with mtag_hook_remove().
- * Return: 0, or an error after which no hook is in.
+ * Context: may sleep. The caller serializes it with mtag_hook_remove().
+ * Return: 0; or an error, and no hook is installed.
  */
 int mtag_hook_install(void)
 {
@@ -291,7 +290,9 @@ int mtag_hook_install(void)
 }
 
 /**
- * mtag_hook_remove() - have no hook in, and none still running
+ * mtag_hook_remove() - remove all hooks and wait until none is running
+ *
+ * Context: may sleep. The caller serializes it with mtag_hook_install().
  */
 void mtag_hook_remove(void)
 {
@@ -309,8 +310,8 @@ void mtag_hook_remove(void)
 }
 
 /*
- * Unlike ftrace's hooks, kprobes can be switched off beneath us, and one hit inside another is
- * missed.
+ * Unlike ftrace hooks, kprobes can be switched off behind our back, and a probe hit inside
+ * another is missed.
  */
 bool mtag_hook_may_miss(void)
 {
@@ -318,7 +319,7 @@ bool mtag_hook_may_miss(void)
 }
 
 /**
- * mtag_hook_missed() - has a hook missed an event since this was asked last?
+ * mtag_hook_missed() - may a hook have missed an event since the last call?
  *
  * Context: may sleep.
  */
@@ -336,7 +337,7 @@ bool mtag_hook_missed(void)
 		gone |= !patched(hook);
 	}
 	missed -= atomic_long_xchg(&misses_seen, missed);
-	/* They may have come back since: once more, when that is over. */
+	/* The hooks may be back since the check: report the gap once more when it is over. */
 	return atomic_xchg(&was_gone, gone) || gone || missed;
 }
 
@@ -360,7 +361,7 @@ static u64 hits_of(int i)
 	return hits;
 }
 
-/* The function, or one of those, that @func is hooked on. */
+/* The name of the function that @func is hooked on, or the first if there are several. */
 const char *mtag_hook_name(ftrace_func_t func)
 {
 	const struct mtag_hook *hook;
@@ -373,7 +374,7 @@ const char *mtag_hook_name(ftrace_func_t func)
 
 /**
  * mtag_hook_hits() - how often has a hook been hit?
- * @func:	of the hook, which is on one function or several; none with a call of its own
+ * @func:	of the hook, on one or several functions; not one with an ftrace_ops of its own
  *
  * Context: any.
  */
@@ -388,7 +389,7 @@ u64 mtag_hook_hits(ftrace_func_t func)
 	return hits;
 }
 
-/* How @hook is in. */
+/* The mechanism that calls @hook. */
 static const char *mode_of(const struct mtag_hook *hook)
 {
 	int i;
@@ -399,13 +400,13 @@ static const char *mode_of(const struct mtag_hook *hook)
 	return mtag_hook_mode();
 }
 
-/* Counting costs: the hottest are counted by their effect only. */
+/* Counting has a cost, so the hits of the hottest hooks are not counted. */
 static bool is_counted(const struct mtag_hook *hook)
 {
 	return use_kprobes || !(hook->own || hook->direct);
 }
 
-/* The lines of debugfs hooks: function, how and whether it is in, hits, misses. */
+/* Shows debugfs hooks: function, mechanism, state, hits and misses, a line each. */
 int mtag_hook_show(struct seq_file *m)
 {
 	int i;
@@ -426,10 +427,11 @@ int mtag_hook_show(struct seq_file *m)
 }
 
 /**
- * mtag_hook_init() - decide how the functions of the table are hooked
+ * mtag_hook_init() - choose between ftrace and kprobes for the functions of the table
  *
- * Nothing is hooked yet.
- * Return: 0, or an error where there are too many or mtag_force_ftrace is not to be had.
+ * Installs no hook yet.
+ * Return: 0; or an error if there are too many functions, memory is exhausted, or the mechanism
+ * that is forced, or that PREEMPT_RT requires, does not work.
  */
 int mtag_hook_init(void)
 {
@@ -439,7 +441,7 @@ int mtag_hook_init(void)
 		return -E2BIG;
 	by_ip_fill();
 	if (mtag_force_kprobes && IS_ENABLED(CONFIG_PREEMPT_RT)) {
-		pr_err("no kprobes on PREEMPT_RT: they disable preemption, and then nothing may be allocated\n");
+		pr_err("no kprobes on PREEMPT_RT: they disable preemption, so hooks could not allocate\n");
 		return -EOPNOTSUPP;
 	}
 	if (mtag_force_kprobes) {
@@ -447,7 +449,7 @@ int mtag_hook_init(void)
 		return 0;
 	}
 	ret = ftrace_prepare();
-	/* That says nothing of this kernel. */
+	/* Out of memory: this says nothing about the kernel. */
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret && !mtag_force_ftrace && !IS_ENABLED(CONFIG_PREEMPT_RT)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hooks: put in, taken out, and proven to be in; hook.c.
+ * Installs, removes and verifies the hooks; hook.c.
  */
 #ifndef MTAG_HOOK_H
 #define MTAG_HOOK_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hooks that sleep: none does while the hooks are taken out.
+ * Keeps hooks from sleeping while the hooks are removed.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -8,19 +8,20 @@
 #include "mtag.h"
 #include "sleep.h"
 
-/* Hooks that may sleep; only the sum over CPUs means anything. */
+/* Number of hooks that may sleep. Only the sum over CPUs is meaningful. */
 static DEFINE_PER_CPU(int, mtag_sleepers);
 static bool no_sleep;
 
-/* From here on hooks may sleep. */
+/* Allows hooks to sleep from now on. */
 void mtag_sleep_allow(void)
 {
 	WRITE_ONCE(no_sleep, false);
 }
 
 /*
- * How many hooks sleep, while none begins to. One that counted itself in before may count itself
- * out on another CPU, and then is seen in or not at all: never out alone.
+ * Returns the number of hooks that sleep, while no hook may begin to. A hook that counted itself
+ * in before may count itself out on another CPU. The sum then sees the increment alone, both or
+ * neither, but never the decrement alone.
  */
 static int sleeping(void)
 {
@@ -32,13 +33,13 @@ static int sleeping(void)
 }
 
 /*
- * ftrace takes a task that sleeps for one that has left the trampoline: nobody
- * may sleep there when it is taken away.
+ * ftrace assumes that a sleeping task has left the trampoline, so no task may
+ * sleep in a hook when the trampoline is freed.
  */
 void mtag_sleep_forbid(void)
 {
 	WRITE_ONCE(no_sleep, true);
-	/* Pairs with mtag_sleep_begin(): who missed no_sleep is counted. */
+	/* Pairs with mtag_sleep_begin(): a hook that missed no_sleep is counted. */
 	smp_mb();
 	while (sleeping())
 		schedule_timeout_uninterruptible(1);
@@ -47,9 +48,9 @@ void mtag_sleep_forbid(void)
 /**
  * mtag_sleep_begin() - may this hook sleep?
  *
- * Not when preemption is disabled, as by kprobes or when another tracer shares
- * the function, nor while the hooks are being removed.
- * Return: true, and then mtag_sleep_end() is owed; or false.
+ * A hook must not sleep with preemption disabled, as by kprobes or when another
+ * tracer shares the function, nor while the hooks are being removed.
+ * Return: true, and the caller must mtag_sleep_end(); or false.
  */
 bool mtag_sleep_begin(void)
 {
@@ -62,7 +63,7 @@ bool mtag_sleep_begin(void)
 	/* Pairs with mtag_sleep_forbid(): it sees the count or this sees no_sleep. */
 	smp_mb();
 	allowed = !READ_ONCE(no_sleep);
-	/* On the same CPU: else mtag_sleep_forbid() might see this one alone. */
+	/* On the same CPU: otherwise mtag_sleep_forbid() might see the decrement alone. */
 	if (!allowed)
 		this_cpu_dec(mtag_sleepers);
 	preempt_enable_notrace();
@@ -76,9 +77,10 @@ void mtag_sleep_end(void)
 
 /**
  * mtag_sleep_gfp() - how may this hook allocate, and take spinlocks?
- * @sleeps:	filled: mtag_sleep_end() is owed
+ * @sleeps:	filled; if true, the caller must mtag_sleep_end()
  *
- * Return: flags, or 0: not at all (see mtag_sleep_may_lock()), and the event is lost.
+ * Return: allocation flags; 0 if the hook may do neither (see mtag_sleep_may_lock()): the event
+ * is lost.
  */
 gfp_t mtag_sleep_gfp(bool *sleeps)
 {

@@ -12,14 +12,14 @@
 void mtag_sleep_allow(void);
 void mtag_sleep_forbid(void);
 
-/* A hook that wants to sleep or to allocate asks first, and says when it is done. */
+/* A hook brackets code that sleeps or allocates by these. */
 bool mtag_sleep_begin(void);
 void mtag_sleep_end(void);
 gfp_t mtag_sleep_gfp(bool *sleeps);
 
 /*
- * May a hook allocate and take spinlocks? Not where those sleep and another
- * tracer, sharing the hooked function, has preemption disabled.
+ * May a hook allocate and take spinlocks? On PREEMPT_RT spinlocks sleep, and
+ * another tracer that shares the hooked function may have disabled preemption.
  */
 static inline bool mtag_sleep_may_lock(void)
 {
