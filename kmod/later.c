@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code of the module that tasks run later, on their way back to user space.
+ * Defers work of the module to tasks on their way back to user space.
  *
- * It may be long until a task gets there: a system call may wait for something. So the module,
- * when it goes, takes back what has not begun. No reference on the module is needed, and nothing
- * is written that CPUs share, however many calls are counted by this.
+ * A task may take long to get there, as a system call may wait. So module unload cancels work
+ * that has not begun. This needs no reference on the module and writes nothing that CPUs share,
+ * however frequent the deferred work is.
  */
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
@@ -14,7 +14,7 @@
 #include "mtag.h"
 #include "resolve.h"
 
-/* Works that have been given to tasks, and have not ended; only the sum means anything. */
+/* Works queued to tasks and not finished yet. Only the sum over CPUs is meaningful. */
 static DEFINE_PER_CPU(long, mtag_works);
 
 static struct callback_head *cancel_none(struct task_struct *task,
@@ -32,18 +32,18 @@ static void later_run(struct callback_head *work)
 	struct mtag_later *later = container_of(work, struct mtag_later, work);
 
 	later->run(later, true);
-	/* mtag_later_exit() waits for the instructions behind this one. */
+	/* mtag_later_exit() also waits for the instructions that follow. */
 	this_cpu_dec(mtag_works);
 }
 
 /**
- * mtag_later() - have a task do something on its way back to user space
- * @task:	the current one, or one that has not run yet
+ * mtag_later() - have a task run work on its way back to user space
+ * @task:	the current task, or one that has not run yet
  * @later:	freed by @run
  * @run:	see struct mtag_later
  *
  * Context: any but interrupts.
- * Return: false if @task will never get there: @run is not called.
+ * Return: false if @task is exiting and will not get there: @run is not called.
  */
 bool mtag_later(struct task_struct *task, struct mtag_later *later,
 		void (*run)(struct mtag_later *later, bool runs))
@@ -98,7 +98,7 @@ int mtag_later_init(void)
 	return ret;
 }
 
-/* Nothing of this is pending or runs any more. Context: may sleep; no hook is in. */
+/* Cancels pending works and waits for running ones. Context: may sleep. No hook is installed. */
 void mtag_later_exit(void)
 {
 	struct task_struct *process, *task;

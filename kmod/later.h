@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a task is to do later, on its way back to user space; later.c.
+ * Work that a task runs later, on its way back to user space; later.c.
  */
 #ifndef MTAG_LATER_H
 #define MTAG_LATER_H
@@ -9,10 +9,11 @@
 #include <linux/types.h>
 
 /**
- * struct mtag_later - something that a task is to do
- * @work:	of the task
- * @run:	does it, in process context, and may sleep; frees this. @runs is false
- *		when the module goes before the task has got there: then @run only frees
+ * struct mtag_later - work that a task runs later
+ * @work:	queued to the task
+ * @run:	runs in process context, may sleep, and frees this structure. @runs is false
+ *		when the module is unloaded before the task got there: @run then only frees,
+ *		under RCU, and must not sleep
  */
 struct mtag_later {
 	struct callback_head work;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's own counters of a process's pages.
+ * Reads the kernel's own counters of a process's pages.
  */
 #include <linux/sched/signal.h>
 #include "compat.h"
@@ -11,7 +11,7 @@ long mtag_compat_rss(struct mm_struct *mm, int member)
 	return percpu_counter_sum(&mm->rss_stat[member]);
 }
 #else
-/* What @t keeps to itself of the changes to @mm; counts who may. */
+/* The changes to @mm that @t has cached. Counts in @users the tasks that may cache some. */
 static long cached_by(const struct task_struct *t, const struct mm_struct *mm, int member,
 		      int *users)
 {
@@ -22,9 +22,9 @@ static long cached_by(const struct task_struct *t, const struct mm_struct *mm, i
 }
 
 /*
- * Each task keeps up to 64 faults' worth of changes to itself; the sum is
- * exact once no fault is under way. Few have tasks outside of one process:
- * all others there are need not be looked at.
+ * Each task caches up to 64 faults' worth of changes; the sum is exact while no
+ * fault is under way. Few mms have users outside of one process, so all tasks
+ * are scanned only if the owner's threads do not account for every user.
  */
 long mtag_compat_rss(struct mm_struct *mm, int member)
 {
