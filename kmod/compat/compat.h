@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between kernels. Nothing outside this directory knows a kernel
- * version: the core uses the words defined here and the tables of hooks.
+ * Hides the differences between kernels. No code outside this directory depends
+ * on a kernel version: the core uses the helpers defined here and the tables of
+ * hooks.
  *
- *   functions-*.h		which functions are hooked, and who calls them
+ *   functions-*.h		the hooked functions and their callers
  *   rmap_page.c, rmap_folio.c	the rmap functions' arguments, before and since 6.8
  */
 #ifndef MTAG_COMPAT_H
@@ -25,8 +26,8 @@
 #endif
 
 /*
- * The kernels whose every change of RSS has been looked at. Another may build
- * and even run, and count wrongly: it is refused here.
+ * The kernels in which every change of RSS has been reviewed. On any other mtag
+ * might build and even run, but count wrongly, so it is refused here.
  */
 #define MTAG_SINCE(major, minor) (KERNEL_VERSION(major, minor, 0) <= LINUX_VERSION_CODE)
 #define MTAG_KERNEL_6_1		(MTAG_SINCE(6, 1) && !MTAG_SINCE(6, 2))
@@ -52,7 +53,7 @@
 #define mtag_arg3(fregs)	(mtag_regs(fregs)->cx)
 #define mtag_arg4(fregs)	(mtag_regs(fregs)->r8)
 
-/* A kprobe's registers in the form that the hooks take. */
+/* The registers of a kprobe, in the form that the hooks take. */
 static __always_inline struct ftrace_regs *mtag_fregs(struct pt_regs *regs)
 {
 #if MTAG_SINCE(6, 12)
@@ -76,8 +77,8 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 #endif
 
 /*
- * Direct calls: ftrace has a hooked function call code of ours, with nothing of its own in
- * between.
+ * Direct calls: ftrace patches the hooked function to call our code without a trampoline of its
+ * own in between.
  */
 static inline int mtag_direct_register(struct ftrace_ops *ops, void (*func)(void))
 {
@@ -101,7 +102,7 @@ static inline void mtag_direct_unregister(struct ftrace_ops *ops, void (*func)(v
 #endif
 }
 
-/* Where work may wait that must not hold up our own queue. */
+/* For work that may wait and must not hold up our own queue. */
 #if MTAG_SINCE(6, 17)
 #define mtag_system_wq		system_dfl_wq
 #else
@@ -112,7 +113,7 @@ static inline void mtag_direct_unregister(struct ftrace_ops *ops, void (*func)(v
 
 #if MTAG_SINCE(6, 8)
 
-/* folio_add_new_anon_rmap(folio, vma, address, flags): is it more than one page? */
+/* folio_add_new_anon_rmap(folio, vma, address, flags): does the folio have more than one page? */
 static __always_inline bool mtag_new_is_large(const struct page *page)
 {
 	return folio_test_large((const struct folio *)page);
@@ -123,7 +124,7 @@ static __always_inline bool mtag_new_is_large(const struct page *page)
 #define mtag_gone_nr(fregs)	((int)mtag_arg2(fregs))
 #define mtag_gone_vma(fregs)	((struct vm_area_struct *)mtag_arg3(fregs))
 
-/* 0 if what is removed is one anonymous page that is not merged; in one branch. */
+/* 0 if the removed page is a single anonymous one not merged by KSM: one branch in the caller. */
 static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
 {
 	u32 mapping = (unsigned long)((struct folio *)mtag_arg0(fregs))->mapping;
@@ -133,7 +134,7 @@ static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
 
 #else
 
-/* page_add_new_anon_rmap(page, vma, address): huge pages come from another caller. */
+/* page_add_new_anon_rmap(page, vma, address): huge pages are mapped by other callers. */
 static __always_inline bool mtag_new_is_large(const struct page *page)
 {
 	return false;
@@ -145,15 +146,15 @@ static __always_inline bool mtag_new_is_large(const struct page *page)
 #define mtag_gone_vma(fregs)	((struct vm_area_struct *)mtag_arg1(fregs))
 
 /*
- * 0 if what is removed is one anonymous page that is not merged; in one branch.
- * The mapping of a tail page may be anything, so it is not looked at; huge
- * mappings have callers of their own.
+ * 0 if the removed page is a single anonymous one not merged by KSM: one branch
+ * in the caller. The mapping of a tail page may be anything, so it does not
+ * matter. Huge mappings have callers of their own.
  */
 static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
 {
 	const struct page *page = mtag_gone_page(fregs);
 
-	/* What is no tail has a pointer in place of compound_head: two low bits are 0. */
+	/* A page that is not a tail has a pointer in place of compound_head: low two bits clear. */
 	return ((u32)((unsigned long)page->mapping - 1) | (u32)page->compound_head) & 3;
 }
 
@@ -166,12 +167,12 @@ static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
 #define mtag_swap_free_nr(fregs)	1
 #endif
 
-/* Since 7.0 one function maps what was touched and what was collapsed. */
+/* Since 7.0 one function maps both touched and collapsed huge pages. */
 #define MTAG_FAULT_COLLAPSES	MTAG_SINCE(7, 0)
 
 /* ---- pages ---- */
 
-/* How often @page, of a small or large folio, is mapped. */
+/* The number of mappings of @page, in a small or large folio. */
 static inline int mtag_page_mapcount(struct page *page)
 {
 #if MTAG_SINCE(6, 12)
@@ -186,7 +187,7 @@ static inline int mtag_page_mapcount(struct page *page)
 
 /* ---- page tables ---- */
 
-/* Mappings of device memory, which is no RSS; later kernels have none such. */
+/* Mappings of device memory, which do not count as RSS; later kernels have none. */
 #if MTAG_SINCE(6, 17)
 #define mtag_pte_devmap(pte)	false
 #define mtag_pmd_devmap(pmd)	false
@@ -195,7 +196,7 @@ static inline int mtag_page_mapcount(struct page *page)
 #define mtag_pmd_devmap(pmd)	pmd_devmap(pmd)
 #endif
 
-/* A huge mapping of what has no struct page, or of the huge zero page; older kernels have none. */
+/* A huge mapping without a struct page, or of the huge zero page; older kernels lack the flag. */
 #if MTAG_SINCE(6, 12)
 #define mtag_pmd_special(pmd)	pmd_special(pmd)
 #else
@@ -204,7 +205,7 @@ static inline int mtag_page_mapcount(struct page *page)
 
 #if MTAG_SINCE(7, 0)
 
-/* The swap entry that @pte, neither empty nor present, holds; or 0. */
+/* The swap entry in @pte, or 0. @pte is neither empty nor present. */
 static inline unsigned long mtag_pte_swap(pte_t pte)
 {
 	softleaf_t entry = softleaf_from_pte(pte);
@@ -212,7 +213,7 @@ static inline unsigned long mtag_pte_swap(pte_t pte)
 	return softleaf_is_swap(entry) ? entry.val : 0;
 }
 
-/* The page of @pte, neither empty nor present, if it is being migrated; or NULL. */
+/* The page under migration that @pte refers to, or NULL. @pte is neither empty nor present. */
 static inline struct page *mtag_pte_migrating(pte_t pte)
 {
 	softleaf_t entry = softleaf_from_pte(pte);
@@ -221,8 +222,8 @@ static inline struct page *mtag_pte_migrating(pte_t pte)
 }
 
 /*
- * The first of the huge page of @pmd, neither empty nor present, if it is being migrated; or
- * NULL.
+ * The head of the huge page under migration that @pmd refers to, or NULL. @pmd is neither empty
+ * nor present.
  */
 static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 {
@@ -254,10 +255,10 @@ static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 
 /* ---- processes ---- */
 
-/* Pages by the kernel's own counters, those cached by tasks included. Caller holds a reference. */
+/* The kernel's count of pages, with changes cached by tasks. Caller holds a reference on @mm. */
 long mtag_compat_rss(struct mm_struct *mm, int member);
 
-/* The same for an mm that no task runs on yet. */
+/* As mtag_compat_rss(), for an mm that no task runs on yet. */
 static inline long mtag_compat_rss_new(struct mm_struct *mm, int member)
 {
 #if MTAG_SINCE(6, 2)
@@ -267,10 +268,10 @@ static inline long mtag_compat_rss_new(struct mm_struct *mm, int member)
 #endif
 }
 
-/* CAP_PERFMON lets /proc/PID/smaps be read. */
+/* CAP_PERFMON suffices to read /proc/PID/smaps. */
 #define MTAG_PERFMON_READS	MTAG_SINCE(6, 15)
 
-/* The user namespace that @task's program was started in, with a reference; or NULL. */
+/* The user namespace in which @task's program was executed, with a reference; or NULL. */
 static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task)
 {
 	struct user_namespace *ns = NULL;
@@ -289,7 +290,7 @@ static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task)
 	return ns;
 }
 
-/* The program that @mm runs, with a reference; or NULL. */
+/* The executable file of @mm, with a reference; or NULL. */
 static inline struct file *mtag_exe_file(struct mm_struct *mm)
 {
 	struct file *file;
