@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a tag may be called: printable UTF-8 without a slash, so that no name
- * can change what a terminal or a report shows of another.
+ * Validates tag names: printable UTF-8 without a slash, so that no name can
+ * change how a terminal or a report shows another.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -22,7 +22,10 @@ static int utf8_length(unsigned char first)
 	return first < 0xf5 ? 4 : 0;
 }
 
-/* C0, DEL, C1; line and paragraph separators; what reorders or hides text; what is no character. */
+/*
+ * Rejects C0, DEL and C1, line and paragraph separators, characters that reorder or hide text,
+ * and noncharacters.
+ */
 static bool printable(u32 c)
 {
 	static const u32 bad[][2] = {
@@ -59,8 +62,8 @@ static int utf8_printable(const unsigned char *p, size_t len)
 }
 
 /**
- * mtag_name_check() - may a tag be called that?
- * @name:	need not be terminated
+ * mtag_name_check() - check that a tag may have this name
+ * @name:	need not be NUL-terminated
  * @len:	in bytes
  *
  * Return: 0; -EINVAL; -ENAMETOOLONG.
@@ -83,10 +86,10 @@ int mtag_name_check(const char *name, size_t len)
 }
 
 /**
- * mtag_name_component() - make whatever name a valid one, in place
- * @name:	NUL-terminated; what lies behind MTAG_NAME_MAX bytes is left
+ * mtag_name_component() - turn any string into a valid name, in place
+ * @name:	NUL-terminated; bytes beyond MTAG_NAME_MAX are left alone
  *
- * Return: its length; 0 if there is nothing of it.
+ * Return: length of the name; 0 if it is empty.
  */
 size_t mtag_name_component(char *name)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner table. Tables of sections are made at load for the memory that is
- * there, and by a memory notifier for what is plugged in later; none is freed
- * before unload, so a hook may read them without any lock.
+ * Manages the owner table. The sections of present memory are allocated at module
+ * load, those of hotplugged memory by a memory notifier. No section is freed
+ * before unload, so hooks read them without a lock.
  */
 #include <linux/memory.h>
 #include <linux/mmzone.h>
@@ -16,12 +16,12 @@
 struct mtag_section **mtag_sections __read_mostly;
 unsigned long mtag_nr_sections __read_mostly;
 
-/* What the tables are in; readers take no lock. Loading and memory hotplug may come together. */
+/* Protects growth of the table at load and by memory hotplug. Readers take no lock. */
 static DEFINE_MUTEX(sections_lock);
 
 /*
- * An array that a longer one has taken the place of. Some hooks that read it are in no RCU read
- * side.
+ * An array that was replaced by a longer one. It cannot be freed by RCU, as some hooks read it
+ * outside of an RCU read-side critical section.
  */
 struct old_array {
 	struct list_head list;
@@ -31,8 +31,8 @@ struct old_array {
 static LIST_HEAD(old_arrays);	/* sections_lock */
 
 /*
- * Keeps the present array until unload. Each is twice as long as the one before: they are few
- * and short.
+ * Keeps a replaced array until unload. Each array is at least twice as long as the one before, so
+ * the old ones are few and short.
  */
 static int array_keep(struct mtag_section **sections)
 {
@@ -48,7 +48,7 @@ static int array_keep(struct mtag_section **sections)
 	return 0;
 }
 
-/* Have room for @nr sections. Context: sections_lock. */
+/* Makes room for @nr sections. Context: sections_lock. */
 static int array_grow(unsigned long nr)
 {
 	struct mtag_section **old = mtag_sections, **new;
@@ -99,7 +99,7 @@ static int sections_add(unsigned long pfn, unsigned long nr_pages)
 	return ret;
 }
 
-/* Memory that cannot get its owners does not go online: nothing would be exact. */
+/* Refuses to online memory whose owners cannot be recorded: the counts would not be exact. */
 static int memory_changed(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct memory_notify *change = data;
@@ -173,7 +173,7 @@ void mtag_owner_set(const struct page *page, u16 tag)
 		WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
 }
 
-/* All frames of the huge page at @head belong to @tag. */
+/* Makes @tag the owner of all frames of the huge page at @head. */
 void mtag_owner_set_huge(const struct page *head, u16 tag)
 {
 	unsigned long pfn = page_to_pfn(head);
@@ -181,13 +181,13 @@ void mtag_owner_set_huge(const struct page *head, u16 tag)
 
 	if (!section)
 		return;
-	/* A huge page never crosses a section. Four owners at a time. */
+	/* A huge page never crosses a section. Stores four owners at a time. */
 	memset64((u64 *)mtag_section_tag(section, pfn), tag * 0x0001000100010001ULL,
 		 HPAGE_PMD_NR / 4);
 	WRITE_ONCE(*mtag_section_huge(section, pfn), tag);
 }
 
-/* All of @nr frames of one folio belong to @tag. */
+/* Makes @tag the owner of @nr frames of one folio. */
 void mtag_owner_set_run(const struct page *page, int nr, u16 tag)
 {
 	int i;
@@ -218,13 +218,13 @@ static void set_huge(const struct page *page, u16 tag)
 		WRITE_ONCE(*mtag_section_huge(section, pfn), tag);
 }
 
-/* An owner inside a huge page is about to differ. */
+/* Notes that the frames of the huge page at @page may differ in their owners. */
 void mtag_owner_mixed(const struct page *page)
 {
 	set_huge(page, MTAG_MIXED);
 }
 
-/* The owner of one frame changes, which may be part of a huge page. */
+/* Changes the owner of one frame, which may be part of a huge page. */
 void mtag_owner_change(const struct page *page, u16 tag)
 {
 	if (PageCompound((struct page *)page))
@@ -232,7 +232,7 @@ void mtag_owner_change(const struct page *page, u16 tag)
 	mtag_owner_set(page, tag);
 }
 
-/* Contents move between frames that nothing maps. */
+/* Copies owners along with the contents of frames, which are not mapped. */
 void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr)
 {
 	unsigned int i;

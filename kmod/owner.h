@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which tag owns each page frame: a u16 per frame, by section of memory, and
- * one per possible huge page, good while all its frames have the same owner.
+ * The owner table: the tag that owns each page frame, as a u16 per frame by
+ * section of memory, and one more per possible huge page, valid while all its
+ * frames have the same owner; owner.c.
  *
- * An owner is written and read under the page-table lock of a mapping of the
- * frame, or while nothing maps it; or else whoever may have it charged is
- * counted anew afterwards.
+ * An owner is read and written under the page-table lock of a mapping of the
+ * frame, or while the frame is not mapped. Otherwise all spaces that may have
+ * the frame charged are counted anew afterwards.
  */
 #ifndef MTAG_OWNER_H
 #define MTAG_OWNER_H
@@ -21,7 +22,7 @@
 
 /**
  * struct mtag_section - owners of 128 MiB of memory
- * @tag:	owner of a frame, by place in the section
+ * @tag:	owner of each frame, by its index in the section
  * @huge:	owner of all frames of a huge page, or MTAG_MIXED
  */
 struct mtag_section {
@@ -29,7 +30,7 @@ struct mtag_section {
 	u16 huge[MTAG_SECTION_PAGES / HPAGE_PMD_NR];
 };
 
-/* Grown by publishing a longer array, then its length. */
+/* To grow the table, owner.c publishes a longer array first and then its length. */
 extern struct mtag_section **mtag_sections;
 extern unsigned long mtag_nr_sections;
 
@@ -37,23 +38,23 @@ int mtag_owner_init(void);
 void mtag_owner_exit(void);
 
 /*
- * The section of a frame; NULL for memory that mtag does not cover.
+ * Returns the section of a frame, or NULL for memory that mtag does not cover.
  *
- * Plain loads, so that the compiler may compare with memory: the length only
- * grows, and a section once there stays.
+ * The loads are plain, so that the compiler may use memory operands. That is
+ * safe: the length only grows, and a section is never removed before unload.
  */
 static __always_inline struct mtag_section *mtag_owner_section(unsigned long pfn)
 {
-	/* Grows while this reads it: the old length will do. */
+	/* The length may grow meanwhile: the old one will do. */
 	if (unlikely(pfn >> MTAG_SECTION_SHIFT >= data_race(mtag_nr_sections)))
 		return NULL;
 	/* Pairs with the release in array_grow(): the array is at least that long. */
 	smp_acquire__after_ctrl_dep();
-	/* The array may be replaced by a longer one, but stays. */
+	/* The array may be replaced by a longer one, but is not freed. */
 	return data_race(mtag_sections[pfn >> MTAG_SECTION_SHIFT]);
 }
 
-/* The place of a frame's owner in its section. */
+/* Returns the location of a frame's owner in its section. */
 static __always_inline u16 *mtag_section_tag(struct mtag_section *section, unsigned long pfn)
 {
 	return &section->tag[pfn & (MTAG_SECTION_PAGES - 1)];
