@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counters of each (space, tag): per-CPU numbers changed by page events,
- * folded by readers, and the cold rest (peak, calls).
+ * Keeps the counters of each (space, tag): per-CPU counts that page events change
+ * and readers fold, and the cold rest (peak, calls).
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -26,8 +26,8 @@ static void chunk_free(struct mtag_chunk *chunk)
 }
 
 /*
- * Who is being killed is refused per-CPU memory rather than to wait for his turn. A fork could not
- * be tracked for that; what is there at once he may have.
+ * The per-CPU allocator may fail for a dying task rather than wait. Retry without sleeping, so
+ * that its fork stays tracked.
  */
 static struct mtag_hot __percpu *hot_alloc(gfp_t gfp)
 {
@@ -65,14 +65,14 @@ static size_t array_bytes(unsigned int room)
 	       room * sizeof(struct mtag_chunk *);
 }
 
-/* The arrays of pointers only, with @room for so many chunks. */
+/* Allocates only the arrays of pointers, for @room chunks. */
 static struct mtag_accounts *array_alloc(unsigned int room, gfp_t gfp)
 {
 	struct mtag_accounts *acc;
 
 	if (mtag_memory_charge(array_bytes(room)))
 		return NULL;
-	/* In one piece: the chunks follow the last of hot[]. */
+	/* A single allocation: chunks[] follows hot[]. */
 	acc = kvzalloc(array_bytes(room), gfp);
 	if (!acc) {
 		mtag_memory_uncharge(array_bytes(room));
@@ -103,7 +103,7 @@ static void array_put(struct mtag_accounts *acc, unsigned int i, struct mtag_chu
 		acc->hot[i * MTAG_CHUNK_TAGS + tag] = chunk->hot + tag;
 }
 
-/* Have @chunks chunks, for which there is room. */
+/* Allocates chunks up to @chunks of them, for which @acc has room. */
 static int array_fill(struct mtag_accounts *acc, unsigned int chunks, gfp_t gfp)
 {
 	struct mtag_chunk *chunk;
@@ -124,11 +124,11 @@ undo:
 }
 
 /**
- * mtag_account_alloc() - accounts for the tags 0 to @nr_tags - 1, all zero
- * @nr_tags:	highest id + 1; memory is taken by chunks of 16
+ * mtag_account_alloc() - allocate zeroed accounts for the tags below @nr_tags
+ * @nr_tags:	highest id + 1; memory is allocated in chunks of 16 accounts
  * @gfp:	also for per-CPU memory
  *
- * Return: NULL when memory or its limit is exhausted.
+ * Return: the accounts, or NULL when memory or its limit is exhausted.
  */
 struct mtag_accounts *mtag_account_alloc(unsigned int nr_tags, gfp_t gfp)
 {
@@ -154,7 +154,7 @@ void mtag_account_free(struct mtag_accounts *acc)
 	array_free(acc);
 }
 
-/* A copy of @old with room for @chunks and as many again: n tags are copied O(n) times in all. */
+/* Copies @old into arrays with room for twice @chunks: O(n) copies in all for n tags. */
 static struct mtag_accounts *array_larger(const struct mtag_accounts *old, unsigned int chunks,
 					  gfp_t gfp)
 {
@@ -171,13 +171,13 @@ static struct mtag_accounts *array_larger(const struct mtag_accounts *old, unsig
 }
 
 /**
- * mtag_account_reserve() - have memory for the accounts of all tags below @nr_tags
+ * mtag_account_reserve() - allocate memory for the accounts of all tags below @nr_tags
  * @s:		space
  * @nr_tags:	highest id + 1
  * @gfp:	also for per-CPU memory
  *
- * There are no more accounts than before: see mtag_account_extend().
- * Context: caller holds the lock of the space's tree; may sleep if @gfp may.
+ * This adds no account yet: see mtag_account_extend().
+ * Context: tree->lock of the space's tree. May sleep if @gfp allows.
  * Return: 0 or -ENOMEM.
  */
 int mtag_account_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
@@ -204,11 +204,11 @@ int mtag_account_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 }
 
 /**
- * mtag_account_extend() - all tags below @nr_tags have an account from here on
+ * mtag_account_extend() - add the accounts of all tags below @nr_tags
  * @s:		space
- * @nr_tags:	that memory was reserved for
+ * @nr_tags:	highest id + 1; the caller has reserved memory for it
  *
- * Context: caller holds the lock of the space's tree.
+ * Context: tree->lock of the space's tree.
  */
 void mtag_account_extend(struct mtag_space *s, unsigned int nr_tags)
 {
@@ -218,13 +218,13 @@ void mtag_account_extend(struct mtag_space *s, unsigned int nr_tags)
 	if (nr_tags <= acc->nr_tags)
 		return;
 	/*
-	 * Pairs with the comparison of whoever looks for an account: it is there,
-	 * and zero. The hot path has no barrier but that x86 keeps loads in order.
+	 * Pairs with the comparison in each lookup of an account, which then finds it
+	 * zeroed. The hot path needs no barrier, as x86 keeps loads in order.
 	 */
 	smp_store_release(&acc->nr_tags, nr_tags);
 }
 
-/* How many tags have an account in @acc now. */
+/* The number of tags that have an account in @acc. */
 static unsigned int tags_of(const struct mtag_accounts *acc)
 {
 	/* Pairs with mtag_account_extend(). */
@@ -241,7 +241,7 @@ static u16 bit_of(unsigned int tag)
 	return 1U << (tag & (MTAG_CHUNK_TAGS - 1));
 }
 
-/* The space of @acc knows the name of @tag, which has an account. Context: tree->lock, or new. */
+/* Lets the space of @acc know the name of @tag. Context: tree->lock, unless @acc is new. */
 void mtag_account_know(struct mtag_accounts *acc, unsigned int tag)
 {
 	struct mtag_chunk *chunk = chunk_of(acc, tag);
@@ -249,13 +249,13 @@ void mtag_account_know(struct mtag_accounts *acc, unsigned int tag)
 	WRITE_ONCE(chunk->known, chunk->known | bit_of(tag));
 }
 
-/* Context: caller sees to it that @acc stays. */
+/* Context: caller keeps @acc from being freed. */
 bool mtag_account_known(const struct mtag_accounts *acc, unsigned int tag)
 {
 	return tag < tags_of(acc) && READ_ONCE(chunk_of(acc, tag)->known) & bit_of(tag);
 }
 
-/* The space of @to, which is new, knows what that of @from knows. Context: as above, both. */
+/* Copies to a new space the names that its parent knows. Context: caller keeps both alive. */
 void mtag_account_inherit(struct mtag_accounts *to, const struct mtag_accounts *from)
 {
 	unsigned int i;
@@ -299,7 +299,7 @@ static void peak_raise(struct mtag_cold *cold, s64 now)
 		;
 }
 
-/* What is known to have been resident at once: neither what is gone, nor @transient pages. */
+/* Counts only pages known to be resident at once: none under migration, and no @transient ones. */
 static void peak_note(struct mtag_space *s, const struct mtag_accounts *acc, unsigned int tag,
 		      int transient)
 {
@@ -323,14 +323,14 @@ static void change_account(struct mtag_space *s, unsigned int tag, enum mtag_kin
 }
 
 /**
- * mtag_account_add() - @pages more (or fewer) of @kind in @tag
+ * mtag_account_add() - charge @pages of @kind to @tag, or uncharge them
  * @s:		space
  * @tag:	id
- * @kind:	what they are
- * @pages:	may be negative
+ * @kind:	kind of the pages
+ * @pages:	negative to uncharge
  *
- * A tag without an account is charged to untagged; so is its release, until a
- * walk has put things right, which this asks for.
+ * Without an account for @tag, untagged is charged, and uncharged later. The space
+ * becomes dirty, so that a walk repairs the counters.
  * Context: RCU read side or preemption disabled.
  */
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
@@ -339,11 +339,12 @@ void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kin
 }
 
 /**
- * mtag_account_replace() - one page more in @tag, in whose place another goes at once
+ * mtag_account_replace() - charge @tag with a page that replaces another
  * @s:		space
  * @tag:	id
  *
- * The kernel maps the new page before it unmaps the old one: that is no peak.
+ * The kernel maps the new page just before it unmaps the old one, which must not
+ * raise the peak.
  * Context: as mtag_account_add().
  */
 void mtag_account_replace(struct mtag_space *s, unsigned int tag)
@@ -351,7 +352,7 @@ void mtag_account_replace(struct mtag_space *s, unsigned int tag)
 	change_account(s, tag, MTAG_ANON, 1, 1);
 }
 
-/* @pages were touched for the first time. Context: as mtag_account_add(). */
+/* Counts first touches of @pages. Context: as mtag_account_add(). */
 void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages)
 {
 	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
@@ -361,13 +362,12 @@ void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages)
 }
 
 /**
- * mtag_account_peak() - let the peak of @tag know the present
+ * mtag_account_peak() - raise the peak of @tag to its resident pages
  * @s:		space
- * @tag:	id; one without an account has no peak
+ * @tag:	id; a tag without an account has no peak
  *
- * The hot path comes here once in 64 pages and CPU, so a peak may be at most
- * 64 pages a CPU too low. Pages under migration do not raise one: some of them
- * may be gone.
+ * The hot path does this once per 64 pages and CPU, so a peak may be too low by at most 64 pages
+ * per CPU. Pages under migration do not raise it, as some of them may be gone.
  * Context: as mtag_account_add().
  */
 void mtag_account_peak(struct mtag_space *s, unsigned int tag)
@@ -378,17 +378,14 @@ void mtag_account_peak(struct mtag_space *s, unsigned int tag)
 		peak_note(s, acc, tag, 0);
 }
 
-/*
- * A reader has seen @pages resident in @tag at once: the peak now. Context: as
- * mtag_account_fold().
- */
+/* Raises the peak of @tag to @pages, and returns it. Context: as mtag_account_fold(). */
 u64 mtag_account_seen(const struct mtag_accounts *acc, unsigned int tag, s64 pages)
 {
 	peak_raise(cold_of(acc, tag), pages);
 	return atomic64_read(&cold_of(acc, tag)->peak);
 }
 
-/* A call that changed the address space. Context: any but NMI. */
+/* Counts a system call that changed the address space. Context: any but NMI. */
 void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call call, u64 bytes)
 {
 	struct mtag_accounts *acc;
@@ -403,12 +400,12 @@ void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call ca
 }
 
 /**
- * mtag_account_fold() - the present numbers of @tag, in pages
+ * mtag_account_fold() - sum up the current numbers of @tag over CPUs, in pages
  * @acc:	accounts of a space
- * @tag:	id
+ * @tag:	id below acc->nr_tags
  * @sum:	filled
  *
- * Context: caller sees to it that @acc stays. @tag < acc->nr_tags.
+ * Context: caller keeps @acc from being freed.
  */
 void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum)
 {
@@ -437,13 +434,13 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 }
 
 /**
- * mtag_account_set() - let the pages of @tag be @nr
+ * mtag_account_set() - set the page counts of @tag to @nr
  * @acc:	accounts of a space
  * @tag:	id below acc->nr_tags
  * @nr:		pages by kind
  *
- * Context: nobody else changes the counters: the space's walk_lock is held and
- * MTAG_SLOW_WALK set.
+ * Context: walk_lock of the space, with MTAG_SLOW_WALK set, so that no event
+ * changes the counters meanwhile.
  */
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS])
 {
@@ -463,7 +460,7 @@ void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[
 	peak_raise(cold_of(acc, tag), nr[MTAG_ANON] + nr[MTAG_FILE] + nr[MTAG_SHMEM]);
 }
 
-/* Peaks start again from now. Context: may sleep. */
+/* Resets all peaks to the current resident pages. Context: may sleep. */
 void mtag_account_reset_peaks(struct mtag_space *s)
 {
 	struct mtag_accounts *acc;
@@ -474,7 +471,7 @@ void mtag_account_reset_peaks(struct mtag_space *s)
 		rcu_read_lock();
 		acc = rcu_dereference(s->accounts);
 		for (end = min(tags_of(acc), tag + RESET_BATCH); tag < end; tag++) {
-			/* As peak_note(): what moves is in it, or gone. */
+			/* Pages under migration do not count, as in peak_note(). */
 			pages = resident(acc, tag) - atomic_read(&s->migration.charged);
 			atomic64_set(&cold_of(acc, tag)->peak, max_t(s64, pages, 0));
 		}
@@ -484,7 +481,7 @@ void mtag_account_reset_peaks(struct mtag_space *s)
 	} while (tag < end);
 }
 
-/* Pages that the accounts hold in any kind, sign ignored: 0 for a dead space. May sleep. */
+/* Sums up the absolute page counts of all kinds: 0 for a dead space. Context: may sleep. */
 u64 mtag_account_residue(const struct mtag_accounts *acc)
 {
 	struct mtag_sum sum;
@@ -501,7 +498,7 @@ u64 mtag_account_residue(const struct mtag_accounts *acc)
 	return pages;
 }
 
-/* Pages of @kind that are counted in @s, whoever owns them. Context: any but NMI. */
+/* Returns the pages of @kind counted in @s, over all tags. Context: any but NMI. */
 s64 mtag_account_total(struct mtag_space *s, enum mtag_kind kind)
 {
 	struct mtag_accounts *acc;

@@ -19,14 +19,14 @@ enum mtag_call {
 	MTAG_MMAP, MTAG_MUNMAP, MTAG_MREMAP, MTAG_BRK, MTAG_SHMAT, MTAG_SHMDT, MTAG_CALLS
 };
 
-#define MTAG_PEAK_BATCH		64U	/* pages a CPU may add before the peak is looked at */
+#define MTAG_PEAK_BATCH		64U	/* pages a CPU may add before it updates the peak */
 #define MTAG_CHUNK_TAGS		16U
 #define MTAG_CHUNK_SHIFT	ilog2(MTAG_CHUNK_TAGS)
 
 /**
- * struct mtag_hot - what a page event changes; per CPU and account
- * @nr:		pages by kind, modulo 2^32: only the sum over CPUs means anything
- *		(so an account ends at 8 TiB). Page-table lock, this CPU
+ * struct mtag_hot - counters that page events change; per CPU and account
+ * @nr:		pages by kind, modulo 2^32: only the sum over CPUs is meaningful
+ *		(an account can hold up to 8 TiB). Page-table lock, this CPU
  * @touched:	first touches, cumulative
  */
 struct mtag_hot {
@@ -36,7 +36,7 @@ struct mtag_hot {
 
 /**
  * struct mtag_cold - the rest of an account
- * @peak:	pages, highest anon + file + shmem that was noticed
+ * @peak:	pages, highest anon + file + shmem noticed
  * @calls:	by enum mtag_call
  * @bytes:	by enum mtag_call
  */
@@ -59,13 +59,13 @@ struct mtag_chunk {
 };
 
 /**
- * struct mtag_accounts - the chunks of a space; replaced by a larger one when it is full
+ * struct mtag_accounts - the chunks of a space; replaced by a larger one when full
  * @rcu:	frees the arrays, not the chunks
- * @nr_tags:	ids below this have an account; grows after what it counts
- * @nr_chunks:	in the two arrays; tree->lock
- * @room:	for chunks, in the two arrays; constant
+ * @nr_tags:	ids below this have an account; grows after their accounts are in place
+ * @nr_chunks:	used entries of @chunks; tree->lock
+ * @room:	entries of @chunks; constant. @hot has 16 times as many
  * @chunks:	by tag / 16
- * @hot:	chunk[i]->hot, one load nearer to the hot path
+ * @hot:	by tag: chunks[i]->hot, which saves the hot path a load
  */
 struct mtag_accounts {
 	struct rcu_head rcu;
