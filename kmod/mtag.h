@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * mtag's picture, locks and lifetimes, and what all files share.
+ * Overview of mtag, its locks and lifetimes, and definitions shared by all files.
  *
  *   hook.c --> rmap.c --> owner.c --> account.c --> report.c --> netlink.c, debugfs.c
- *      |         `-> follow.c, swap.c, ksm.c: the rarer ways of a page
+ *      |         `-> follow.c, swap.c, ksm.c: the less common page events
  *      `--> life.c (fork, exec, exit), event.c (mmap and friends)
  *
  * Locks, outermost first:
@@ -15,12 +15,13 @@
  *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs
  *   mtag_record_lock, hash_lock, … raw spinlocks of one file, innermost
  *
- * Lifetimes: a space is hashed by its mm from its creation until that mm has no
- * pages any more (or untracking). Until it is dissolved after that it holds the
- * mm's structure by mmgrab(), so that no other mm can take its address, whatever
- * hooks missed. It is freed after a grace period when its last reference goes. A
- * hook finds it under RCU: the page-table lock disables preemption, other hooks
- * take a reference. A tree lives as long as a space or a reader refers to it.
+ * Lifetimes: a space is hashed by its mm from its publication until that mm has
+ * no pages left, or is untracked. Until it is dissolved after that, the space
+ * holds the mm's structure by mmgrab(), so that no other mm can take its address,
+ * even if a hook missed an event. When its last reference is dropped it is freed
+ * after a grace period. A hook finds it under RCU: the page-table lock disables
+ * preemption, other hooks take a reference. A tree lives as long as a space or a
+ * reader refers to it.
  */
 #ifndef MTAG_H
 #define MTAG_H
@@ -32,11 +33,11 @@
 #define pr_fmt(fmt) "mtag: " fmt
 
 /*
- * What a user causes is charged to his memory cgroup. At its limit it is the
- * call that fails: nothing is killed for the sake of bookkeeping.
+ * Memory is charged to the memory cgroup of the current task. At its limit the
+ * allocation fails: the OOM killer must not kill a task for bookkeeping.
  */
 #define MTAG_GFP (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
-/* The same where nobody may sleep. */
+/* As MTAG_GFP, for atomic context. */
 #define MTAG_GFP_NOWAIT (GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 #endif /* MTAG_H */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Strays: processes that were forked from a tree's and could not be tracked. They
- * share pages with their relatives, who have them charged. Should a stray be
- * tracked later its pages become untagged, so its relatives must be counted anew.
+ * Remembers strays: processes that a tracked process forked, but that could not
+ * be tracked. They share pages with their relatives in its tree, which have these
+ * pages charged. If a stray is tracked later its pages become untagged, so its
+ * relatives must be counted anew.
  *
- * Few are remembered at a time, in a table that needs no memory when there is
- * none; of more it is known what trees they may concern.
+ * A small static table lists the strays. When it is full, only the trees are
+ * marked that may have further ones.
  */
 #include <linux/sched/mm.h>
 #include "mtag.h"
@@ -16,8 +17,8 @@
 
 /**
  * struct stray - a process that was not tracked when it was forked
- * @mm:		by mmgrab(), so that no other mm takes its address; NULL: a free place
- * @tree:	of its relatives; it has a place only as long as that lives
+ * @mm:		held by mmgrab(), so that no other mm takes its address; NULL: a free slot
+ * @tree:	tree of its relatives; the slot is freed with the tree
  */
 struct stray {
 	struct mm_struct *mm;
@@ -26,9 +27,10 @@ struct stray {
 
 static struct stray strays[STRAYS_MAX];
 static unsigned int nr_strays;
-static unsigned int nr_unlisted;	/* trees that may have others: mtag_tree.unlisted */
+static unsigned int nr_unlisted;	/* trees that may have more: mtag_tree.unlisted */
 static LIST_HEAD(untaggings);
-static DEFINE_RAW_SPINLOCK(strays_lock);	/* all of these; two are read without it */
+/* Protects all of the above. The two counts are also read without it. */
+static DEFINE_RAW_SPINLOCK(strays_lock);
 
 static bool has_strays(void)
 {
@@ -62,9 +64,9 @@ static void stray_list(struct mm_struct *mm, struct mtag_tree *tree)
 }
 
 /**
- * mtag_stray_add() - a process is not tracked, and shares pages with a tree
- * @mm:		of the process
- * @tree:	that
+ * mtag_stray_add() - remember an untracked process that shares pages with a tree
+ * @mm:		mm of the process
+ * @tree:	the tree
  *
  * Context: any.
  */
@@ -79,9 +81,9 @@ void mtag_stray_add(struct mm_struct *mm, struct mtag_tree *tree)
 }
 
 /**
- * mtag_stray_fork() - an untracked process forks: the child of a stray is one, too
- * @parent:	mm
- * @child:	mm
+ * mtag_stray_fork() - make the child of a stray a stray, too
+ * @parent:	mm of the untracked process that forks
+ * @child:	mm of its child
  *
  * Context: any.
  */
@@ -100,10 +102,10 @@ void mtag_stray_fork(const struct mm_struct *parent, struct mm_struct *child)
 }
 
 /**
- * mtag_stray_end() - a process has no pages any more, or is tracked and counted
+ * mtag_stray_end() - forget a process that has no pages left, or is tracked and counted
  * @mm:		only compared
  *
- * Context: any in which mmdrop() may be called; @mm does not end by it.
+ * Context: any in which mmdrop() may be called; it never drops the last reference on @mm.
  */
 void mtag_stray_end(struct mm_struct *mm)
 {
@@ -123,7 +125,10 @@ void mtag_stray_end(struct mm_struct *mm)
 		mmdrop(mm);
 }
 
-/* Whose relative is @mm? False: nobody's; @tree NULL: one not listed. Context: strays_lock. */
+/*
+ * Is @mm a stray, or may it be an unlisted one? Fills in its tree, or NULL if unlisted.
+ * Context: strays_lock.
+ */
 static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tree)
 {
 	const struct stray *stray = stray_find(mm);
@@ -133,9 +138,9 @@ static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tr
 }
 
 /**
- * mtag_stray_concerns() - the owner of a page of a process changes
- * @mm:		of the process, which is not tracked
- * @tree:	filled, for mtag_space_dirty_tree(): whose spaces may have the page
+ * mtag_stray_concerns() - may a tracked process share pages with an untracked one?
+ * @mm:		mm of the untracked process, in which the owner of a page changes
+ * @tree:	filled for mtag_space_dirty_tree(): the tree whose spaces may have the page
  *
  * Context: any.
  * Return: false if no tracked process can have the page.
@@ -154,13 +159,14 @@ bool mtag_stray_concerns(const struct mm_struct *mm, const struct mtag_tree **tr
 }
 
 /**
- * mtag_stray_untag_begin() - the pages of a process become untagged from here on
- * @u:		filled; mtag_stray_untag_end() is owed; if it concerns a tree the caller has
- *		mtag_space_dirty_tree() now, and again before the end
- * @mm:		of the process
+ * mtag_stray_untag_begin() - begin to make the pages of a process untagged
+ * @u:		filled; the caller must mtag_stray_untag_end(). If @u->concerns, the caller must
+ *		mtag_space_dirty_tree() now and again before the end
+ * @mm:		mm of the process
  *
- * If it is a stray its relatives must be counted anew. Those that end before that have some pages
- * charged otherwise than they are released, and those that are counted meanwhile must be once more.
+ * If the process is a stray, its relatives must be counted anew. A relative that exits before that
+ * uncharges some pages from another tag than it charged. A relative that is counted meanwhile must
+ * be counted again.
  * Context: any.
  */
 void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm)
@@ -177,7 +183,7 @@ void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 }
 
-/* They are. Context: any. */
+/* The pages are untagged now. Context: any. */
 void mtag_stray_untag_end(struct mtag_untagging *u)
 {
 	unsigned long flags;
@@ -190,8 +196,8 @@ void mtag_stray_untag_end(struct mtag_untagging *u)
 }
 
 /**
- * mtag_stray_untags() - does a stray of a tree become untagged just now?
- * @tree:	that
+ * mtag_stray_untags() - are the pages of a stray of @tree becoming untagged now?
+ * @tree:	the tree
  *
  * Context: any.
  */
@@ -210,7 +216,7 @@ bool mtag_stray_untags(const struct mtag_tree *tree)
 	return untags;
 }
 
-/* Frees the place of a stray of @tree. False: it has none. */
+/* Frees the slot of one stray of @tree. Returns false if there is none. */
 static bool forget_one(const struct mtag_tree *tree)
 {
 	struct mm_struct *mm = NULL;
@@ -232,8 +238,8 @@ static bool forget_one(const struct mtag_tree *tree)
 }
 
 /**
- * mtag_stray_forget() - a tree ends: its strays have no relatives any more
- * @tree:	nobody else has it
+ * mtag_stray_forget() - forget the strays of a tree that is being freed
+ * @tree:	no longer referenced
  *
  * Context: may sleep.
  */

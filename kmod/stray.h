@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Processes that share pages with a tree and are not tracked; stray.c.
+ * Untracked processes that share pages with a tree; stray.c.
  */
 #ifndef MTAG_STRAY_H
 #define MTAG_STRAY_H
@@ -12,10 +12,10 @@ struct mm_struct;
 struct mtag_tree;
 
 /**
- * struct mtag_untagging - a process is being counted for the first time
- * @node:	in the list of those that concern somebody
- * @tree:	whom it concerns, only compared; NULL: whoever has strays that are not listed
- * @concerns:	it does
+ * struct mtag_untagging - a process being counted for the first time
+ * @node:	in the list of those with @concerns
+ * @tree:	tree of its relatives, only compared; NULL: any tree that may have unlisted strays
+ * @concerns:	a tracked process may share its pages
  */
 struct mtag_untagging {
 	struct list_head node;
