@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tags: a tree of names shared by a process and all that it forked. Ids are
- * given in ascending order and never taken back while the tree lives, so a
- * page's owner needs no reference.
+ * Manages tags: a tree of names shared by a process and its descendants. Ids are
+ * assigned in ascending order and never reused while the tree lives, so a page's
+ * owner needs no reference.
  */
 #include <linux/cred.h>
 #include <linux/jhash.h>
@@ -77,10 +77,10 @@ void mtag_tree_exit(void)
 }
 
 /**
- * mtag_tree_create() - a tree of the reserved tags only
- * @gfp:	of the tree itself
+ * mtag_tree_create() - create a tree with the reserved tags only
+ * @gfp:	for the tree itself
  *
- * Return: a tree with one reference, or NULL.
+ * Return: the tree with one reference, or NULL.
  */
 struct mtag_tree *mtag_tree_create(gfp_t gfp)
 {
@@ -106,7 +106,7 @@ struct mtag_tree *mtag_tree_get(struct mtag_tree *tree)
 	return tree;
 }
 
-/* The same for all: what the module holds in total must not tell how long another's names are. */
+/* Constant, so that the module's total memory does not reveal how long another user's names are. */
 static size_t node_bytes(void)
 {
 	return struct_size((struct mtag_node *)NULL, name, MTAG_NAME_MAX + 1);
@@ -154,16 +154,16 @@ static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 }
 
 /**
- * mtag_tree_sees() - may the process of @s know the name of @tag?
+ * mtag_tree_sees() - may the process of @s see the name of @tag?
  * @s:		space
  * @tag:	id
- * @uid:	the effective one of the process
+ * @uid:	effective uid of the process
  *
- * Relatives of different users share a tree: a service that forks children and
- * has them give up its privileges. A process sees what its own user created,
- * what its parent saw when it was forked, and what it asked for itself.
+ * Relatives of different users may share a tree, as when a service forks children
+ * that drop their privileges. A process sees the tags that its own user created,
+ * those its parent saw at the fork, and those it asked for by name.
  * Context: any.
- * Return: false also when a tag above it is not seen.
+ * Return: true if the process may see @tag and all tags above it.
  */
 bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid)
 {
@@ -178,8 +178,8 @@ bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid)
 }
 
 /**
- * mtag_tree_inherit() - the current process forks: its child sees what it sees
- * @child:	space, new; nobody finds it yet
+ * mtag_tree_inherit() - let a forked child see the tags that its parent sees
+ * @child:	new space, not published yet
  * @parent:	space of the current process
  *
  * Context: any.
@@ -195,7 +195,7 @@ void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent)
 	acc = rcu_dereference(child->accounts);
 	mtag_account_inherit(acc, rcu_dereference(parent->accounts));
 	child->birth.nr_tags = acc->nr_tags;
-	/* The parent has become another user since it was forked. */
+	/* The parent has changed its user since it was forked. */
 	if (!uid_eq(parent->birth.uid, child->birth.uid)) {
 		end = min(parent->birth.nr_tags, child->birth.nr_tags);
 		for (tag = MTAG_ID_FIRST; tag < end; tag++) {
@@ -207,7 +207,7 @@ void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent)
 	rcu_read_unlock();
 }
 
-/* @s has asked for @tag by its name. Context: tree->lock. */
+/* Lets @s see @tag, which it asked for by name, and all tags above. Context: tree->lock. */
 static void know(struct mtag_space *s, u32 tag)
 {
 	struct mtag_accounts *acc;
@@ -253,8 +253,8 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const ch
 }
 
 /*
- * Every space of the tree gets the account, so that a page's owner always has
- * one; or none of them does.
+ * Reserves the account in every space of the tree, so that a page's owner always
+ * has one. On failure no space gets the account.
  */
 static int accounts_reserve(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags,
 			    gfp_t gfp)
@@ -267,7 +267,7 @@ static int accounts_reserve(struct mtag_tree *tree, struct mtag_space *own, unsi
 		if (ret)
 			return ret;
 	}
-	/* One that is not in the list yet. */
+	/* @own may not be in the list yet. */
 	return mtag_account_reserve(own, nr_tags, gfp);
 }
 
@@ -298,7 +298,7 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	ret = rhashtable_insert_fast(&node_table, &node->hash, node_params);
 	if (ret)
 		goto erase;
-	/* Nothing is charged to a number before it is a tag. */
+	/* The node comes before the accounts: only an existing tag is ever charged. */
 	WRITE_ONCE(tree->nr_tags, node->id + 1);
 	accounts_extend(tree, s, node->id + 1);
 	return node->id;
@@ -311,8 +311,8 @@ free:
 }
 
 /*
- * A hook that must not sleep tries for a while: the holder runs on another CPU
- * or not at all.
+ * A hook that must not sleep spins for a while. It gives up in the end, as the
+ * holder may not be running.
  */
 static bool lock_tree(struct mtag_tree *tree, gfp_t gfp)
 {
@@ -330,7 +330,7 @@ static bool lock_tree(struct mtag_tree *tree, gfp_t gfp)
 	return false;
 }
 
-/* @s becomes one of its tree's spaces, with an account for each tag. */
+/* Adds @s to the spaces of its tree, with an account for each tag. */
 int mtag_tree_join(struct mtag_space *s, gfp_t gfp)
 {
 	struct mtag_tree *tree = s->tree;
@@ -368,7 +368,7 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 	if (ret >= 0)
 		know(s, ret);
 	mutex_unlock(&tree->lock);
-	/* Who is being killed may be refused memory for that alone, and will never use the tag. */
+	/* An allocation may fail just because the task is dying. It will never use the tag. */
 	if ((ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) &&
 	    !fatal_signal_pending(current)) {
 		atomic64_inc(&s->overflow);
@@ -380,15 +380,15 @@ static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len
 
 /**
  * mtag_tree_intern() - find or create the tag @name below @parent
- * @s:		space, all of whose tree gets the tag
+ * @s:		space; the tag is created for its whole tree
  * @parent:	id; MTAG_ID_UNTAGGED for a first-level tag
  * @name:	@len bytes, no NUL needed
  * @len:	bytes
  *
  * Context: may sleep.
  * Return: the tag; -EINVAL or -ENAMETOOLONG for the name or depth, -ENOENT for
- * the parent, -ENOSPC at the limit of tags, -ENOMEM. What a limit refused is
- * counted as overflow of the space.
+ * the parent, -ENOSPC at the limit of tags, -ENOMEM. A tag refused because of a
+ * limit is counted as overflow of the space.
  */
 int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t len)
 {
@@ -403,13 +403,14 @@ int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t 
 }
 
 /**
- * mtag_tree_copy_path() - have the tag that @tag is in @from in the tree of @to
+ * mtag_tree_copy_path() - find or create a tag of @from in the tree of @to
  * @to:		space
- * @from:	tree, to which the caller has a reference
- * @tag:	id in @from; what it does not have becomes untagged
- * @gfp:	as the caller may sleep
+ * @from:	tree; the caller holds a reference
+ * @tag:	id in @from; an unknown or reserved one becomes untagged
+ * @gfp:	allows blocking if the caller may sleep
  *
- * Return: its id there, or as mtag_tree_intern().
+ * Return: id in the tree of @to, or an error as mtag_tree_intern(); -EBUSY if the
+ * caller must not sleep and the tree is locked.
  */
 int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, gfp_t gfp)
 {
@@ -427,13 +428,13 @@ int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, 
 
 /**
  * mtag_tree_path() - write the path of @tag
- * @tree:	the caller has a reference
+ * @tree:	the caller holds a reference
  * @tag:	id
  * @buf:	@len bytes; NULL to ask for the size
  * @len:	bytes at @buf
  *
- * Return: bytes of the path with its NUL; nothing is written if that is more
- * than @len. -ENOENT when there is no such tag.
+ * Return: size of the path with its NUL; nothing is written if it exceeds @len.
+ * -ENOENT if there is no such tag.
  */
 int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len)
 {
@@ -448,7 +449,7 @@ int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len)
 	}
 	if (!mtag_tree_has(tree, tag))
 		return -ENOENT;
-	/* Nodes live as long as their tree, to which the caller has a reference. */
+	/* Nodes live as long as their tree, on which the caller holds a reference. */
 	for (id = tag; (node = mtag_tree_node(tree, id)); id = node->parent)
 		need += node->len + 1;
 	need = need ?: 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tags: a tree of names; tree.c.
+ * The tree of tag names; tree.c.
  */
 #ifndef MTAG_TREE_H
 #define MTAG_TREE_H
@@ -13,10 +13,10 @@
 
 /**
  * struct mtag_node - a tag
- * @hash:	in the table of all trees, by (tree, parent, name)
- * @tree:	no reference: a tree outlives its tags
+ * @hash:	in the hash table of all trees, by (tree, parent, name)
+ * @tree:	not a reference: a tree outlives its tags
  * @rcu:	frees it
- * @uid:	the effective one of who created it
+ * @uid:	effective uid of the task that created it
  * @id:		its index in tree->nodes
  * @parent:	id; 0 for a first-level tag
  * @depth:	components of its path
@@ -49,7 +49,7 @@ bool mtag_tree_has(struct mtag_tree *tree, u32 tag);
 bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid);
 void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent);
 
-/* Caller holds rcu_read_lock(); NULL for reserved and unknown ids. */
+/* NULL for reserved and unknown ids. Caller holds rcu_read_lock() or a reference on @tree. */
 struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag);
 
 #endif /* MTAG_TREE_H */
