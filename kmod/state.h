@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is kept per tracked mm and per tree of tags. All layers share it; each part has one that
- * changes it, or says whose lock it is under.
+ * The state per tracked mm and per tree of tags. All layers share it. Each part is changed by a
+ * single file, or names the lock that protects it.
  */
 #ifndef MTAG_STATE_H
 #define MTAG_STATE_H
@@ -22,16 +22,16 @@
 #include "stat.h"
 
 /**
- * struct mtag_tree - the tags shared by a process and all that it forked
- * @ref:	of spaces and readers
- * @id:		never used twice; never 0
+ * struct mtag_tree - the tags shared by a process and its descendants
+ * @ref:	held by spaces and readers
+ * @id:		never reused; never 0
  * @build_lock: one walk, retag or change of tracking at a time; readers of all tags
- * @lock:	protects @nodes, @nr_tags growing, @spaces
+ * @lock:	protects @nodes, growth of @nr_tags, @spaces
  * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
  * @nr_tags:	highest id + 1
- * @spaces:	those that share it, by mtag_space.sibling
- * @parked:	a space of it has been; stays. @build_lock
- * @unlisted:	it may have strays that stray.c does not list; stays, and is theirs
+ * @spaces:	spaces that share the tree, by mtag_space.sibling
+ * @parked:	a space of the tree was parked; never cleared. @build_lock
+ * @unlisted:	the tree may have strays that stray.c does not list; never cleared. strays_lock
  * @rcu:	frees it
  */
 struct mtag_tree {
@@ -47,8 +47,8 @@ struct mtag_tree {
 	struct rcu_head rcu;
 };
 
-/* mtag_space.slow: why the hot path must take the long way; bits */
-#define MTAG_SLOW_WALK		0x1	/* a walk runs, or the first one is still to come */
+/* Bits of mtag_space.slow: reasons for the hot path to take the slow path */
+#define MTAG_SLOW_WALK		0x1	/* a walk runs, or the first one is pending */
 #define MTAG_SLOW_FORK		0x2	/* being forked: events are counted */
 #define MTAG_SLOW_PARKED	0x4	/* no longer tracked, but may share pages with its tree */
 #define MTAG_SLOW_RANGE		0x8	/* has ranges with an explicit tag */
@@ -57,84 +57,84 @@ struct mtag_accounts;
 struct mtag_collapse_owners;
 struct mtag_walk;
 
-/* Address → who mapped it; range.c. */
+/* Address ranges, each with the tag under which it was mapped; range.c. */
 struct mtag_ranges {
 	/*
-	 * Tag + 1, and whether it was given explicitly. Changed under mmap_lock held for
+	 * Tag + 1, and whether the tag is explicit. Changed under mmap_lock held for
 	 * writing, or for reading together with build_lock; so are @nr and @room.
 	 */
 	struct maple_tree tree;
-	unsigned int stores;		/* since it was swept; mmap_lock held for writing */
-	unsigned int nr;		/* ranges, at most */
+	unsigned int stores;		/* since the last sweep; mmap_lock held for writing */
+	unsigned int nr;		/* upper bound of the number of ranges */
 	unsigned int room;		/* ranges whose memory has been charged */
 };
 
-/* The mapping that is being made; event.c. All under mmap_lock held for writing. */
+/* The mapping being created; event.c. All under mmap_lock held for writing. */
 struct mtag_mapping {
 	unsigned long addr;
 	unsigned long len;		/* bytes; 0: none */
-	u32 tag;			/* who maps it */
-	u8 call;			/* what it will be counted as, once it is made */
-	bool over;			/* it becomes @tag's when what is there has been unmapped */
+	u32 tag;			/* of the thread that maps it */
+	u8 call;			/* enum mtag_call to count, once the mapping exists */
+	bool over;			/* gets @tag after an older mapping there is unmapped */
 };
 
-/* The huge page that is being collapsed; collapse.c. All under mmap_lock held for writing. */
+/* The huge page being collapsed; collapse.c. Used under mmap_lock held for writing. */
 struct mtag_collapse {
-	struct mtag_collapse_owners *owners;	/* of its pages; or NULL */
-	bool missed;			/* not of all of them */
+	struct mtag_collapse_owners *owners;	/* of its pages; or NULL. Set once, by cmpxchg() */
+	bool missed;			/* @owners is incomplete */
 };
 
-/* The fork of this space that is under way; fork.c, thread.c. */
+/* The fork under way; fork.c, thread.c. The last two are set in the child's space. */
 struct mtag_fork {
-	struct task_struct *task;	/* that forks; mmap_lock */
-	unsigned int events;		/* page events since then; walk_lock */
-	unsigned long user;		/* where that thread keeps its word, or 0; mmap_lock */
-	u32 tag;			/* its tag, which the child begins with; likewise */
+	struct task_struct *task;	/* the forking task; walk_lock */
+	unsigned int events;		/* page events since the fork began; walk_lock */
+	unsigned long user;		/* address of that thread's word, or 0; mmap_lock */
+	u32 tag;			/* that thread's tag, inherited by the child; mmap_lock */
 };
 
-/* The fork that this space comes from; fork.c, tree.c. */
+/* The fork that created this space; fork.c, tree.c. */
 struct mtag_birth {
-	u32 nr_tags;			/* that its tree had; constant */
-	kuid_t uid;			/* the effective one of the forking task; constant */
-	bool unborn;			/* it has not come to its end: nothing runs here */
+	u32 nr_tags;			/* of the tree at the fork; constant */
+	kuid_t uid;			/* effective uid of the forking task; constant */
+	bool unborn;			/* the fork has not completed: no task runs here */
 	/*
-	 * The parent had not been counted: the first walk makes all that is here untagged.
+	 * The parent had not been counted: the first walk makes all pages here untagged.
 	 * mmap_lock held for writing, or build_lock.
 	 */
 	bool untag;
 };
 
-/* Pages under migration, and what moves page tables; migrate.c, note.c, uffd.c. */
+/* Pages under migration, and moves of page tables; migrate.c, note.c, uffd.c. */
 struct mtag_migration {
-	atomic_t uncharged;		/* pages taken away that are charged to nobody meanwhile */
+	atomic_t uncharged;		/* pages taken away and uncharged meanwhile */
 	atomic_t charged;		/* pages taken away that stay charged; walk_lock */
-	struct rb_root notes;		/* of these, by address; walk_lock */
+	struct rb_root notes;		/* of the charged ones, by address; walk_lock */
 	unsigned long shift_from;	/* page tables that mremap() moves now; walk_lock */
-	unsigned long shift_to;		/* where to; walk_lock */
+	unsigned long shift_to;		/* their destination; walk_lock */
 	unsigned long shift_len;	/* bytes; 0: none; walk_lock */
 	atomic_t movers;		/* threads that move pages by userfaultfd now */
 };
 
 /**
- * struct mtag_space - what mtag keeps per tracked mm
+ * struct mtag_space - the state of a tracked mm
  *
- * What each page event looks at comes first.
+ * Members that each page event reads come first.
  */
 struct mtag_space {
 	struct hlist_node node;		/* in the hash of spaces; RCU, changed under hash_lock */
-	struct mm_struct *mm;		/* the key; NULL once it is unhashed, under hash_lock */
+	struct mm_struct *mm;		/* hash key; NULL once unhashed, under hash_lock */
 	unsigned int slow;		/* MTAG_SLOW_*; changed under walk_lock */
-	u32 default_tag;		/* of threads that have none of their own */
+	u32 default_tag;		/* of threads without a tag of their own */
 	struct mtag_accounts __rcu *accounts;	/* replaced under tree->lock */
-	u32 base_tag;			/* of ranges that nobody mapped under a tag */
-	u32 tree_id;			/* tree->id, one load nearer; constant */
+	u32 base_tag;			/* of addresses that @ranges does not contain */
+	u32 tree_id;			/* tree->id, which saves a load; constant */
 
 	struct mtag_tree *tree;		/* reference; constant */
-	raw_spinlock_t walk_lock;	/* what is counted while a walk or a fork runs; @slow */
+	raw_spinlock_t walk_lock;	/* protects counters during a walk or a fork; @slow */
 	struct mtag_walk *walk;		/* the walk under way; walk_lock */
-	bool live;			/* false until the first walk ended; walk_lock */
+	bool live;			/* counted, and not untracked since; walk_lock */
 	bool dirty;			/* an event was missed: walk before the next answer */
-	bool unsure;			/* there may be others: it stays dirty */
+	bool unsure;			/* more events may be missed: the space stays dirty */
 	bool by_thread;			/* tags are named after threads */
 
 	struct mtag_ranges ranges;
@@ -146,27 +146,27 @@ struct mtag_space {
 
 	struct list_head threads;	/* with a word or tag of their own; mtag_record_lock */
 	struct rb_root pins;		/* pinned pages with words; mtag_record_lock */
-	unsigned int pinned;		/* how many of mm->pinned_vm are such; hash_lock */
+	unsigned int pinned;		/* their share of mm->pinned_vm; hash_lock */
 
 	u64 serial;			/* descending in each bucket of the hash */
 	struct list_head sibling;	/* in tree->spaces; tree->lock */
-	struct mm_struct *grabbed;	/* mm, by mmgrab(), from publishing until it is dissolved */
-	struct kref ref;		/* one while it is hashed, and one for each lookup */
-	struct list_head dead;		/* in the list of those whose end is still to be checked */
-	struct rcu_work free;		/* frees it, after a grace period */
+	struct mm_struct *grabbed;	/* mm, held by mmgrab() from publication until dissolved */
+	struct kref ref;		/* one while hashed, and one for each lookup */
+	struct list_head dead;		/* in the list of dead spaces to be checked */
+	struct rcu_work free;		/* frees the space after a grace period */
 
 	atomic64_t lost;		/* events that could not be recorded */
-	atomic64_t overflow;		/* tags refused for a limit */
-	atomic64_t repairs;		/* walks that mended the counters */
+	atomic64_t overflow;		/* tags refused because of a limit */
+	atomic64_t repairs;		/* walks that repaired the counters */
 };
 
-/* Is @s of a process that is not tracked any more, but may share pages with its tree? */
+/* Is @s parked? Its process is no longer tracked, but may share pages with its tree. */
 static inline bool mtag_space_parked(const struct mtag_space *s)
 {
 	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
 }
 
-/* @nr events could not be recorded; of @s, or NULL if it cannot be told of whom. Context: any. */
+/* Counts @nr events that could not be recorded. @s is NULL if unknown. Context: any. */
 static inline void mtag_space_lost(struct mtag_space *s, int nr)
 {
 	if (s)
@@ -174,7 +174,7 @@ static inline void mtag_space_lost(struct mtag_space *s, int nr)
 	atomic64_add(nr, &mtag_stat.lost);
 }
 
-/* An event of @s was missed: it is counted anew before the next answer. Context: any. */
+/* Notes that an event of @s was missed: a walk precedes the next answer. Context: any. */
 static inline void mtag_space_dirty(struct mtag_space *s)
 {
 	WRITE_ONCE(s->dirty, true);
