@@ -23,7 +23,7 @@ static int check_whole(const char *name)
 	ret = mtag_resolve(symbol, &addr);
 	if (ret)
 		return ret == -ENOENT ? 0 : ret;
-	pr_err("this kernel calls only a part of the function %s, past the hook\n", name);
+	pr_err("this kernel calls a part of the function %s that lies past the hook\n", name);
 	return -ENOENT;
 }
 
