@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Charges: pages come to the account of a tag and leave it. While a walk or a fork goes through the
- * space they also change what the walk has counted.
+ * Charge pages to the account of a tag, and release them. While a walk or a fork goes through the
+ * space, a charge also adjusts what the walk has counted.
  */
 #include "account.h"
 #include "charge.h"
 #include "mtag.h"
 #include "state.h"
 
-/* The page event of a space that a walk or a fork goes through. */
+/* Charges pages while a walk or a fork goes through the space. */
 static void charge_walked(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 			  unsigned long addr, bool replaces)
 {
@@ -38,13 +38,14 @@ static bool is_walked(const struct mtag_space *s)
 }
 
 /**
- * mtag_charge() - @pages more (or fewer) of @kind for @tag in @s
+ * mtag_charge() - charge pages to a tag, or release them
  * @s:		space
  * @tag:	id
- * @kind:	what they are
- * @pages:	may be negative
- * @addr:	where, or MTAG_NO_ADDR: a walk counts what it has not come to yet itself
+ * @kind:	kind of the pages
+ * @pages:	number of pages; negative to release
+ * @addr:	where they are, or MTAG_NO_ADDR
  *
+ * A walk under way itself counts the pages that it has not reached yet.
  * Context: page-table lock of the mapping.
  */
 void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
@@ -57,12 +58,12 @@ void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
 }
 
 /**
- * mtag_charge_replacing() - one anonymous page more for @tag, in place of one that goes next
+ * mtag_charge_replacing() - charge an anonymous page that replaces one to be released next
  * @s:		space
  * @tag:	id
- * @addr:	where, or MTAG_NO_ADDR
+ * @addr:	where it is, or MTAG_NO_ADDR
  *
- * As mtag_charge(), but no peak.
+ * As mtag_charge(), but does not raise the peak.
  * Context: page-table lock of the mapping.
  */
 void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr)
@@ -76,16 +77,16 @@ void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr)
 /**
  * mtag_charge_late() - release a page that was unmapped earlier
  * @s:		space
- * @tag:	that it is charged to
- * @kind:	what it is charged as
- * @counted:	a walk that is under way has counted it
+ * @tag:	tag that the page is charged to
+ * @kind:	kind that it is charged as
+ * @counted:	the walk under way, if any, has counted the page
  *
  * Context: walk_lock.
  */
 void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted)
 {
 	struct mtag_walk *w = s->walk && !s->walk->retag ? s->walk : NULL;
-	/* What the walk has counted has become the account already. */
+	/* The account of @tag has already been taken from the walk. */
 	bool taken = w && tag < w->taken;
 
 	if (taken ? counted : s->live)
@@ -95,7 +96,7 @@ void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool c
 }
 
 /**
- * mtag_charge_spoil() - pages move behind the back of a walk, if there is one
+ * mtag_charge_spoil() - mark a walk under way inexact: pages move behind its back
  * @s:		space
  *
  * Context: any but NMI.

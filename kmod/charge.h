@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Charges: pages come to a tag and leave it; charge.c.
+ * Charge pages to tags and release them; charge.c.
  */
 #ifndef MTAG_CHARGE_H
 #define MTAG_CHARGE_H
@@ -9,20 +9,20 @@
 #include "account.h"
 #include "state.h"
 
-#define MTAG_NO_ADDR	ULONG_MAX	/* an event whose address cannot be told */
+#define MTAG_NO_ADDR	ULONG_MAX	/* the address of the event is unknown */
 
 /**
  * struct mtag_walk - a walk under way in a space
- * @cursor:	what is below has been counted; events there change @shadow too
- * @inexact:	an event came whose place could not be told: walk again
+ * @cursor:	pages below have been counted; events there change @shadow too
+ * @inexact:	an event came whose place is unknown: walk again
  * @shadow:	pages by tag and kind, as the walk finds them
- * @nr_tags:	of @shadow
- * @taken:	tags below this have their numbers from @shadow already, at the end
+ * @nr_tags:	number of tags in @shadow
+ * @taken:	tags below this already have their numbers from @shadow, at the end
  * @retag:	the walk moves [@start, @cursor) to @tag
- * @start:	of the range that is retagged
- * @tag:	that it is retagged to
+ * @start:	start of the range that is retagged
+ * @tag:	new tag of the range
  *
- * All under space->walk_lock, @cursor is moved under the page-table lock too.
+ * All under space->walk_lock; @cursor also moves under the page-table lock.
  */
 struct mtag_walk {
 	unsigned long cursor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The notes of what is under migration: their memory, and those of a space, by address.
+ * Notes of pages under migration: their memory, and the notes of each space, by address.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -15,11 +15,11 @@
 
 #define AT_HAND	32
 
-/* ---- memory: notes that were used once are kept until the hooks are out ---- */
+/* ---- memory: notes are kept for reuse until the hooks are out ---- */
 
 static struct mtag_note *unused;
 static unsigned int nr_unused;
-static DEFINE_RAW_SPINLOCK(unused_lock);	/* both; the number is read without it */
+static DEFINE_RAW_SPINLOCK(unused_lock);	/* protects both; nr_unused is read without it */
 
 struct mtag_note *mtag_note_pop(void)
 {
@@ -37,7 +37,7 @@ struct mtag_note *mtag_note_pop(void)
 	return e;
 }
 
-/* Gives back a list of notes, which may be empty. Context: any. */
+/* Returns a list of notes, which may be empty, for reuse. Context: any. */
 void mtag_notes_push(struct mtag_note *e)
 {
 	struct mtag_note *next;
@@ -65,8 +65,8 @@ static struct mtag_note *note_alloc(gfp_t gfp)
 }
 
 /*
- * Without the reserves: the caller may be reclaiming, and can do without. Context: any but
- * interrupts.
+ * Does not use the memory reserves: the caller may be in reclaim, and can do without a note.
+ * Context: any but interrupts.
  */
 struct mtag_note *mtag_note_get(void)
 {
@@ -77,7 +77,7 @@ struct mtag_note *mtag_note_get(void)
 	return e;
 }
 
-/* Has notes at hand for a walk, which finds a few at most. Context: may sleep if @gfp may. */
+/* Keeps notes at hand for a walk, which needs a few at most. Context: may sleep if @gfp may. */
 void mtag_notes_prepare(gfp_t gfp)
 {
 	struct mtag_note *e;
@@ -90,7 +90,7 @@ void mtag_notes_prepare(gfp_t gfp)
 	}
 }
 
-/* Context: may sleep. */
+/* Frees unused notes that exceed what is kept at hand. Context: may sleep. */
 void mtag_notes_trim(void)
 {
 	struct mtag_note *e;
@@ -101,7 +101,7 @@ void mtag_notes_trim(void)
 	}
 }
 
-/* Context: nobody has a note any more. */
+/* Context: no note is in use. */
 void mtag_notes_exit(void)
 {
 	struct mtag_note *e;
@@ -119,7 +119,7 @@ bool mtag_note_less(struct rb_node *a, const struct rb_node *b)
 	return mtag_note_of(a)->addr < rb_entry(b, struct mtag_note, node)->addr;
 }
 
-/* The last note that begins at @addr or before; NULL: there is none. */
+/* The last note that begins at or before @addr, or NULL. */
 static struct mtag_note *note_before(struct mtag_space *s, unsigned long addr)
 {
 	struct rb_node *node = s->migration.notes.rb_node;
@@ -145,7 +145,7 @@ static struct mtag_note *note_prev(struct mtag_note *e)
 	return node ? mtag_note_of(node) : NULL;
 }
 
-/* The note that has the page at @addr under migration, or NULL. */
+/* The note that holds the page under migration at @addr, or NULL. */
 struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr)
 {
 	struct mtag_note *e;
@@ -161,7 +161,7 @@ struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr)
 	return NULL;
 }
 
-/* One page less is noted. A note without any is added to @freed. */
+/* Drops one page from @e. A note left without pages is added to @freed. */
 void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long place,
 		     struct mtag_note **freed)
 {
@@ -175,7 +175,7 @@ void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long pl
 	*freed = e;
 }
 
-/* The page went while it was under migration: it is released now. */
+/* Releases a page that went away while it was under migration. */
 void mtag_note_release(struct mtag_space *s, struct mtag_note *e, unsigned long place,
 		       struct mtag_note **freed)
 {
@@ -183,13 +183,13 @@ void mtag_note_release(struct mtag_space *s, struct mtag_note *e, unsigned long 
 	mtag_note_clear(s, e, place, freed);
 }
 
-/* A walk that goes through the space has still to come to @addr. */
+/* True if a walk under way has yet to reach @addr. */
 static bool walk_comes(struct mtag_space *s, unsigned long addr)
 {
 	return s->walk && !s->walk->retag && addr >= s->walk->cursor;
 }
 
-/* A note that goes on where @addr is, with frames behind its own, or NULL. */
+/* A note that can take @nr more pages at @addr, with consecutive frames; or NULL. */
 static struct mtag_note *note_to_extend(struct mtag_space *s, unsigned long pfn, int nr,
 					unsigned long addr, u32 tag, enum mtag_kind kind)
 {
@@ -202,7 +202,7 @@ static struct mtag_note *note_to_extend(struct mtag_space *s, unsigned long pfn,
 	return place + nr <= MTAG_NOTE_PAGES && e->pfn + place == pfn ? e : NULL;
 }
 
-/* Notes @nr pages in a note that is there, or uses up *@spare. */
+/* Adds @nr pages to an existing note, or uses up *@spare. */
 struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, unsigned long pfn,
 				int nr, unsigned long addr, u32 tag, enum mtag_kind kind)
 {
@@ -230,7 +230,7 @@ struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, 
 	return e;
 }
 
-/* What was noted there before is gone: another page was mapped since. */
+/* Releases the pages noted there before: other pages have been mapped since. */
 void mtag_note_release_old(struct mtag_space *s, unsigned long addr, int nr,
 			   struct mtag_note **freed)
 {
@@ -244,7 +244,7 @@ void mtag_note_release_old(struct mtag_space *s, unsigned long addr, int nr,
 	}
 }
 
-/* What is noted at these addresses is gone. */
+/* Releases the pages noted in [@addr, @addr + @len): they are gone. */
 void mtag_note_release_range(struct mtag_space *s, unsigned long addr, unsigned long len,
 			     struct mtag_note **freed)
 {
@@ -261,7 +261,7 @@ void mtag_note_release_range(struct mtag_space *s, unsigned long addr, unsigned 
 	}
 }
 
-/* Those places of @e whose addresses are from @from to @end. */
+/* Finds the places of @e with addresses in [@from, @end). */
 static void places_between(const struct mtag_note *e, unsigned long from, unsigned long end,
 			   unsigned long *first, unsigned long *behind)
 {
@@ -270,14 +270,14 @@ static void places_between(const struct mtag_note *e, unsigned long from, unsign
 }
 
 /**
- * mtag_note_cut() - take the part of a note that concerns some addresses out of the space
+ * mtag_note_cut() - take the part of a note in [@from, @end) out of the space
  * @s:		space
- * @e:		in it
+ * @e:		note of @s
  * @from:	address
- * @end:	behind the last
+ * @end:	exclusive
  *
- * Return: a note with that part, in no tree, often @e itself; NULL: there is none, or no memory
- * for it, and what comes back later is charged anew.
+ * Return: a note with that part, in no tree, often @e itself. NULL if there is no such part, or
+ * no memory for it: then the pages are charged anew when they come back.
  */
 struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsigned long from,
 				unsigned long end)
@@ -316,7 +316,7 @@ struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsig
 /* ---- walks ---- */
 
 /**
- * mtag_note_check_begin() - a walk begins, which will find what is under migration still
+ * mtag_note_check_begin() - a walk begins: mark all noted pages as not found yet
  * @s:		space
  *
  * Context: build_lock and walk_lock.
@@ -329,7 +329,7 @@ void mtag_note_check_begin(struct mtag_space *s)
 		bitmap_copy(mtag_note_of(node)->check, mtag_note_of(node)->pages, MTAG_NOTE_PAGES);
 }
 
-/* What was not found is forgotten, and released if @release. Context: walk_lock. */
+/* Forgets the pages not found, and releases them if @release. Context: walk_lock. */
 static struct mtag_note *unchecked(struct mtag_space *s, bool release)
 {
 	struct mtag_note *e, *freed = NULL;
@@ -350,9 +350,11 @@ static struct mtag_note *unchecked(struct mtag_space *s, bool release)
 }
 
 /**
- * mtag_note_check_end() - what a walk has not found is not under migration any more
+ * mtag_note_check_end() - a walk ends: forget the pages that it has not found
  * @s:		space
- * @release:	it is charged, and released now; else the accounts are without it already
+ * @release:	release these pages now; otherwise the accounts no longer contain them
+ *
+ * A page that the walk has not found is no longer under migration.
  *
  * Context: build_lock and walk_lock.
  */
@@ -362,11 +364,11 @@ void mtag_note_check_end(struct mtag_space *s, bool release)
 }
 
 /**
- * mtag_note_forget() - nothing of a space is noted any more
+ * mtag_note_forget() - forget all noted pages of a space
  * @s:		space
- * @release:	it is charged, and has ended: all that is left was zapped
+ * @release:	release them: @s has ended, and the pages were zapped
  *
- * Context: may sleep; no event of the space comes after this, or it is parked.
+ * Context: may sleep; no event of the space follows, or the space is parked.
  */
 void mtag_note_forget(struct mtag_space *s, bool release)
 {

@@ -14,15 +14,15 @@
 
 /**
  * struct mtag_note - pages under migration
- * @node:	in space->migrations, by @addr; there may be several of one address
- * @next:	in a list of those that are free
- * @addr:	of the first page
- * @pfn:	of the first page, before it was taken away
- * @tag:	that they are charged to
- * @kind:	what they are charged as
- * @left:	how many are
- * @pages:	those that are charged, and not mapped
- * @check:	those of them that a walk has not found yet
+ * @node:	in space->migration.notes, by @addr; several notes may have the same address
+ * @next:	in a list of unused notes
+ * @addr:	address of the first page
+ * @pfn:	frame of the first page, before it was taken away
+ * @tag:	tag that the pages are charged to
+ * @kind:	kind that the pages are charged as
+ * @left:	number of bits set in @pages
+ * @pages:	pages that are charged but not mapped
+ * @check:	those of @pages that a walk has not found yet
  */
 struct mtag_note {
 	union {

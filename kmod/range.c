@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Address ranges and their tags: who mapped what. File and shared memory and
- * the virtual size are charged by it; a range that a program gave to a tag
- * explicitly also comes before its threads' current tags.
+ * Address ranges and the tags that mapped them. File and shared memory and the
+ * virtual size are charged by range. A range that a program gave to a tag
+ * explicitly also takes precedence over the current tags of its threads.
  *
- * An entry is tag + 1, with EXPLICIT; no entry means the base tag. Entries of
- * what was unmapped stay until they are mapped over or swept: no page is there.
+ * An entry is tag + 1, with EXPLICIT for such a range; no entry means the base
+ * tag. Entries of unmapped ranges stay until they are mapped over or swept:
+ * no page is there.
  */
 #include <linux/maple_tree.h>
 #include <linux/mm.h>
@@ -19,15 +20,15 @@
 #include "state.h"
 
 #define EXPLICIT	0x20000
-#define ENTRY_BYTES	32	/* of a leaf of the tree, half full */
-#define ROOM		64	/* entries at least, for which room is made at a time */
+#define ENTRY_BYTES	32	/* per entry, in half-full leaves of the tree */
+#define ROOM		64	/* minimum number of entries to make room for */
 
 static u32 entry_tag(struct mtag_space *s, void *entry)
 {
 	return entry ? (xa_to_value(entry) & 0x1ffff) - 1 : s->base_tag;
 }
 
-/* The entry at @addr and its extent, in a tree that is not empty. */
+/* Returns the entry at @addr and its extent. The tree is not empty. */
 static __always_inline void *range_find(struct mtag_space *s, unsigned long addr,
 					unsigned long *first, unsigned long *last)
 {
@@ -42,7 +43,7 @@ static __always_inline void *range_find(struct mtag_space *s, unsigned long addr
 	return entry;
 }
 
-/* The entry at @addr and its extent. */
+/* Returns the entry at @addr and its extent. */
 static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *first,
 		    unsigned long *last)
 {
@@ -54,7 +55,7 @@ static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *fir
 	return range_find(s, addr, first, last);
 }
 
-/* What mtag_range_tag() does in a tree that is not empty. */
+/* The part of mtag_range_tag() for a tree that is not empty. */
 u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
 	unsigned long first, last;
@@ -64,7 +65,7 @@ u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end
 	return entry_tag(s, entry);
 }
 
-/* Is @addr in a range that was given to a tag explicitly? The answer holds up to @end. */
+/* True if @addr is in a range given to a tag explicitly. The answer holds up to @end. */
 bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end)
 {
 	unsigned long first, last;
@@ -91,8 +92,8 @@ static unsigned int count_ranges(struct mtag_space *s)
 }
 
 /*
- * Room for one more entry. It may also split one, or replace many: they are
- * counted again only when there may be too many. Context: as that of a store.
+ * Makes room for one more entry. A store may also split an entry, or replace many: entries are
+ * recounted only when there may be too many. Context: as for a store.
  */
 static int make_room(struct mtag_space *s)
 {
@@ -112,7 +113,7 @@ static int make_room(struct mtag_space *s)
 	return 0;
 }
 
-/* Stores @entry over [@first, @last], as one with equal neighbours. */
+/* Stores @entry over [@first, @last], merged with equal neighbours. */
 static int store(struct mtag_space *s, unsigned long first, unsigned long last, void *entry,
 		 gfp_t gfp)
 {
@@ -132,7 +133,7 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 	return mtree_store_range(&s->ranges.tree, first, last, entry, gfp);
 }
 
-/* Forget what is not mapped. Context: mmap_lock held for writing. */
+/* Drops the entries of unmapped ranges. Context: mmap_lock held for writing. */
 static void sweep(struct mtag_space *s, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
@@ -149,7 +150,10 @@ static void sweep(struct mtag_space *s, struct mm_struct *mm)
 	s->ranges.stores = 0;
 }
 
-/* What is not recorded keeps its former tag: wrongly named, and told by false. */
+/*
+ * Stores @entry. On failure the range keeps its former tag, which is wrong: this is counted as
+ * lost, and false is returned.
+ */
 static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned long len, void *entry)
 {
 	struct mm_struct *mm = READ_ONCE(s->mm);
@@ -167,13 +171,13 @@ static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned lon
 }
 
 /**
- * mtag_range_map() - [@addr, @addr + @len), in which nothing is mapped yet, is mapped by @tag
+ * mtag_range_map() - record that @tag maps [@addr, @addr + @len)
  * @s:		space
  * @addr:	page-aligned
  * @len:	bytes; nothing is done for 0
  * @tag:	id
  *
- * Context: mmap_lock held for writing.
+ * Context: mmap_lock held for writing; nothing is mapped in the range yet.
  */
 void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag)
 {
@@ -182,12 +186,13 @@ void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len,
 }
 
 /**
- * mtag_range_move() - mremap moves @len bytes; the old place keeps its tags until it is unmapped
+ * mtag_range_move() - copy the tags of @len bytes to where mremap moves them
  * @s:		space
  * @from:	address, page-aligned
  * @to:		address, page-aligned
  * @len:	bytes
  *
+ * The old place keeps its tags until it is unmapped.
  * Context: mmap_lock held for writing; nothing is mapped at @to yet.
  */
 void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
@@ -203,14 +208,14 @@ void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 		part = min(len - done, last - (from + done) + 1);
 		if (!part)
 			part = len - done;
-		/* The pages that come there have been charged to the tag of the old place. */
+		/* The pages that move there are charged to the tag of the old place. */
 		if (!store_or_lose(s, to + done, part, entry))
 			mtag_space_dirty(s);
 		done += part;
 	}
 }
 
-/* A forked child inherits the ranges. Context: both mmap_locks held for writing. */
+/* Copies the ranges to a forked child. Context: both mmap_locks held for writing. */
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 {
 	MA_STATE(mas, &from->ranges.tree, 0, 0);
@@ -243,20 +248,20 @@ void mtag_range_free(struct mtag_space *s)
 	mtag_memory_uncharge(s->ranges.room * ENTRY_BYTES);
 }
 
-/* Room for one more entry. Context, return: as mtag_range_give(). */
+/* Makes room for one more entry. Context, return: as mtag_range_give(). */
 int mtag_range_reserve(struct mtag_space *s)
 {
 	return make_room(s);
 }
 
 /**
- * mtag_range_give() - a range belongs to a tag explicitly
+ * mtag_range_give() - give a range to a tag explicitly
  * @s:		space
- * @first:	address
- * @last:	the last one of the range
+ * @first:	first address of the range
+ * @last:	last address of the range
  * @tag:	id
  *
- * Context: may sleep; as a store into @s->ranges.
+ * Context: may sleep; locks as for a store into @s->ranges.
  * Return: 0, -ENOSPC, -ENOMEM.
  */
 int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag)

@@ -20,12 +20,12 @@ int mtag_range_reserve(struct mtag_space *s);
 int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag);
 
 /**
- * mtag_range_tag() - who mapped @addr
+ * mtag_range_tag() - the tag that mapped @addr
  * @s:		space
  * @addr:	user address
- * @end:	the answer holds up to here, exclusively
+ * @end:	filled with the end of the range for which the answer holds, exclusive
  *
- * Inline, for each page of a file asks. Context: any.
+ * Inline because it is called for each file page. Context: any.
  */
 static inline u32 mtag_range_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
