@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pinned pages with words.
+ * Pin the user pages that hold words, the current tags of threads.
  *
- * A word lies in a page of the process that is pinned, so the kernel reads it
- * through its own mapping, without a user access. A fork copies pinned pages;
- * the child's copy is pinned in turn. Pinned pages count towards RLIMIT_MEMLOCK.
+ * The page of a word is pinned, so that the kernel reads the word through its own
+ * mapping, without a user access. A fork copies pinned pages; the child's copy is
+ * pinned in turn. Pinned pages count towards RLIMIT_MEMLOCK.
  */
 #include <linux/mm.h>
 #include <linux/rbtree.h>
@@ -17,12 +17,12 @@
 #include "state.h"
 
 /**
- * struct mtag_pin - a pinned page of a space that has words in it
+ * struct mtag_pin - a pinned page of a space, with words in it
  * @node:	in space->pins, by @page; mtag_record_lock
- * @page:	anonymous, pinned for long
- * @space:	in which it counts towards RLIMIT_MEMLOCK; reference, or NULL
- * @refs:	threads with a word here; mtag_record_lock
- * @free:	unpins, which may sleep, once no hook reads a word any more
+ * @page:	anonymous, pinned with FOLL_LONGTERM
+ * @space:	space in which it counts towards RLIMIT_MEMLOCK; reference, or NULL
+ * @refs:	number of threads with a word here; mtag_record_lock
+ * @free:	unpins the page, which may sleep, once no hook can read a word in it
  */
 struct mtag_pin {
 	struct rb_node node;
@@ -37,7 +37,7 @@ static size_t pin_bytes(void)
 	return sizeof(struct mtag_pin) + PAGE_SIZE;
 }
 
-/* Of a pin that no thread has or had. Context: may sleep. */
+/* Frees a pin that no thread has used, or that no hook can still read. Context: may sleep. */
 void mtag_pin_free(struct mtag_pin *pin)
 {
 	unpin_user_page(pin->page);
@@ -55,8 +55,8 @@ static void pin_free_work(struct work_struct *work)
 }
 
 /*
- * Pins the page of a word. A file's page must not be held for long, nor be
- * written behind its back; of a huge page all would be held for the sake of one.
+ * Pins the page of a word. A file page must neither be pinned for long nor be written behind the
+ * back of the file. A pin on one page of a huge page would hold all of it.
  */
 static int pin_page(unsigned long word, struct page **page)
 {
@@ -92,8 +92,8 @@ uncharge:
 }
 
 /**
- * mtag_pin_count() - have a pin count towards RLIMIT_MEMLOCK
- * @pin:	that no thread has yet
+ * mtag_pin_count() - count a pin towards RLIMIT_MEMLOCK
+ * @pin:	not used by any thread yet
  * @s:		space of the current process
  *
  * Context: may sleep.
@@ -122,8 +122,9 @@ static bool pin_less(struct rb_node *node, const struct rb_node *other)
 }
 
 /*
- * The pin of the page of *@pin: that it has in @s, or *@pin itself, which then
- * must have been counted: otherwise NULL. Context: mtag_record_lock.
+ * Returns the pin of the page of *@pin for one more thread: the one that @s has already, or *@pin
+ * itself, which is used up. NULL if *@pin would be used but has not been counted. Context:
+ * mtag_record_lock.
  */
 struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin)
 {
@@ -141,7 +142,7 @@ struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin)
 	return mtag_pin_share(mine);
 }
 
-/* One more thread has it. Context: mtag_record_lock. */
+/* One more thread uses @pin. Context: mtag_record_lock. */
 struct mtag_pin *mtag_pin_share(struct mtag_pin *pin)
 {
 	pin->refs++;
@@ -149,8 +150,8 @@ struct mtag_pin *mtag_pin_share(struct mtag_pin *pin)
 }
 
 /*
- * One thread less has it: the pin if that was the last, which mtag_pin_unpin()
- * is to have once the lock is released. Context: mtag_record_lock.
+ * One thread less uses @pin. If that was the last one, returns @pin, which the caller passes to
+ * mtag_pin_unpin() after it has unlocked. Context: mtag_record_lock.
  */
 struct mtag_pin *mtag_pin_put(struct mtag_space *s, struct mtag_pin *pin)
 {
@@ -160,13 +161,13 @@ struct mtag_pin *mtag_pin_put(struct mtag_space *s, struct mtag_pin *pin)
 	return pin;
 }
 
-/* Where the kernel has the word whose user address is @word. */
+/* The kernel address of the word at the user address @word. */
 u32 *mtag_pin_word(const struct mtag_pin *pin, unsigned long word)
 {
 	return page_address(pin->page) + offset_in_page(word);
 }
 
-/* A hook on another CPU may still be reading a word. Context: any. */
+/* Unpins later: a hook on another CPU may still be reading a word. Context: any. */
 void mtag_pin_unpin(struct mtag_pin *pin)
 {
 	queue_rcu_work(mtag_wq, &pin->free);

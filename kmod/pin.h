@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pinned pages of a process that have words in them; pin.c. Only thread.c uses them;
- * what they are kept in is under mtag_record_lock.
+ * Pinned pages of a process that hold words; pin.c. Only thread.c uses them;
+ * mtag_record_lock protects the tree that they are kept in.
  */
 #ifndef MTAG_PIN_H
 #define MTAG_PIN_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of what is kept per task, for those of which something is.
+ * The table of per-task records, for tasks that have something to keep.
  */
 #include <linux/hash.h>
 #include <linux/rculist.h>
@@ -22,7 +22,7 @@ static struct hlist_head *bucket_of(const struct task_struct *task)
  * mtag_record_find() - the record of a task
  * @task:	only compared
  *
- * Context: RCU or mtag_record_lock, and the task does not end meanwhile.
+ * Context: RCU or mtag_record_lock; the task does not end meanwhile.
  * Return: NULL if there is none.
  */
 struct mtag_thread *mtag_record_find(const struct task_struct *task)
@@ -35,19 +35,19 @@ struct mtag_thread *mtag_record_find(const struct task_struct *task)
 	return NULL;
 }
 
-/* False: @task has none. True: look, under the lock. Context: any. */
+/* False if @task has no record. If true, look it up under the lock. Context: any. */
 bool mtag_record_may_have(const struct task_struct *task)
 {
 	return !hlist_empty(bucket_of(task));
 }
 
 /**
- * mtag_record_new() - a record of @task that is not in the table yet
+ * mtag_record_new() - allocate a record of @task that is not in the table yet
  * @task:	only compared
- * @gfp:	as the caller may allocate
+ * @gfp:	allocation flags of the caller's context
  *
  * The caller has charged it, see mtag_memory_charge(). Context: as @gfp says.
- * Return: NULL, and uncharged, if there is no memory.
+ * Return: NULL if there is no memory; the charge has been undone then.
  */
 struct mtag_thread *mtag_record_new(struct task_struct *task, gfp_t gfp)
 {
@@ -64,7 +64,7 @@ struct mtag_thread *mtag_record_new(struct task_struct *task, gfp_t gfp)
 	return t;
 }
 
-/* The same, charged here; NULL also at the limit. */
+/* As mtag_record_new(), but charges the record itself; NULL also at the limit. */
 struct mtag_thread *mtag_record_alloc(struct task_struct *task, gfp_t gfp)
 {
 	if (mtag_memory_charge(sizeof(struct mtag_thread)))
@@ -72,7 +72,10 @@ struct mtag_thread *mtag_record_alloc(struct task_struct *task, gfp_t gfp)
 	return mtag_record_new(task, gfp);
 }
 
-/* The record of the task of *@spare: that it has, or *@spare itself. Context: mtag_record_lock. */
+/*
+ * Returns the record of the task of *@spare: the one in the table, or *@spare itself, which is
+ * added. Context: mtag_record_lock.
+ */
 struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
 {
 	struct mtag_thread *t = mtag_record_find((*spare)->task);
@@ -85,13 +88,13 @@ struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
 	return t;
 }
 
-/* The caller frees @t when it has unlocked. Context: mtag_record_lock. */
+/* Removes @t, which the caller frees after it has unlocked. Context: mtag_record_lock. */
 void mtag_record_del(struct mtag_thread *t)
 {
 	hlist_del_rcu(&t->node);
 }
 
-/* @t: not in the table any more, or never; NULL: nothing. Context: any. */
+/* Frees a record that is not in the table, or NULL. Context: any. */
 void mtag_record_free(struct mtag_thread *t)
 {
 	if (t) {
@@ -101,10 +104,10 @@ void mtag_record_free(struct mtag_thread *t)
 }
 
 /**
- * mtag_record_each() - calls @end for each task of which there is a record
- * @end:	deletes that
+ * mtag_record_each() - call @end for each task that has a record
+ * @end:	deletes the record
  *
- * Context: may sleep; nobody makes a record meanwhile.
+ * Context: may sleep; no record is added meanwhile.
  */
 void mtag_record_each(void (*end)(struct task_struct *task))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is kept per task, by the task; record.c. Only thread.c and zap.c use it.
+ * Per-task records, hashed by the task; record.c. Only thread.c and zap.c use them.
  */
 #ifndef MTAG_RECORD_H
 #define MTAG_RECORD_H
@@ -13,15 +13,15 @@
 struct mtag_pin;
 
 /**
- * struct mtag_thread - what is kept per task, when there is something to keep
+ * struct mtag_thread - record of a task that has something to keep
  * @node:	in the hash by task; RCU, changed under mtag_record_lock
- * @task:	the key; no reference, as its end is told
- * @space:	in which @word and @inherited mean something; NULL when that is gone
- * @of_space:	in space->threads while there is a @space; mtag_record_lock
- * @word:	the tag, in a pinned page or @inherited
- * @user:	where the thread knows its word
- * @pin:	of @word, or NULL
- * @inherited:	the tag of a thread that has no word
+ * @task:	the key; holds no reference, because a hook reports the end of the task
+ * @space:	space in which @word and @inherited are valid, or NULL
+ * @of_space:	in space->threads while @space is set; mtag_record_lock
+ * @word:	points to the tag, in a pinned page or @inherited
+ * @user:	user address of the word
+ * @pin:	pin of the page of @word, or NULL
+ * @inherited:	the tag of a thread without a word
  * @zap:	the mm whose page tables the task is zapping
  * @rcu:	frees it
  */
@@ -38,10 +38,10 @@ struct mtag_thread {
 	struct rcu_head rcu;
 };
 
-/* Of records, pins, and all in them; nothing is allocated or freed under it. */
+/* Protects records, pins, and all in them; nothing is allocated or freed under it. */
 extern raw_spinlock_t mtag_record_lock;
 
-/* By hash_ptr() of the task; RCU, changed under mtag_record_lock. */
+/* Hashed by hash_ptr() of the task; RCU, changed under mtag_record_lock. */
 #define MTAG_RECORD_BITS	12
 extern struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
 

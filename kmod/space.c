@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Spaces: one per tracked mm; found by mm, published, ended.
+ * Spaces, one per tracked mm: look up, publish and unhash them.
  */
 #include <linux/capability.h>
 #include <linux/rculist.h>
@@ -20,9 +20,9 @@
 struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 atomic_t mtag_space_generation;
 
-static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm, the next two */
+static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm and ->pinned, the next two */
 static u64 last_serial;
-static bool admitting;	/* the hooks are in, and are to stay: spaces may be published */
+static bool admitting;	/* the hooks are in and stay: spaces may be published */
 static struct kmem_cache *cache;
 
 static struct hlist_head *bucket_of(const struct mm_struct *mm)
@@ -36,7 +36,7 @@ static void space_free(struct work_struct *work)
 
 	mtag_range_free(s);
 	mtag_note_forget(s, false);
-	/* One that could not be published has not been dissolved. */
+	/* A space that could not be published has never been dissolved. */
 	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
 	mtag_account_free(rcu_dereference_protected(s->accounts, true));
@@ -45,7 +45,7 @@ static void space_free(struct work_struct *work)
 	kmem_cache_free(cache, s);
 }
 
-/* The last to let go may be a hook where nothing may be freed. */
+/* Deferred: a hook may drop the last reference where nothing may be freed. */
 static void space_release(struct kref *ref)
 {
 	struct mtag_space *s = container_of(ref, struct mtag_space, ref);
@@ -69,7 +69,7 @@ void mtag_space_put(struct mtag_space *s)
  * mtag_space_lookup() - the space of @mm with a reference, or NULL
  * @mm:		only compared
  *
- * Context: any; the caller sees to it that @mm stays.
+ * Context: any; the caller keeps @mm from being freed.
  */
 struct mtag_space *mtag_space_lookup(const struct mm_struct *mm)
 {
@@ -87,7 +87,7 @@ struct mtag_space *mtag_space_lookup(const struct mm_struct *mm)
  * mtag_space_current() - the space of the current process with a reference
  *
  * Context: any.
- * Return: NULL if the process is not tracked, or not any more.
+ * Return: NULL if the process is not tracked, or no longer tracked.
  */
 struct mtag_space *mtag_space_current(void)
 {
@@ -100,7 +100,7 @@ struct mtag_space *mtag_space_current(void)
 	return s;
 }
 
-/* A reference on the mm of @s; NULL if it is exiting. mmput() is owed. */
+/* The mm of @s with a reference, for the caller to mmput(); NULL if the mm is exiting. */
 struct mm_struct *mtag_space_mmget(struct mtag_space *s)
 {
 	struct mm_struct *mm;
@@ -115,11 +115,11 @@ struct mm_struct *mtag_space_mmget(struct mtag_space *s)
 }
 
 /**
- * mtag_space_charge_pin() - the current process has one more page pinned
+ * mtag_space_charge_pin() - count one more pinned page of the current process
  * @s:		its space
  *
  * Context: may sleep.
- * Return: 0, and mtag_space_uncharge_pin() is owed; -ENOMEM at RLIMIT_MEMLOCK;
+ * Return: 0, and the caller owes mtag_space_uncharge_pin(); -ENOMEM at RLIMIT_MEMLOCK;
  * -ESRCH if @s has ended.
  */
 int mtag_space_charge_pin(struct mtag_space *s)
@@ -143,7 +143,7 @@ int mtag_space_charge_pin(struct mtag_space *s)
 	return ret;
 }
 
-/* Context: may sleep. A space that was unhashed has given back all. */
+/* An unhashed space has already given back all its pinned pages. Context: may sleep. */
 void mtag_space_uncharge_pin(struct mtag_space *s)
 {
 	raw_spin_lock_irq(&hash_lock);
@@ -156,11 +156,11 @@ void mtag_space_uncharge_pin(struct mtag_space *s)
 
 /**
  * mtag_space_next() - go through all spaces
- * @prev:	the last one, whose reference is dropped; NULL to begin
- * @bucket:	place; 0 to begin
+ * @prev:	the previous space, whose reference is dropped; NULL to begin
+ * @bucket:	position; 0 to begin
  *
- * One that comes or goes meanwhile may or may not be seen; none is seen twice.
- * Return: the next with a reference, or NULL at the end.
+ * A space that comes or goes meanwhile may or may not be seen; no space is seen twice.
+ * Return: the next space with a reference, or NULL at the end.
  */
 struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket)
 {
@@ -169,7 +169,7 @@ struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket
 	rcu_read_lock();
 	for (; *bucket < ARRAY_SIZE(mtag_space_hash); (*bucket)++) {
 		hlist_for_each_entry_rcu(s, &mtag_space_hash[*bucket], node) {
-			/* The youngest come first; go on below the last one, gone or not. */
+			/* The youngest come first. Go on below @prev, hashed or not. */
 			if ((!prev || s->serial < prev->serial) && kref_get_unless_zero(&s->ref)) {
 				found = s;
 				break;
@@ -195,7 +195,7 @@ void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear)
 	raw_spin_unlock(&s->walk_lock);
 }
 
-/* Of all, of one tree, or (NULL) of those with strays that are not listed. */
+/* Marks all spaces, those of @tree, or (NULL) those of trees with unlisted strays. */
 static void dirty_once(bool all, const struct mtag_tree *tree)
 {
 	struct mtag_space *s;
@@ -213,15 +213,15 @@ static void dirty_twice(bool all, const struct mtag_tree *tree)
 {
 	dirty_once(all, tree);
 	/*
-	 * A fork copies the counters of a parent that is not dirty yet, and its child
-	 * may come where this has been already; after once, no parent is clean.
+	 * A fork may copy the counters of a parent that is still clean, and hash the child
+	 * where the first pass has already been. After that pass no parent is clean.
 	 */
 	dirty_once(all, tree);
 }
 
 /**
- * mtag_space_dirty_tree() - the spaces of a tree missed an event
- * @tree:	only compared; NULL: of all trees that have strays which are not listed
+ * mtag_space_dirty_tree() - mark the spaces of a tree dirty: they missed an event
+ * @tree:	only compared; NULL: all trees with unlisted strays
  *
  * Context: any.
  */
@@ -230,16 +230,16 @@ void mtag_space_dirty_tree(const struct mtag_tree *tree)
 	dirty_twice(false, tree);
 }
 
-/* An event was missed, and it cannot be told whose. Context: any. */
+/* Marks all spaces dirty: an event was missed, and its space is unknown. Context: any. */
 void mtag_space_dirty_all(void)
 {
 	dirty_twice(true, NULL);
 }
 
 /**
- * mtag_space_alloc() - a space that counts nothing yet and that nobody finds yet
- * @tree:	a reference is taken
- * @gfp:	as the caller may sleep
+ * mtag_space_alloc() - allocate a space that counts nothing yet and is not hashed yet
+ * @tree:	tree of the space; a reference is taken
+ * @gfp:	allocation flags of the caller's context
  *
  * Return: a space with one reference, or NULL.
  */
@@ -276,7 +276,7 @@ uncharge:
 	return NULL;
 }
 
-/* One process more is tracked, unless there are too many. */
+/* Counts one more tracked process; false at the limit. */
 bool mtag_space_admit(void)
 {
 	if (atomic_inc_return(&mtag_stat.tracked) <= mtag_max_processes)
@@ -286,7 +286,7 @@ bool mtag_space_admit(void)
 	return false;
 }
 
-/* Has @s found by @mm, with a reference of its own; false when no space is admitted. */
+/* Hashes @s by @mm, with a reference for the hash; false when no space is admitted. */
 static bool hash_add(struct mtag_space *s, struct mm_struct *mm)
 {
 	unsigned long flags;
@@ -307,14 +307,14 @@ static bool hash_add(struct mtag_space *s, struct mm_struct *mm)
 }
 
 /**
- * mtag_space_publish() - @s is the space of @mm from here on
- * @s:		complete: its first page may come at once
- * @mm:		new, or being tracked
- * @gfp:	as the caller may sleep
+ * mtag_space_publish() - make @s the space of @mm
+ * @s:		complete: its first page event may come at once
+ * @mm:		new, or about to be tracked
+ * @gfp:	allocation flags of the caller's context
  *
- * Context: may sleep if @gfp may; @mm has none yet.
- * Return: 0; -ENOSPC at the limit of processes; -ENOMEM; -ENODEV while the hooks are on their way
- * out: all spaces go, and nothing is lost that the others keep.
+ * Context: may sleep if @gfp may; @mm has no space yet.
+ * Return: 0; -ENOSPC at the limit of processes; -ENOMEM; -ENODEV while the hooks are being removed:
+ * all spaces go then, so nothing is lost.
  */
 int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 {
@@ -336,12 +336,12 @@ int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 }
 
 /**
- * mtag_space_unborn() - the mm that the current task makes is not tracked
+ * mtag_space_unborn() - the mm that the current task creates stays untracked
  * @s:		space of the parent, or of the program that is replaced; or NULL
- * @err:	why
+ * @err:	the reason
  *
- * Counts that as lost, unless nothing is: when the hooks are on their way out all spaces go, and
- * a dying task never completes its fork or exec.
+ * Counts this as lost, except where nothing is lost: all spaces go when the hooks are being
+ * removed, and a dying task never completes its fork or exec.
  */
 void mtag_space_unborn(struct mtag_space *s, int err)
 {
@@ -349,7 +349,7 @@ void mtag_space_unborn(struct mtag_space *s, int err)
 		mtag_space_lost(s, 1);
 }
 
-/* Nobody finds @s any more: false if that was so. Context: any. */
+/* Unhashes @s; false if it was not hashed. Context: any. */
 bool mtag_space_unhash(struct mtag_space *s)
 {
 	unsigned long flags;
@@ -368,13 +368,13 @@ bool mtag_space_unhash(struct mtag_space *s)
 	return hashed;
 }
 
-/* Nobody runs in the mm of @s, nor ever will. */
+/* True if no task runs in the mm of @s, nor ever will. */
 bool mtag_space_is_deserted(struct mtag_space *s)
 {
 	unsigned long flags;
 	bool deserted;
 
-	/* As long as @s is hashed its mm stays. */
+	/* The mm stays as long as @s is hashed. */
 	raw_spin_lock_irqsave(&hash_lock, flags);
 	deserted = s->mm && !atomic_read(&s->mm->mm_users);
 	raw_spin_unlock_irqrestore(&hash_lock, flags);
@@ -387,7 +387,7 @@ int mtag_space_init(void)
 	return cache ? 0 : -ENOMEM;
 }
 
-/* From here on spaces may be published, or none is. Context: any. */
+/* Lets spaces be published from here on, or refuses them. Context: any. */
 void mtag_space_open(bool admit)
 {
 	unsigned long flags;

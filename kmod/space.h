@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Spaces: what is kept per tracked mm, found by the mm; space.c.
+ * Spaces: the state of each tracked mm, hashed by the mm; space.c.
  */
 #ifndef MTAG_SPACE_H
 #define MTAG_SPACE_H
@@ -13,7 +13,7 @@
 extern struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 
-/* Context: RCU; disabled preemption will do. */
+/* Context: RCU, or preemption disabled. */
 static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct *mm)
 {
 	struct hlist_node *node;
@@ -22,7 +22,7 @@ static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct
 	while (node) {
 		struct mtag_space *s = hlist_entry(node, struct mtag_space, node);
 
-		/* A plain load, compared where it lies: it is looked at but once. */
+		/* A plain load lets the compiler compare in memory: the value is used only once. */
 		if (likely(data_race(s->mm) == mm))
 			return s;
 		node = READ_ONCE(node->next);
