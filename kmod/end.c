@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ends of spaces: their counters are checked, and what is kept for them goes.
+ * End spaces: check their counters, and release what is kept for them.
  */
 #include <linux/sched/mm.h>
 #include "account.h"
@@ -20,10 +20,10 @@ static LIST_HEAD(dead_spaces);
 static void end_work(struct work_struct *work);
 static DECLARE_WORK(ender, end_work);
 
-/* Queued when nothing is tracked any more; mtag_track_init() says what it does. */
+/* Queued when no process is tracked; mtag_track_init() sets what it does. */
 struct delayed_work mtag_end_linger_work;
 
-/* Nothing is tracked: the hooks may go in a while. Context: any but NMI. */
+/* No process is tracked: the hooks may go after a while. Context: any but NMI. */
 void mtag_end_linger(void)
 {
 	if (!mtag_track_all)
@@ -31,14 +31,14 @@ void mtag_end_linger(void)
 				 msecs_to_jiffies(mtag_linger_ms));
 }
 
-/* One process less is tracked. Context: any but NMI. */
+/* Counts one tracked process less. Context: any but NMI. */
 void mtag_end_retire(void)
 {
 	if (atomic_dec_and_test(&mtag_stat.tracked))
 		mtag_end_linger();
 }
 
-/* What is left of a space that is hashed no more. Context: may sleep. */
+/* Releases what is left of an unhashed space. Context: may sleep. */
 void mtag_end_space(struct mtag_space *s)
 {
 	mtag_tree_leave(s);
@@ -61,8 +61,8 @@ static void check_ended(struct mtag_space *s)
 	left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
 	atomic64_inc(&mtag_stat.ended);
 	/*
-	 * One that was never counted may have what is left of an attempt. That one of a fork which
-	 * came to nothing was not counted, nobody can have missed.
+	 * A space that was never counted may hold the residue of an attempt. If it comes from a
+	 * fork that failed, nobody can have missed its count.
 	 */
 	if (!READ_ONCE(s->dirty) || (s->live && !left))
 		atomic64_add(left, &mtag_stat.drift);
@@ -89,8 +89,8 @@ static void end_work(struct work_struct *work)
 }
 
 /**
- * mtag_end_mm() - all pages of @mm are gone, and nobody will run in it
- * @mm:		only compared; NULL: nothing is done
+ * mtag_end_mm() - end the space of @mm: its pages are gone, and no task will run in it
+ * @mm:		only compared; NULL does nothing
  *
  * Context: any.
  */
@@ -113,7 +113,7 @@ void mtag_end_mm(struct mm_struct *mm)
 /**
  * mtag_end_reap() - end the spaces whose end a hook may have missed
  *
- * One whose mm is going just now ends too early by this, as it may: the caller has found that
+ * A space whose mm is being torn down right now ends too early. It may: the caller has found that
  * events were missed, and has made all spaces dirty.
  * Context: any but hard interrupts.
  */
@@ -130,7 +130,7 @@ void mtag_end_reap(void)
 	rcu_read_unlock();
 }
 
-/* Those that have ended are checked and gone. Context: may sleep. */
+/* Waits until the spaces that have ended are checked and gone. Context: may sleep. */
 void mtag_end_flush(void)
 {
 	flush_work(&ender);

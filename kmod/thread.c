@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Current tags: which word a thread keeps its tag in, what it inherited, and
- * whose memory a task is zapping. Where that is kept is record.c's, the pages of
- * the words are pin.c's.
+ * Current tags of threads: the word that a thread keeps its tag in, or the tag
+ * that it inherited. record.c keeps the records, pin.c the pages of the words.
  */
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -24,15 +23,15 @@ DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);
 static atomic_t forgotten;
 
 /*
- * No record may enter a space behind mtag_thread_end_space(), which comes after
- * what this looks at has changed. Context: mtag_record_lock.
+ * True if @s is ending: no record may enter a space behind mtag_thread_end_space(), which runs
+ * after the fields checked here have changed. Context: mtag_record_lock.
  */
 static bool space_ending(const struct mtag_space *s)
 {
 	return !READ_ONCE(s->mm) || mtag_space_parked(s);
 }
 
-/* The word or tag of @t means something in @s from here on. Context: mtag_record_lock. */
+/* Makes the word or tag of @t valid in @s. Context: mtag_record_lock. */
 static void word_enter(struct mtag_thread *t, struct mtag_space *s)
 {
 	list_move(&t->of_space, &s->threads);
@@ -40,8 +39,8 @@ static void word_enter(struct mtag_thread *t, struct mtag_space *s)
 }
 
 /*
- * The word or tag of @t means nothing any more. Context: mtag_record_lock; the
- * caller calls word_released() with what this returns, once it has unlocked.
+ * Makes the word or tag of @t invalid. Context: mtag_record_lock; the caller
+ * passes the returned pin to word_released() after it has unlocked.
  */
 static struct mtag_pin *word_leave(struct mtag_thread *t)
 {
@@ -56,14 +55,14 @@ static struct mtag_pin *word_leave(struct mtag_thread *t)
 	return pin ? mtag_pin_put(s, pin) : NULL;
 }
 
-/* CPUs forget what they know of @task, whose record has changed. */
+/* Makes all CPUs forget the cached word of @task, whose record has changed. */
 static void cpus_forget(const struct task_struct *task)
 {
 	struct task_struct **known;
 	int cpu;
 
 	atomic_inc(&forgotten);
-	/* Pairs with mtag_thread_tag(): it sees the count, or this what it wrote. */
+	/* Pairs with find_word(): it sees the count, or this sees what it wrote. */
 	smp_mb__after_atomic();
 	for_each_possible_cpu(cpu) {
 		known = &per_cpu(mtag_cpu, cpu).task;
@@ -72,7 +71,7 @@ static void cpus_forget(const struct task_struct *task)
 	}
 }
 
-/* The record of @task has changed, and @pin, if not NULL, is without use. */
+/* The record of @task has changed, and @pin, if not NULL, is unused. */
 static void word_released(const struct task_struct *task, struct mtag_pin *pin)
 {
 	cpus_forget(task);
@@ -80,7 +79,10 @@ static void word_released(const struct task_struct *task, struct mtag_pin *pin)
 		mtag_pin_unpin(pin);
 }
 
-/* What mtag_thread_tag() finds out once for each task that a CPU runs. Preemption is disabled. */
+/*
+ * The slow path of mtag_thread_tag(): finds the word of the current task for @s, and caches it in
+ * @cpu unless the task is of another process. Context: preemption disabled.
+ */
 static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
 {
 	struct mtag_thread *t;
@@ -92,13 +94,13 @@ static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
 	WRITE_ONCE(cpu->task, NULL);
 	cpu->space = s;
 	seq = atomic_read(&forgotten);
-	smp_rmb();	/* pairs with cpus_forget(): counted after it changed the record */
+	smp_rmb();	/* pairs with cpus_forget(), which counts after the record changed */
 	t = mtag_record_find(current);
 	word = t && READ_ONCE(t->space) == s ? READ_ONCE(t->word) : &s->default_tag;
 	cpu->word = word;
-	/* Pairs with cpus_forget(): last, so that no half of it can be used. */
+	/* Pairs with cpus_forget(). Written last: nothing half-written can be used. */
 	WRITE_ONCE(cpu->task, current);
-	/* What cpus_forget() came too early for is good for this time only. */
+	/* If cpus_forget() came too early to see this, the word is good for this time only. */
 	smp_mb();
 	if (unlikely(atomic_read(&forgotten) != seq))
 		WRITE_ONCE(cpu->task, NULL);
@@ -109,8 +111,8 @@ static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
  * mtag_thread_tag() - the current tag of the running thread for @s
  * @s:		space
  *
- * That of the process when the thread has none, and when the thread is not of
- * that process: a debugger, a monitor or a kernel thread never lends its tag.
+ * Falls back to the tag of the process if the thread has none, or is not of that
+ * process: a debugger, a monitor or a kernel thread never lends its tag.
  * Context: any but interrupts.
  */
 u32 mtag_thread_tag(struct mtag_space *s)
@@ -118,7 +120,7 @@ u32 mtag_thread_tag(struct mtag_space *s)
 	struct mtag_cpu *cpu;
 	u32 tag, nr_tags;
 
-	/* A page-table lock alone does not keep others off this CPU on PREEMPT_RT. */
+	/* On PREEMPT_RT a page-table lock does not disable preemption. */
 	preempt_disable();
 	cpu = this_cpu_ptr(&mtag_cpu);
 	if (cpu->task == current && cpu->space == s)
@@ -130,13 +132,13 @@ u32 mtag_thread_tag(struct mtag_space *s)
 		atomic64_inc(&mtag_stat.bad_word);
 		tag = MTAG_ID_UNTAGGED;
 	}
-	/* The word is the user's. */
+	/* User space controls the word. */
 	tag = array_index_nospec(tag, nr_tags);
 	preempt_enable();
 	return tag;
 }
 
-/* The current thread's tag is at @word from here on; uses up *@spare and *@pin if need be. */
+/* Has the current thread keep its tag at @word. May use up *@spare and *@pin. */
 static int word_attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_pin **pin,
 		       unsigned long word)
 {
@@ -180,14 +182,14 @@ static int word_detach(struct mtag_space *s, u32 *tag)
 }
 
 /**
- * mtag_thread_register() - the current thread keeps its tag at @word
+ * mtag_thread_register() - have the current thread keep its tag at @word
  * @s:		space of the current process
- * @word:	user address; 0: it has no tag of its own any more
- * @tag:	the tag it has now, stored in the word as well
+ * @word:	user address; 0: the thread gives up its own tag
+ * @tag:	filled with its current tag, which is stored in the word as well
  *
  * Context: may sleep.
- * Return: 0; -EINVAL, -EFAULT; -ENOMEM, also at RLIMIT_MEMLOCK; -ESRCH if it
- * has just been untracked.
+ * Return: 0; -EINVAL, -EFAULT; -ENOMEM, also at RLIMIT_MEMLOCK; -ESRCH if the
+ * process has just been untracked.
  */
 int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 {
@@ -210,7 +212,7 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 		*tag = mtag_thread_tag(s);
 		*mtag_pin_word(pin, word) = *tag;
 		ret = word_attach(s, &spare, &pin, word);
-		/* No other thread has that page yet. */
+		/* No other thread has a word in that page yet: count the pin. */
 		if (ret == -EAGAIN)
 			ret = mtag_pin_count(pin, s) ?: word_attach(s, &spare, &pin, word);
 	}
@@ -229,10 +231,10 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 	if (space_ending(s) || READ_ONCE(s->mm) != READ_ONCE(task->mm))
 		return 0;
 	t = mtag_record_get(spare);
-	/* Pairs with mtag_thread_end(): that sees the record, or this what it is about. */
+	/* Pairs with mtag_thread_end(): it sees the record, or this sees PF_EXITING. */
 	smp_mb();
 	if (READ_ONCE(task->flags) & PF_EXITING) {
-		/* Another task may get its address. */
+		/* Drop the record: another task may get the same address. */
 		if (!*spare) {
 			mtag_record_del(t);
 			*spare = t;
@@ -247,13 +249,13 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 }
 
 /**
- * mtag_thread_set() - @task, which has no word, has @tag from now on
+ * mtag_thread_set() - set the tag of @task, which has no word
  * @s:		space of the process of @task
  * @task:	a thread; the caller has a reference
  * @tag:	id, with an account in @s
  *
  * Context: may sleep.
- * Return: 0, also if it is exiting; -EBUSY if it has a word; -ENOMEM.
+ * Return: 0, also if @task is exiting; -EBUSY if it has a word; -ENOMEM.
  */
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 {
@@ -271,9 +273,9 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 }
 
 /**
- * mtag_thread_fork() - the current thread forks @parent; its child will run in @child
- * @parent:	space
- * @child:	space, new; keeps the tag and the word for mtag_thread_start()
+ * mtag_thread_fork() - note what a forked child inherits from the current thread
+ * @parent:	space of the current process
+ * @child:	new space of the child; keeps the tag and the word for mtag_thread_start()
  *
  * Context: any.
  */
@@ -294,7 +296,7 @@ struct first_return {
 	unsigned long user;
 };
 
-/* The forked child's own copy of the word takes over before it runs. */
+/* Runs in the forked child before it returns to user space: its own copy of the word takes over. */
 static void first_return(struct mtag_later *later, bool runs)
 {
 	struct first_return *f = container_of(later, struct first_return, later);
@@ -305,8 +307,8 @@ static void first_return(struct mtag_later *later, bool runs)
 	if (s) {
 		ret = mtag_thread_register(s, f->user, &tag);
 		/*
-		 * The page may not have been forked: then the child has no word yet. One that
-		 * is killed before it has run needs none.
+		 * The fork may not have copied the page: then the child has no word yet. A child
+		 * that is killed before it has run needs none.
 		 */
 		if (ret && ret != -EFAULT && ret != -EINVAL && ret != -ESRCH &&
 		    !fatal_signal_pending(current))
@@ -316,7 +318,7 @@ static void first_return(struct mtag_later *later, bool runs)
 	kfree(f);
 }
 
-/* Has the forked @child register its copy of its parent's word. */
+/* Makes the forked @child register its copy of its parent's word. */
 static void register_later(struct mtag_space *s, struct task_struct *child, gfp_t gfp)
 {
 	struct first_return *f = gfp ? kmalloc(sizeof(*f), gfp) : NULL;
@@ -330,7 +332,10 @@ static void register_later(struct mtag_space *s, struct task_struct *child, gfp_
 		kfree(f);
 }
 
-/* The creator's word, which a vfork child shares; false if it has none. Under mtag_record_lock. */
+/*
+ * Shares the word of the current thread with its vfork child; false if it has none.
+ * Context: mtag_record_lock.
+ */
 static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 {
 	struct mtag_thread *creator = mtag_record_find(current);
@@ -343,7 +348,7 @@ static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 	return true;
 }
 
-/* @child's record, by *@spare. */
+/* Sets up the record of @child. May use up *@spare. */
 static void record_child(struct mtag_space *s, struct task_struct *child,
 			 struct mtag_thread **spare, bool vforked, u32 tag)
 {
@@ -359,15 +364,15 @@ static void record_child(struct mtag_space *s, struct task_struct *child,
 		word_enter(t, s);
 	}
 	raw_spin_unlock(&mtag_record_lock);
-	/* A CPU may remember another task that was at the same address. */
+	/* A CPU may have cached another task that had the same address. */
 	word_released(child, unused);
 }
 
 /**
- * mtag_thread_start() - @child is about to run in @s, created by the current thread
+ * mtag_thread_start() - set up the tag of a task that the current thread has created
  * @s:		space of @child
  * @child:	has not run yet; a thread, a vfork child or a forked process
- * @gfp:	as the caller may allocate; 0: not at all
+ * @gfp:	allocation flags of the caller's context; 0: do not allocate
  *
  * Context: as @gfp says; @s stays.
  */
@@ -378,7 +383,7 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gf
 	u32 tag = same_mm ? mtag_thread_tag(s) : s->fork.tag;
 	struct mtag_thread *spare;
 
-	/* Who has the process's default tag needs no record. */
+	/* A child with the process's default tag, and no word to take over, needs no record. */
 	if (tag == READ_ONCE(s->default_tag) && !(same_mm ? vforked : !!s->fork.user))
 		return;
 	spare = gfp ? mtag_record_alloc(child, gfp) : NULL;
@@ -392,21 +397,24 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gf
 		register_later(s, child, gfp);
 }
 
-/* @task is exiting or has started another program. Context: any but interrupts. */
+/*
+ * Drops the record of @task, which exits or has started another program.
+ * Context: any but interrupts.
+ */
 void mtag_thread_end(struct task_struct *task)
 {
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
 	bool had_word = false;
 
-	/* Pairs with set_tag(): this sees the record, or that what @task is about. */
+	/* Pairs with set_tag(): this sees the record, or set_tag() sees PF_EXITING. */
 	smp_mb();
 	if (!mtag_record_may_have(task))
 		return;
 	raw_spin_lock(&mtag_record_lock);
 	t = mtag_record_find(task);
 	if (t) {
-		/* Else no CPU knows a word of it. */
+		/* Without a space, no CPU has cached a word of it. */
 		had_word = t->space;
 		unused = word_leave(t);
 		mtag_record_del(t);
@@ -418,8 +426,8 @@ void mtag_thread_end(struct task_struct *task)
 }
 
 /**
- * mtag_thread_end_space() - no thread has a word or tag of @s any more
- * @s:		space that is hashed no more, or parked
+ * mtag_thread_end_space() - take the words and tags in @s from all threads
+ * @s:		space that is unhashed or parked
  *
  * Context: may sleep.
  */
@@ -430,7 +438,7 @@ void mtag_thread_end_space(struct mtag_space *s)
 	struct mtag_thread *t;
 
 	do {
-		/* One by one: others want the lock, too. */
+		/* One at a time: others need the lock too. */
 		raw_spin_lock(&mtag_record_lock);
 		t = list_first_entry_or_null(&s->threads, struct mtag_thread, of_space);
 		if (t) {
@@ -445,12 +453,12 @@ void mtag_thread_end_space(struct mtag_space *s)
 	} while (t);
 }
 
-/* Context: may sleep; no hook is in and no space left. */
+/* Context: may sleep; no hook is in, and no space is left. */
 void mtag_thread_exit(void)
 {
-	/* Nobody makes a record any more. */
+	/* No record is added from here on. */
 	mtag_record_each(mtag_thread_end);
-	/* The callbacks queue work, and the work must be done. */
+	/* RCU callbacks queue work: wait for the callbacks, then for the work. */
 	rcu_barrier();
 	flush_workqueue(mtag_wq);
 }

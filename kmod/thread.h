@@ -12,10 +12,10 @@
 #include "state.h"
 
 /**
- * struct mtag_cpu - what a CPU remembers between events
- * @task:	whose current tag @word is …
- * @space:	… for pages of this space
- * @word:	&space->default_tag, or a word of the thread
+ * struct mtag_cpu - the word that a CPU caches between events
+ * @task:	task whose current tag @word is
+ * @space:	space that @word is valid for
+ * @word:	&space->default_tag, or the word of @task
  *
  * Used with preemption disabled.
  */
@@ -27,7 +27,7 @@ struct mtag_cpu {
 
 DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
 
-/* A page-table lock disables preemption but on PREEMPT_RT. */
+/* A page-table lock disables preemption, except on PREEMPT_RT. */
 static __always_inline void mtag_cpu_hold(void)
 {
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))

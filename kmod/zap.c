@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose page tables a task zaps: the function that frees swap entries is not told.
+ * Record whose page tables a task zaps: the function that frees swap entries is not told.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -11,13 +11,13 @@
 #include "zap.h"
 
 /**
- * mtag_zap_begin() - the current task zaps page tables of @mm from here on
- * @mm:		only compared; NULL: of nobody whose swap is counted
+ * mtag_zap_begin() - note that the current task zaps page tables of @mm from here on
+ * @mm:		only compared; NULL: an mm whose swap is not counted
  *
- * Only who ever zaps what is counted gets a record for it, and keeps it until his end or that of
- * @mm.
+ * Only a task that zaps an mm whose swap is counted gets a record for it. The task keeps the
+ * record until mtag_thread_end() or mtag_zap_end().
  * Context: any but interrupts.
- * Return: false if that cannot be noted: mtag_zap_mm() will not know.
+ * Return: false if this cannot be noted: mtag_zap_mm() will not tell.
  */
 bool mtag_zap_begin(struct mm_struct *mm)
 {
@@ -33,8 +33,8 @@ bool mtag_zap_begin(struct mm_struct *mm)
 	if (!mtag_sleep_may_lock())
 		return false;
 	/*
-	 * No limit but that of tasks, no memory cgroup's either, and from the reserves, as it
-	 * is to free memory.
+	 * Zapping frees memory: use the reserves, and observe neither mtag's limit nor that of
+	 * a memory cgroup. Only the number of tasks limits these records.
 	 */
 	mtag_memory_charge_unlimited(sizeof(*spare));
 	spare = mtag_record_new(current, GFP_ATOMIC | __GFP_NOWARN);
@@ -48,8 +48,8 @@ bool mtag_zap_begin(struct mm_struct *mm)
 }
 
 /*
- * The current task has zapped all of an mm, perhaps of another process: a record that it has for
- * nothing else goes. Context: any but interrupts.
+ * The current task has zapped all of an mm, perhaps of another process: drops its record if it is
+ * kept for nothing else. Context: any but interrupts.
  */
 void mtag_zap_end(void)
 {
@@ -67,7 +67,7 @@ void mtag_zap_end(void)
 	mtag_record_free(t);
 }
 
-/* The mm that the current task zaps, NULL if its swap is not counted. Context: RCU. */
+/* The mm that the current task zaps, or NULL if its swap is not counted. Context: RCU. */
 struct mm_struct *mtag_zap_mm(void)
 {
 	struct mtag_thread *t = mtag_record_find(current);
