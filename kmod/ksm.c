@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KSM: one frame for several programs. A merged page keeps the owner it had in
- * its home, the tree of the space whose page it was; a space of another tree
- * has it charged to [ksm]. Home is noted when the page is about to become a
- * KSM page, which happens in place, so that a charge and its release always
- * agree: for the home's spaces nothing changes, and others come later.
+ * Owners of KSM pages, one frame shared by several programs. A merged page keeps
+ * its owner in its home, the tree of the space that it comes from. A space of
+ * another tree has the page charged to [ksm]. The home is recorded when a page is
+ * about to become a KSM page, which happens in place. So a charge and its release
+ * always agree: nothing changes for spaces of the home, and others map it later.
  */
 #include <linux/xarray.h>
 #include "compat/compat.h"
@@ -17,12 +17,12 @@
 #include "state.h"
 #include "stray.h"
 
-/* pfn → id of the tree, of KSM pages promoted from tracked spaces */
+/* pfn → id of the home tree, for KSM pages that come from tracked spaces */
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
 
 /*
- * It becomes untagged for all, now: at whatever time they are counted anew, it
- * makes no difference when the page becomes a KSM page.
+ * The home cannot be recorded: make the page untagged for all spaces now. Then it makes no
+ * difference to a recount, whenever it comes, when the page becomes a KSM page.
  */
 static void home_lost(const struct page *page)
 {
@@ -52,7 +52,7 @@ static u32 home_of(unsigned long pfn)
 }
 
 /**
- * mtag_ksm_foreign() - is @page, a KSM page, from another tree than that of @s?
+ * mtag_ksm_foreign() - does a KSM page come from another tree than that of @s?
  * @s:		space that maps @page
  * @page:	small, as all merged pages are
  *
@@ -73,8 +73,8 @@ void mtag_ksm_copy(const struct page *to, const struct page *from)
 }
 
 /*
- * @page is of a process that is not tracked, but may be a stray: then its relatives
- * may have the page charged, too, and the page will have no home.
+ * @page comes from a process that is not tracked, but may be a stray: then its relatives
+ * may also have the page charged, and the page will have no home.
  */
 static void strayed(const struct mm_struct *mm, struct page *page)
 {
@@ -122,7 +122,7 @@ void mtag_ksm_exit(void)
 }
 
 /**
- * mtag_ksm_owner() - the tag that @page is charged to in @s, if it maps it
+ * mtag_ksm_owner() - the tag that @page is charged to in @s, if @s maps it
  * @s:		space
  * @page:	head, tail or single; anonymous
  *
@@ -138,12 +138,12 @@ u32 mtag_ksm_owner(struct mtag_space *s, const struct page *page)
 }
 
 /**
- * mtag_ksm_owner_valid() - as mtag_ksm_owner(), but never an id that the tree has not got
+ * mtag_ksm_owner_valid() - as mtag_ksm_owner(), but only an id that exists in the tree
  * @s:		space
  * @page:	the frame
  *
- * A frame may have the owner of an earlier life, by way of the swap cache: it
- * is given up, for nobody has it charged.
+ * A frame may have a stale owner from an earlier use, by way of the swap cache.
+ * That owner is dropped, because no space has the page charged to it.
  * Context: as mtag_ksm_owner().
  * Return: tag
  */

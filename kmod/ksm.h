@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Merged pages, and the owners of what may be one; ksm.c.
+ * KSM pages, and the owners of pages that may be KSM pages; ksm.c.
  */
 #ifndef MTAG_KSM_H
 #define MTAG_KSM_H

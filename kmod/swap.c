@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Owners in swap: a u16 per swap slot, written when reclaim replaces a mapping
- * by a swap entry, read when the contents come back to memory.
+ * Owners of swapped-out pages: a u16 per swap slot, written when reclaim replaces
+ * a mapping by a swap entry, read when the contents come back to memory.
  *
- * What a space has in swap is counted where its page tables change: out at the
- * removal by reclaim, back at the rmap add of do_swap_page() and swapoff, gone
- * at free_swap_and_cache() by a zap.
+ * The swap of a space is counted where its page tables change: out when reclaim
+ * removes the mapping, in at the rmap add of do_swap_page() and swapoff, freed at
+ * free_swap_and_cache() by a zap.
  */
 #include <linux/hugetlb.h>
 #include <linux/page-flags.h>
@@ -33,15 +33,15 @@
 static DEFINE_XARRAY_FLAGS(pages, XA_FLAGS_LOCK_IRQ);
 
 /*
- * The pages that there was no memory for, by index. There will be none until
- * the hooks are out: what was charged to untagged for the want of one must be
- * released so, though a relative's mapping is replaced by the same entry later,
- * when there would be memory. Beyond HOLES_MAX of them there is no page at all.
+ * Indices of the pages that could not be allocated. They stay holes until the
+ * hooks are out: entries charged to untagged because of a hole must be released
+ * from untagged, even if a relative's mapping is replaced by the same entry later,
+ * when memory is available. Beyond HOLES_MAX every page counts as a hole.
  */
 #define HOLES_MAX 64
 static unsigned long holes[HOLES_MAX];
 static unsigned int nr_holes;
-static DEFINE_RAW_SPINLOCK(holes_lock);	/* both, to change them */
+static DEFINE_RAW_SPINLOCK(holes_lock);	/* protects changes of both */
 
 static bool is_hole(unsigned long index)
 {
@@ -65,7 +65,7 @@ static void hole_add(unsigned long index)
 		smp_store_release(&nr_holes, nr_holes + 1);
 	}
 	raw_spin_unlock_irqrestore(&holes_lock, flags);
-	/* Who found a page there a moment ago will not find it again. */
+	/* A CPU that found a page there a moment ago will not find it again. */
 	mtag_space_dirty_all();
 }
 
@@ -79,7 +79,7 @@ static u16 *slot_of(unsigned long entry)
 	return page ? page + entry % SLOTS : NULL;
 }
 
-/* Reclaim needs memory to free 2,048 times as much: it may use the reserves. */
+/* Uses the memory reserves: one page here lets reclaim free 2,048 pages. */
 static u16 *page_make(unsigned long index)
 {
 	u16 *page, *other;
@@ -114,7 +114,7 @@ static u16 *slot_make(unsigned long entry)
 	return NULL;
 }
 
-/* The owner of what is in the slot of a swap entry. Context: any. */
+/* The owner of the contents of a swap entry. Context: any. */
 u32 mtag_swap_tag(unsigned long entry)
 {
 	u16 *slot;
@@ -127,7 +127,7 @@ u32 mtag_swap_tag(unsigned long entry)
 	return tag;
 }
 
-/* Context: the entry is in a page table whose lock is held. */
+/* Context: lock of a page table that holds the entry. */
 void mtag_swap_set(unsigned long entry, u32 tag)
 {
 	u16 *slot = tag == MTAG_ID_UNTAGGED ? slot_of(entry) : slot_make(entry);
@@ -139,7 +139,7 @@ void mtag_swap_set(unsigned long entry, u32 tag)
 /**
  * mtag_swap_out() - reclaim replaces a mapping of a page in @s by a swap entry
  * @s:		space
- * @entry:	swap entry, in the page table already
+ * @entry:	swap entry, already in the page table
  * @tag:	owner of the page
  * @addr:	where it was mapped, or MTAG_NO_ADDR
  *
@@ -158,7 +158,7 @@ void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned 
 /**
  * mtag_swap_in() - the swap entry at @addr is about to become a page
  * @s:		space of @mm
- * @mm:		whose page table it is
+ * @mm:		mm of the page table
  * @addr:	page-aligned
  *
  * Context: page-table lock; the page table still holds the entry.
@@ -173,7 +173,7 @@ void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr
 		mtag_charge(s, mtag_swap_tag(entry), MTAG_SWAP, -1, addr);
 }
 
-/* swap_readpage(page, …), swap_read_folio(folio, …): contents come back to a locked page */
+/* swap_readpage(page, …), swap_read_folio(folio, …): contents are read back to a locked page */
 MTAG_HOOK_FUNC(mtag_swap_read)
 {
 	struct folio *folio = page_folio((struct page *)mtag_arg0(fregs));
@@ -187,8 +187,8 @@ MTAG_HOOK_FUNC(mtag_swap_read)
 }
 
 /*
- * The current task zaps page tables of @mm next. Its swap entries are freed by a function that is
- * not told whose they are.
+ * The current task zaps page tables of @mm next. The function that frees the swap entries is not
+ * told whose they are.
  */
 static void zap_begins(struct mm_struct *mm)
 {
@@ -214,12 +214,12 @@ MTAG_HOOK_FUNC(mtag_swap_lazyfree)
 }
 
 /**
- * mtag_swap_freed() - swap entries are freed, perhaps of a page table that is zapped
- * @entry:	the first
- * @nr:		entries, consecutive
- * @parent_ip:	who frees them
+ * mtag_swap_freed() - swap entries are freed, perhaps those of a page table being zapped
+ * @entry:	first swap entry
+ * @nr:		number of consecutive entries
+ * @parent_ip:	address of the caller that frees them
  *
- * Context: if a page table is zapped, its lock.
+ * Context: if a page table is being zapped, its lock.
  */
 void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 {
@@ -238,13 +238,13 @@ void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 		mtag_charge(s, mtag_swap_tag(entry + i), MTAG_SWAP, -1, MTAG_NO_ADDR);
 }
 
-/* The same for one entry, called by entry.S. */
+/* As mtag_swap_freed(), for one entry; called by entry.S. */
 void mtag_swap_freed_one(unsigned long entry, unsigned long parent_ip)
 {
 	mtag_swap_freed(entry, 1, parent_ip);
 }
 
-/* free_swap_and_cache(entry) and its successors, which take a number too */
+/* free_swap_and_cache(entry) and its successors, which also take a number of entries */
 MTAG_HOOK_FUNC(mtag_swap_free)
 {
 	mtag_swap_freed(mtag_arg0(fregs), mtag_swap_free_nr(fregs), parent_ip);

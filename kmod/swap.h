@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Owners of what is swapped out; swap.c.
+ * Owners of swapped-out pages; swap.c.
  */
 #ifndef MTAG_SWAP_H
 #define MTAG_SWAP_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Visiting page tables: what is mapped in a VMA, or at one address. Each part
- * of a walk runs under the page-table lock and the space's walk_lock.
+ * Visit the page tables: the pages and swap entries of a VMA, or of one address.
+ * Each part of a walk runs under the page-table lock and the space's walk_lock.
  */
 #include <linux/hugetlb.h>
 #include <linux/sched/mm.h>
@@ -10,7 +10,7 @@
 #include "state.h"
 #include "visit.h"
 
-/* The entry of the middle level for @addr, or NULL and the end of what is missing. */
+/* Returns the PMD entry for @addr, or NULL. @next is the end of what it covers or of the hole. */
 static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
 		       unsigned long *next)
 {
@@ -43,7 +43,7 @@ static pte_t *find_pte(struct mm_struct *mm, unsigned long addr)
 	return pte_offset_kernel(pmd, addr);
 }
 
-/* The frame mapped at @addr, or NULL. Context: its page-table lock. */
+/* The page frame mapped at @addr, or NULL. Context: its page-table lock. */
 struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr)
 {
 	pte_t *pte = mm ? find_pte(mm, addr) : NULL;
@@ -61,14 +61,14 @@ unsigned long mtag_visit_swap(struct mm_struct *mm, unsigned long addr)
 	return mtag_pte_swap(*pte);
 }
 
-/* One entry of the middle level for all of its range, or a pointer to a table? */
+/* True if the PMD entry stands for its whole range, and points to no page table. */
 static bool is_leaf(pmd_t pmd)
 {
 	return !pmd_none(pmd) &&
 	       (!pmd_present(pmd) || pmd_trans_huge(pmd) || mtag_pmd_devmap(pmd));
 }
 
-/* True for the huge zero page, which is nobody's. */
+/* True for the huge zero page, which no process is charged for. */
 static bool huge_zero(const struct page *page)
 {
 	struct folio *folio = page_folio((struct page *)page);
@@ -121,7 +121,7 @@ static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t 
 		v->visit(v, &e);
 }
 
-/* Caller holds the lock of the table that @pte, for @addr, lies in. */
+/* Caller holds the page-table lock of @pte, the entry for @addr. */
 static void visit_entries(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t *pte,
 			  unsigned long addr, unsigned long end)
 {
@@ -132,7 +132,7 @@ static void visit_entries(struct mtag_visitor *v, struct vm_area_struct *vma, pt
 	raw_spin_unlock(&v->s->walk_lock);
 }
 
-/* False if @pmd points to a page table no more. Since 6.5 RCU is what keeps one. */
+/* False if @pmd no longer points to a page table. Since 6.5 RCU keeps that from being freed. */
 static bool visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
 			unsigned long addr, unsigned long end)
 {
@@ -154,14 +154,14 @@ static bool visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_
 	return there;
 }
 
-/* Passes a range that has no page table; false if it has got one by now. */
+/* Passes a range without a page table; false if it has one by now. */
 static bool leave_hole(struct mtag_visitor *v, pmd_t *pmd, unsigned long end)
 {
 	bool empty;
 
 	raw_spin_lock(&v->s->walk_lock);
 	empty = !pmd || pmd_none(READ_ONCE(*pmd));
-	/* An event behind this takes the lock after us, and finds the cursor moved. */
+	/* A later event takes the lock after us, and finds the cursor moved. */
 	if (empty)
 		v->leave(v, end);
 	raw_spin_unlock(&v->s->walk_lock);
@@ -191,7 +191,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 	pmd_t *pmd;
 
 	for (;;) {
-		/* An upper level that appears now is seen by the next round. */
+		/* The next round sees an upper level that appears now. */
 		raw_spin_lock(&v->s->walk_lock);
 		pmd = find_pmd(vma->vm_mm, addr, end, &next);
 		if (!pmd)
@@ -214,8 +214,8 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 
 /**
  * mtag_visit_vma() - visit what is mapped in [@addr, @end) of @vma
- * @v:		told of each page and swap entry
- * @vma:	a mapping; hugetlb is passed over
+ * @v:		its @visit is called for each page and swap entry
+ * @vma:	a mapping; hugetlb is skipped
  * @addr:	page-aligned, in @vma
  * @end:	exclusive
  *
@@ -224,7 +224,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 		    unsigned long end)
 {
-	/* Not RSS. */
+	/* Hugetlb pages are not part of RSS. */
 	if (!is_vm_hugetlb_page(vma) && addr < end)
 		visit_range(v, vma, addr, end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The page tables of a process, entry by entry; visit.c.
+ * Visit the page tables of a process, entry by entry; visit.c.
  */
 #ifndef MTAG_VISIT_H
 #define MTAG_VISIT_H
@@ -12,12 +12,12 @@ struct mtag_space;
 
 /**
  * struct mtag_pte - an entry that a walk visits
- * @vma:	where it is
- * @addr:	of @page or @swap in @vma
- * @page:	the frame, or NULL for a swap entry
+ * @vma:	mapping that has the entry
+ * @addr:	address of @page or @swap in @vma
+ * @page:	page frame, or NULL for a swap entry
  * @swap:	swap entry
- * @nr:		frames from @page on: 1, or those of a huge page
- * @moving:	@page is under migration: the frame that it had
+ * @nr:		number of frames from @page on: 1, or those of a huge page
+ * @moving:	the page is under migration; @page is the frame that it had
  */
 struct mtag_pte {
 	struct vm_area_struct *vma;
@@ -29,12 +29,12 @@ struct mtag_pte {
 };
 
 /**
- * struct mtag_visitor - what a walk does
+ * struct mtag_visitor - callbacks and state of a walk
  * @visit:	called for each resident page and swap entry, under the page-table lock
- * @leave:	called before each page-table lock is dropped, with the end of what
- *		was visited, and for each range that has nothing
- * @s:		space, whose walk_lock is held for both
- * @migrating:	pages under migration that are charged to nobody
+ * @leave:	called before each page-table lock is dropped, with the end of the range
+ *		visited, and for each empty range
+ * @s:		space; its walk_lock is held for both callbacks
+ * @migrating:	number of pages under migration that are charged to nobody
  */
 struct mtag_visitor {
 	void (*visit)(struct mtag_visitor *v, const struct mtag_pte *pte);
@@ -46,7 +46,7 @@ struct mtag_visitor {
 void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 		    unsigned long end);
 
-/* What a page table holds at an address, whose page-table lock is held. */
+/* The contents of the page-table entry at @addr. Context: its page-table lock. */
 struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr);
 unsigned long mtag_visit_swap(struct mm_struct *mm, unsigned long addr);
 
