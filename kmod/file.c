@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages of files and of shared memory: charged to the tag that mapped the range they are in.
+ * Charge pages of files and of shared memory to the tag that mapped their range.
  */
 #include <linux/hugetlb.h>
 #include <linux/pagemap.h>
@@ -12,7 +12,7 @@
 #include "range.h"
 #include "state.h"
 
-/* As mtag_range_tag(), while pages may be on their way to another tag. */
+/* Like mtag_range_tag(), but pages that a retag has passed already have their new tag. */
 static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
 	u32 tag = mtag_range_tag(s, addr, end);
@@ -32,8 +32,8 @@ static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
 }
 
 /*
- * Where @page of a file is mapped in @vma; false for pages that a driver put there, and whose place
- * cannot be told.
+ * Find the address that @page of a file is mapped at in @vma. False for pages that a driver
+ * inserted: their address cannot be told.
  */
 bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
 		     unsigned long *addr)
@@ -48,12 +48,12 @@ bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
 }
 
 /**
- * mtag_file_addr() - where @page of a file is mapped in @vma
- * @vma:	mapping of a file, of shared memory or by a driver
+ * mtag_file_addr() - find the address of @page of a file in @vma
+ * @vma:	mapping of a file, of shared memory or of a driver
  * @page:	head, tail or single
  *
- * Return: for pages that a driver put there, and whose place cannot be told,
- * the start of @vma; such a mapping is never merged with another.
+ * Return: the address; the start of @vma for pages that a driver inserted, whose
+ * address cannot be told. Such a mapping is never merged with another.
  */
 unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page *page)
 {
@@ -65,9 +65,9 @@ unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page
 /**
  * mtag_file_charge() - charge @nr pages of a file, or release them
  * @s:		space
- * @vma:	where they are mapped
- * @page:	the first of @nr
- * @nr:		pages
+ * @vma:	mapping of the pages
+ * @page:	first page
+ * @nr:		number of pages
  * @sign:	1 or -1
  *
  * Context: page-table lock of the mapping.
@@ -94,9 +94,9 @@ void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 /**
  * mtag_file_taken() - migration takes pages of a file away
  * @s:		space
- * @vma:	where they are mapped
- * @page:	the first of @nr
- * @nr:		pages
+ * @vma:	mapping of the pages
+ * @page:	first page
+ * @nr:		number of pages
  *
  * Context: page-table lock of the mapping.
  */
@@ -119,7 +119,7 @@ void mtag_file_taken(struct mtag_space *s, const struct vm_area_struct *vma,
 	}
 }
 
-/* They come back: charged still, perhaps to a tag that their range has no more. */
+/* Migration brings pages back, still charged, perhaps to a tag that their range no longer has. */
 void mtag_file_restored(struct mtag_space *s, const struct vm_area_struct *vma,
 			const struct page *page, int nr)
 {

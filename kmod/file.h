@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages of files and of shared memory; file.c.
+ * Accounting of file and shared-memory pages; file.c.
  */
 #ifndef MTAG_FILE_H
 #define MTAG_FILE_H
@@ -9,7 +9,7 @@
 #include "account.h"
 #include "state.h"
 
-/* What a page of a file counts as, by itself and not by its mapping. */
+/* The kind of a file page depends on the page itself, not on its mapping. */
 static inline enum mtag_kind mtag_file_kind(const struct page *page)
 {
 	return folio_test_swapbacked(page_folio((struct page *)page)) ? MTAG_SHMEM : MTAG_FILE;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages under migration. The kernel's RSS has them all the time, so they stay
- * charged: taking one away notes where it was, and bringing it back finds the
+ * Keep pages under migration charged. The kernel's RSS includes them all the
+ * time: taking a page away notes its address, and bringing it back finds the
  * note and charges nothing.
  *
- * What is zapped meanwhile tells nobody: its note is left over, and the charge
- * with it, until somebody looks. A reader looks at the page tables, a walk does
- * in passing, and a work does once a second where nobody reads: a page that is
- * no longer locked is not under migration any more.
+ * No event tells that a page is zapped under migration: its note and its charge
+ * stay behind until they are checked. Readers check the page tables, walks check
+ * in passing, and a work item checks once a second without readers: a page that
+ * is no longer locked is no longer under migration.
  *
- * A note is of up to 512 consecutive pages, small or a huge one, that
- * have one owner, found by address. All notes of a space are under its
- * walk_lock; none is allocated or freed under it.
+ * A note covers up to 512 consecutive pages, small ones or a huge one, that
+ * have one owner. Notes are found by address. All notes of a space are under
+ * its walk_lock; none is allocated or freed under it.
  */
 #include <linux/bitmap.h>
 #include <linux/memory_hotplug.h>
@@ -30,7 +30,7 @@
 #include "state.h"
 #include "visit.h"
 
-/* ---- a work, where nobody reads ---- */
+/* ---- a work item, for spaces without readers ---- */
 
 static void expire_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(expirer, expire_work);
@@ -44,7 +44,7 @@ static void arm(void)
 	queue_delayed_work(mtag_system_wq, &expirer, HZ);
 }
 
-/* All the time that a page is under migration its frame is locked. */
+/* A frame stays locked while its page is under migration. */
 static bool is_over(unsigned long pfn)
 {
 	struct page *page = pfn_to_online_page(pfn);
@@ -52,7 +52,7 @@ static bool is_over(unsigned long pfn)
 	return !page || !PageLocked(compound_head(page));
 }
 
-/* Releases what is not under migration any more. Context: walk_lock. */
+/* Release pages that are no longer under migration. Context: walk_lock. */
 static void expire(struct mtag_space *s, struct mtag_note **freed)
 {
 	struct rb_node *node, *next;
@@ -69,7 +69,7 @@ static void expire(struct mtag_space *s, struct mtag_note **freed)
 }
 
 /**
- * mtag_migrate_expire() - release what was zapped in migrations that are over
+ * mtag_migrate_expire() - release zapped pages whose migration is over
  * @s:		space
  *
  * Context: any but NMI.
@@ -92,7 +92,7 @@ static void expire_work(struct work_struct *work)
 	unsigned int bucket = 0;
 	bool more = false;
 
-	/* What is noted from here on arms it again. */
+	/* Notes taken from here on arm the work again. */
 	WRITE_ONCE(armed, false);
 	while ((s = mtag_space_next(s, &bucket))) {
 		mtag_migrate_expire(s);
@@ -106,7 +106,10 @@ static void expire_work(struct work_struct *work)
 
 /* ---- events ---- */
 
-/* Where what is at @addr is noted: where page tables that move take it. Context: walk_lock. */
+/*
+ * The address that a page at @addr is noted at: while page tables move, the one that they move it
+ * to. Context: walk_lock.
+ */
 static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
 {
 	const struct mtag_migration *m = &s->migration;
@@ -115,13 +118,13 @@ static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
 }
 
 /**
- * mtag_migrate_take() - migration takes pages away, which stay charged
+ * mtag_migrate_take() - migration takes pages away; they stay charged
  * @s:		space
- * @page:	the first of @nr, in one huge page at most
- * @nr:		pages
- * @addr:	where they were, or MTAG_NO_ADDR
- * @tag:	that all of them are charged to
- * @kind:	what they are charged as
+ * @page:	first page, of one huge page at most
+ * @nr:		number of pages
+ * @addr:	their old address, or MTAG_NO_ADDR
+ * @tag:	tag that all of them are charged to
+ * @kind:	kind that they are charged as
  *
  * Context: page-table lock; the pages are locked.
  * Return: false if they cannot be noted: the caller releases them, and they are charged when they
@@ -151,11 +154,11 @@ bool mtag_migrate_take(struct mtag_space *s, const struct page *page, int nr, un
 /**
  * mtag_migrate_restore() - migration brings a page back
  * @s:		space
- * @addr:	where it is mapped
+ * @addr:	address that it is mapped at
  * @tag:	filled with the tag that it is charged to
  *
  * Context: page-table lock.
- * Return: false if it is charged to nobody.
+ * Return: false if the page is not charged.
  */
 bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
 {
@@ -177,8 +180,9 @@ bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
 }
 
 /*
- * Has what is noted at page tables that move go with them. What was noted where they go is gone;
- * exec moves its stack by less than its length. Context: walk_lock.
+ * Move notes along with the page tables that move. Older notes at the destination are stale:
+ * release them, after the moving notes are cut out: exec moves its stack by less
+ * than its length. Context: walk_lock.
  */
 static void shift_notes(struct mtag_space *s, struct mtag_note **freed)
 {
@@ -203,13 +207,13 @@ static void shift_notes(struct mtag_space *s, struct mtag_note **freed)
 }
 
 /**
- * mtag_migrate_shift() - mremap is about to move page tables, and what is under migration with them
+ * mtag_migrate_shift() - page tables, with pages under migration, are about to be moved
  * @s:		space
  * @from:	address, page-aligned
- * @to:		address, page-aligned, where nothing else is mapped
+ * @to:		address, page-aligned; nothing else is mapped there
  * @len:	bytes
  *
- * Until mtag_migrate_shifted() what comes and goes at @from is noted where it will be at @to.
+ * Until mtag_migrate_shifted(), pages that come and go at @from are noted at their new address.
  * Context: mmap_lock held for writing.
  */
 void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long to,
@@ -231,10 +235,10 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 }
 
 /**
- * mtag_migrate_shifted() - page tables that mremap moved have moved
+ * mtag_migrate_shifted() - the move that mtag_migrate_shift() announced is over
  * @s:		space
  *
- * Context: no mremap is under way, or this is its process, behind it.
+ * Context: no mremap() is under way, or the current task's own one has ended.
  */
 void mtag_migrate_shifted(struct mtag_space *s)
 {
@@ -250,11 +254,11 @@ void mtag_migrate_shifted(struct mtag_space *s)
 /**
  * mtag_migrate_seen() - a walk finds a page under migration
  * @s:		space
- * @addr:	where it will be mapped
+ * @addr:	address that it will be mapped at
  * @tag:	filled with the tag that it is charged to
  *
  * Context: page-table lock and walk_lock.
- * Return: false if it is charged to nobody.
+ * Return: false if the page is not charged.
  */
 bool mtag_migrate_seen(struct mtag_space *s, unsigned long addr, u32 *tag)
 {
@@ -268,12 +272,12 @@ bool mtag_migrate_seen(struct mtag_space *s, unsigned long addr, u32 *tag)
 }
 
 /**
- * mtag_migrate_found() - a walk that counts finds a page under migration that is charged to nobody
+ * mtag_migrate_found() - a counting walk finds an uncharged page under migration
  * @s:		space
- * @page:	that was taken away
- * @addr:	where it will be mapped
- * @tag:	that the walk counts it for
- * @kind:	what the walk counts it as
+ * @page:	page that was taken away
+ * @addr:	address that it will be mapped at
+ * @tag:	tag that the walk counts it for
+ * @kind:	kind that the walk counts it as
  *
  * Context: page-table lock and walk_lock.
  * Return: false if it cannot be noted, and must not be counted.
@@ -290,7 +294,10 @@ bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned 
 	return e;
 }
 
-/* Have what walks need. Context: may sleep if @gfp may; no lock of the module but build_lock. */
+/*
+ * Allocate notes for a walk. Context: no lock of the module except build_lock. May sleep if @gfp
+ * allows it.
+ */
 void mtag_migrate_prepare(gfp_t gfp)
 {
 	mtag_notes_prepare(gfp);
@@ -311,7 +318,7 @@ static void settle_leave(struct mtag_visitor *v, unsigned long end)
 {
 }
 
-/* Looks where a note at @addr may have pages: perhaps in several mappings. */
+/* Visit the range of a note at @addr, which may span several mappings. */
 static void settle_note(struct mtag_space *s, struct mm_struct *mm, unsigned long addr)
 {
 	VMA_ITERATOR(vmi, mm, addr);
@@ -323,7 +330,7 @@ static void settle_note(struct mtag_space *s, struct mm_struct *mm, unsigned lon
 		mtag_visit_vma(&v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
 }
 
-/* The next note behind @addr: where it is. */
+/* Advance @addr to the next note, if there is one. */
 static bool next_note(struct mtag_space *s, unsigned long *addr)
 {
 	struct rb_node *node;
@@ -340,11 +347,11 @@ static bool next_note(struct mtag_space *s, unsigned long *addr)
 }
 
 /**
- * mtag_migrate_settle() - release what was zapped while it was under migration
+ * mtag_migrate_settle() - release pages that were zapped under migration
  * @s:		space
  * @mm:		its mm
  *
- * Context: build_lock, mmap_lock for reading; may sleep.
+ * Context: build_lock and mmap_lock for reading. May sleep.
  */
 void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 {
@@ -364,9 +371,9 @@ void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 	raw_spin_unlock(&s->walk_lock);
 }
 
-/* ---- ends ---- */
+/* ---- exit ---- */
 
-/* Context: no hook is in, and no space is left. */
+/* Context: no hook is installed, and no space is left. */
 void mtag_migrate_exit(void)
 {
 	cancel_delayed_work_sync(&expirer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages under migration, which stay charged; migrate.c.
+ * Accounting of pages under migration; migrate.c.
  */
 #ifndef MTAG_MIGRATE_H
 #define MTAG_MIGRATE_H
