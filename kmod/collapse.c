@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Small pages collapsed into a huge one: each frame keeps the owner of what
- * was copied there; what was empty goes to the owner of most.
+ * Carry owners over when small pages are collapsed into a huge one: each frame
+ * gets the owner of the page copied into it, and empty places go to the owner
+ * of most pages.
  *
  * The kernel removes the small pages and adds the huge one under mmap_lock
- * held for writing, so one buffer a space is enough.
+ * held for writing, so one buffer per space is enough.
  */
 #include <linux/slab.h>
 #include "account.h"
@@ -20,7 +21,7 @@
 
 /**
  * struct mtag_collapse_owners - owners noted between removal and addition
- * @tag:	by place in the huge page; MTAG_MIXED: empty
+ * @tag:	owner by place in the huge page; MTAG_MIXED: empty
  */
 struct mtag_collapse_owners {
 	u16 tag[HPAGE_PMD_NR];
@@ -31,7 +32,7 @@ static void forget(struct mtag_collapse_owners *c)
 	memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
 }
 
-/* collapse_huge_page(mm, address, …), which may sleep */
+/* collapse_huge_page(mm, address, …); may sleep */
 MTAG_HOOK_FUNC(mtag_collapse_begin)
 {
 	struct mtag_space *s = mtag_space_lookup((struct mm_struct *)mtag_arg0(fregs));
@@ -46,7 +47,7 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 		c = gfp ? kmalloc(sizeof(*c), gfp) : NULL;
 		if (c)
 			forget(c);
-		/* Two may collapse in one mm, taking turns at the buffer. */
+		/* Two tasks may collapse pages of one mm; they take turns at the buffer. */
 		if (c && cmpxchg(&s->collapse.owners, NULL, c))
 			kfree(c);
 		if (sleeps)
@@ -60,14 +61,14 @@ void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag)
 {
 	struct mtag_collapse_owners *c = READ_ONCE(s->collapse.owners);
 
-	/* Whoever tries next may have memory before these pages have been added. */
+	/* Another collapse may allocate the buffer before these pages are added. */
 	if (!c)
 		s->collapse.missed = true;
 	else if (addr != MTAG_NO_ADDR)
 		c->tag[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = tag;
 }
 
-/* The owner of most of @nr places; the first of several, untagged if all are empty. */
+/* The owner of most of @nr places: on a tie the first, untagged if all are empty. */
 static u16 most(const u16 *tags, int nr)
 {
 	int i, j, n, best = 0;
@@ -86,7 +87,7 @@ static u16 most(const u16 *tags, int nr)
 	return tag;
 }
 
-/* @nr small pages have become the folio at @head. Context: as mtag_collapse_removed(). */
+/* @nr small pages became the folio at @head. Context: as mtag_collapse_removed(). */
 void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr)
 {
 	struct mtag_collapse_owners *c = READ_ONCE(s->collapse.owners);
@@ -96,7 +97,7 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 	int i;
 
 	if (!c || s->collapse.missed) {
-		/* There was no memory to note the owners in. */
+		/* Out of memory: not all owners were noted. */
 		s->collapse.missed = false;
 		if (c)
 			forget(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Small pages collapsed into a huge one; collapse.c.
+ * Collapse of small pages into a huge one; collapse.c.
  */
 #ifndef MTAG_COLLAPSE_H
 #define MTAG_COLLAPSE_H
@@ -10,8 +10,8 @@
 #include "state.h"
 
 /*
- * Is what comes by MTAG_BY_MAP the result of a collapse? Who collapses holds
- * mmap_lock for writing, who touches never does. (PREEMPT_RT, where locks look
+ * Does a page that is mapped by MTAG_BY_MAP come from a collapse? A collapse
+ * holds mmap_lock for writing, a fault never does. (PREEMPT_RT, where locks look
  * different, has no huge pages.)
  */
 static __always_inline bool mtag_collapsing(const struct mm_struct *mm)
@@ -19,7 +19,7 @@ static __always_inline bool mtag_collapsing(const struct mm_struct *mm)
 #ifdef CONFIG_PREEMPT_RT
 	return false;
 #else
-	/* Bit 0 tells a reader, bit 1 keeps others from spinning. */
+	/* Bit 0 marks a reader, bit 1 keeps waiters from spinning. */
 	return MTAG_FAULT_COLLAPSES &&
 	       (atomic_long_read(&mm->mmap_lock.owner) & ~2UL) == (unsigned long)current;
 #endif

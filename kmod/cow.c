@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copies: of a page that is written while others have it too, and of one that uprobes replace.
- * The kernel maps the copy first and removes the original then, which alone tells the owner.
+ * Give a copy, by copy-on-write or by uprobes, the owner of its original. The kernel maps the copy
+ * first and then removes the original, and only the removal tells the owner.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -17,12 +17,12 @@
 
 /**
  * struct cow_note - a copy-on-write between its two events
- * @task:	has just added …
- * @page:	… this page, until the original is removed; NULL: has been
- * @space:	of @page
+ * @task:	task that added the copy
+ * @page:	the copy; NULL once the original is removed
+ * @space:	space of @page
  * @addr:	user address of @page
- * @tag:	what @page was charged to
- * @turn:	which of the copies on this CPU it is
+ * @tag:	tag that @page is charged to meanwhile
+ * @turn:	sequence number among the copies on this CPU
  */
 struct cow_note {
 	struct task_struct *task;
@@ -34,15 +34,15 @@ struct cow_note {
 };
 
 /*
- * Between the two events only the page-table lock is held, which on PREEMPT_RT
- * lets other tasks run on this CPU, and copy, too.
+ * Only the page-table lock is held between the two events. On PREEMPT_RT other
+ * tasks may run on this CPU meanwhile, and copy, too.
  */
 #define COPIES	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 8 : 1)
 
 /**
- * struct cow_cpu - the copies of a CPU
- * @turn:	copies that have begun
- * @copies:	those that have not ended
+ * struct cow_cpu - copies under way on a CPU
+ * @turn:	number of copies begun
+ * @copies:	notes of copies that have not ended
  *
  * Used with preemption disabled.
  */
@@ -54,9 +54,9 @@ struct cow_cpu {
 static DEFINE_PER_CPU(struct cow_cpu, cow_cpu);
 
 /*
- * Where the current task notes that it has begun a copy: where it did before; or
- * where a copy has ended; or the oldest, which will have been one of the zero
- * page: such a copy ends with no removal.
+ * Choose the note for a copy that the current task begins: the note that the task
+ * used before, or one whose copy has ended, or the oldest. The oldest is most
+ * likely a copy of the zero page, which ends without a removal.
  */
 static struct cow_note *note_begun(struct cow_cpu *cpu)
 {
@@ -75,7 +75,7 @@ static struct cow_note *note_begun(struct cow_cpu *cpu)
 	return note;
 }
 
-/* What the current task has begun on this CPU. */
+/* Find the copy that the current task has begun on this CPU. */
 static struct cow_note *note_find(struct cow_cpu *cpu)
 {
 	struct cow_note *each;
@@ -90,8 +90,8 @@ static struct cow_note *note_find(struct cow_cpu *cpu)
  * mtag_cow_begin() - a copy is mapped; the original, which tells the owner, is removed next
  * @s:		space
  * @page:	the copy
- * @addr:	where it is mapped
- * @tag:	whose it is until then
+ * @addr:	address of the copy
+ * @tag:	its owner until then
  *
  * Context: page-table lock.
  */
@@ -113,20 +113,20 @@ void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr,
 }
 
 /*
- * The copy of what is being removed from @addr by @caller, if known; where it
- * is and whose.
+ * Find the copy of the page that @caller removes from @addr, its address and
+ * its owner. NULL if the copy is not known.
  */
 static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned long *addr,
 			    u32 *tag, enum mtag_caller caller)
 {
-	/* Uprobes also remove without a copy: what was noted then is an older one's. */
+	/* Uprobes also remove pages without a copy: a note found then is a stale one. */
 	bool noted = caller == MTAG_BY_COPY;
 	struct page *copy = NULL;
 	struct cow_note *note;
 
 	mtag_cpu_hold();
 	note = note_find(this_cpu_ptr(&cow_cpu));
-	/* Copying the zero page ends with no removal: it may be another page's. */
+	/* A copy of the zero page ends without a removal: its note may still be here. */
 	if (noted && note && note->space == s && (*addr == MTAG_NO_ADDR || *addr == note->addr)) {
 		copy = (struct page *)note->page;
 		*addr = note->addr;
@@ -134,7 +134,10 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 		note->page = NULL;
 	}
 	mtag_cpu_release();
-	/* Or too many others have run here meanwhile: the page table knows, but of KSM. */
+	/*
+	 * Otherwise, or if too many other tasks copied on this CPU meanwhile, ask the page table,
+	 * which cannot tell for KSM pages.
+	 */
 	if ((!noted || IS_ENABLED(CONFIG_PREEMPT_RT)) && !copy && *addr != MTAG_NO_ADDR) {
 		copy = mtag_visit_page(mm, *addr);
 		if (copy)
@@ -144,15 +147,14 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 }
 
 /**
- * mtag_cow_end() - the original is removed: the copy belongs to whom it belonged
+ * mtag_cow_end() - the original is removed: its owner becomes the owner of the copy
  * @s:		space of @mm
- * @mm:		where both are mapped
+ * @mm:		mm that both are mapped in
  * @tag:	owner of the original
- * @addr:	of both, or MTAG_NO_ADDR
- * @caller:	who removes it
+ * @addr:	address of both, or MTAG_NO_ADDR
+ * @caller:	caller that removes the original
  *
- * What was merged with another program's page belongs to its writer, like the copy of a file's
- * page.
+ * The copy of a KSM page belongs to its writer, like the copy of a file page.
  * Context: page-table lock.
  */
 void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,

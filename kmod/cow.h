@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Copies of pages that are written or replaced; cow.c.
+ * Owners of copies, by copy-on-write and by uprobes; cow.c.
  */
 #ifndef MTAG_COW_H
 #define MTAG_COW_H
