@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts what page tables hold into a shadow of the accounts, which in the end
- * they become, or are compared with.
+ * Count the pages and swap entries in page tables into a shadow of the accounts.
+ * In the end the shadow replaces the accounts, or is compared with them.
  */
 #include <linux/slab.h>
 #include "account.h"
@@ -28,9 +28,9 @@ static void count_add(struct mtag_counter *c, u32 tag, enum mtag_kind kind, int 
 }
 
 /*
- * Takes the owner away. In a new tree that is safe for whatever is not KSM:
- * a tracked process that shares the page without sharing the tree has it
- * untagged as well. In an old tree a relative may have it charged.
+ * Make pages untagged. In a new tree this is safe except for KSM pages: a
+ * tracked process that shares the page but not the tree has it untagged as
+ * well. In an old tree a relative may be charged for it.
  */
 static void untag(struct mtag_counter *c, const struct mtag_pte *e)
 	__must_hold(&c->v.s->walk_lock)
@@ -43,7 +43,7 @@ static void untag(struct mtag_counter *c, const struct mtag_pte *e)
 		/* A relative may have it in swap. */
 		if (!mtag_is_ksm(e->page) && !folio_test_swapcache(page_folio(e->page)))
 			mtag_owner_change(e->page, MTAG_ID_UNTAGGED);
-		/* Waking who waits for it may sleep on PREEMPT_RT. */
+		/* unlock_page() wakes waiters and may sleep on PREEMPT_RT. */
 		raw_spin_unlock(&c->v.s->walk_lock);
 		unlock_page(e->page);
 		raw_spin_lock(&c->v.s->walk_lock);
@@ -69,7 +69,7 @@ static void count_file(struct mtag_counter *c, const struct mtag_pte *e)
 		count_add(c, mtag_range_tag(c->v.s, addr + i * PAGE_SIZE, &ignored), kind, 1);
 }
 
-/* One page under migration: it has a note, or gets one, unless it is only compared. */
+/* Count one page under migration. It has a note, or gets one unless the walk only compares. */
 static void count_moving(struct mtag_counter *c, const struct mtag_pte *e, int i)
 {
 	enum mtag_kind kind = PageAnon(e->page) ? MTAG_ANON : mtag_file_kind(e->page);
@@ -125,9 +125,9 @@ static void count_leave(struct mtag_visitor *v, unsigned long end)
 
 /**
  * mtag_count_init() - prepare the count of a space
- * @c:		filled; its shadow is to be freed by kvfree()
+ * @c:		filled; the caller must kvfree() its shadow
  * @s:		space
- * @gfp:	of the shadow
+ * @gfp:	for the shadow
  *
  * Return: 0 or -ENOMEM.
  */
@@ -149,7 +149,7 @@ int mtag_count_init(struct mtag_counter *c, struct mtag_space *s, gfp_t gfp)
  * mtag_count_begin() - events change the shadow from now on
  * @c:	counter
  *
- * Context: nobody else walks the space.
+ * Context: no other walk of the space is under way.
  */
 void mtag_count_begin(struct mtag_counter *c)
 {
@@ -175,9 +175,9 @@ static unsigned long enter_vma(struct mtag_visitor *v, struct vm_area_struct *vm
 }
 
 /**
- * mtag_count_mm() - count all that an mm maps
+ * mtag_count_mm() - count everything that an mm maps
  * @c:	counter
- * @mm:	of its space
+ * @mm:	mm of its space
  *
  * Context: mmap_lock held, for reading at least.
  */
@@ -191,12 +191,12 @@ void mtag_count_mm(struct mtag_counter *c, struct mm_struct *mm)
 }
 
 /**
- * mtag_count_take() - make the accounts of some tags what was counted
+ * mtag_count_take() - set the accounts of a batch of tags to their counts
  * @c:		counter
- * @tag:	the first of them
+ * @tag:	first tag of the batch
  *
  * Context: RCU or the walk_lock of a space that is walked.
- * Return: where to go on; 0 at the end.
+ * Return: first tag of the next batch; 0 at the end.
  */
 unsigned int mtag_count_take(struct mtag_counter *c, unsigned int tag)
 {
@@ -206,12 +206,12 @@ unsigned int mtag_count_take(struct mtag_counter *c, unsigned int tag)
 
 	for (; tag < end; tag++)
 		mtag_account_set(acc, tag, tag < c->w.nr_tags ? c->w.shadow[tag] : none);
-	/* From here on events change these accounts, too. */
+	/* From here on, events change these accounts as well. */
 	c->w.taken = end;
 	return end < acc->nr_tags ? end : 0;
 }
 
-/* The same, comparing: an event changes both sides. */
+/* Like mtag_count_take(), but compare: an event changes both sides. */
 static unsigned int compare_batch(struct mtag_counter *c, unsigned int tag,
 				  struct mtag_audit *audit)
 {
@@ -235,12 +235,12 @@ static unsigned int compare_batch(struct mtag_counter *c, unsigned int tag,
 }
 
 /**
- * mtag_count_end() - the end of what mtag_count_begin() began
+ * mtag_count_end() - end the count that mtag_count_begin() began
  * @c:		counter
- * @audit:	filled, pages; NULL: the accounts become what was counted
+ * @audit:	filled, in pages; NULL: the counts become the accounts
  *
  * Context: may sleep unless in a hook.
- * Return: 0; -EAGAIN if it did not come out exact, and then nothing is changed for good.
+ * Return: 0; -EAGAIN if the count is inexact, and then nothing is changed for good.
  */
 int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 {
@@ -249,7 +249,7 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	int ret;
 
 	raw_spin_lock(&s->walk_lock);
-	/* The accounts still have what was zapped while it was under migration. */
+	/* The accounts still include pages that were zapped under migration. */
 	if (audit && !c->w.inexact)
 		mtag_note_check_end(s, true);
 	while (!c->w.inexact) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a walk counts into; count.c.
+ * Counts of a walk over page tables; count.c.
  */
 #ifndef MTAG_COUNT_H
 #define MTAG_COUNT_H
@@ -8,7 +8,7 @@
 #include "charge.h"
 #include "visit.h"
 
-/* What a walk found; pages. */
+/* Result of an audit, in pages. */
 struct mtag_audit {
 	u64 kernel;	/* RSS by the kernel's own counters */
 	u64 walked;	/* present in the page tables */
@@ -17,16 +17,16 @@ struct mtag_audit {
 	u64 migrating;	/* migration entries */
 };
 
-/* Tags at a time: under walk_lock events wait, and nobody else runs on this CPU. */
+/* Tags per batch: events wait while walk_lock is held, and nothing else runs on this CPU. */
 #define MTAG_COUNT_BATCH 64U
 
 /**
  * struct mtag_counter - a count under way
- * @v:		goes through the page tables
- * @w:		what events see of it
- * @untag:	what is found is to be untagged
- * @fresh:	nobody else can have given it an owner
- * @compares:	the accounts are not to become what was counted
+ * @v:		visitor of the page tables
+ * @w:		the part of the walk that events see
+ * @untag:	pages that are found become untagged
+ * @fresh:	no other process can have given these pages an owner
+ * @compares:	compare the accounts with the counts, do not replace them
  * @total:	pages by kind
  */
 struct mtag_counter {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walks over the page tables of a live process, exact while it runs.
+ * Walk the page tables of a live process, with exact results while it runs.
  *
- * A walk has a cursor. What lies below has been counted into a shadow of the
- * counters, and page events there change the shadow as well; what lies above
- * the walk will find by itself. An address is passed under its page-table
- * lock, under which its events come too. So at the end the shadow is what the
- * counters ought to be, however much was mapped and unmapped meanwhile.
+ * A walk has a cursor. Pages below it have been counted into a shadow of the
+ * counters, and page events there change the shadow as well. Pages above it
+ * have yet to be counted. The cursor passes an address under its page-table
+ * lock, which the events of that address hold too. So at the end the shadow is
+ * exact, no matter how much was mapped and unmapped meanwhile.
  */
 #include <linux/capability.h>
 #include <linux/mm.h>
@@ -33,11 +33,11 @@ static u64 kernel_rss(struct mm_struct *mm)
 }
 
 /**
- * mtag_walk_lock() - mmap_lock for reading, and no munmap under way
- * @mm:		its mmap_read_unlock() is owed
+ * mtag_walk_lock() - take mmap_lock for reading while no munmap() is under way
+ * @mm:		the caller owes it an mmap_read_unlock()
  *
- * munmap() keeps only a read lock while it zaps what is no longer in the tree
- * of mappings, where a walk would not find it.
+ * munmap() holds mmap_lock only for reading while it zaps mappings that have
+ * left the tree of mappings, where a walk would not find their pages.
  * Context: may sleep.
  * Return: 0 or -EINTR.
  */
@@ -51,8 +51,8 @@ int mtag_walk_lock(struct mm_struct *mm)
 }
 
 /*
- * Hooks that began before now know nothing of the walk: lets them finish. Root may have thousands
- * of processes counted, one after the other; others shall not disturb all CPUs for their sake.
+ * Wait for hooks that have not seen the walk. Expedited for root, which may count thousands of
+ * processes in a row; other users must not disturb all CPUs.
  */
 static void wait_for_hooks(void)
 {
@@ -62,7 +62,10 @@ static void wait_for_hooks(void)
 		synchronize_rcu();
 }
 
-/* A stray's relatives must be counted anew, and those that are counted meanwhile once more. */
+/*
+ * A stray shares pages with a tree. Have that tree recounted when untagging begins, and once more
+ * when it ends, for spaces that were counted meanwhile.
+ */
 static void untag_begin(struct mtag_untagging *u, const struct mm_struct *mm)
 {
 	mtag_stray_untag_begin(u, mm);
@@ -141,7 +144,7 @@ static int count_space(struct mtag_space *s, struct mm_struct *mm, bool untag, b
  * @fresh:	its tree is new
  *
  * Context: caller holds build_lock and a reference on @mm. May sleep.
- * Return: 0; -EAGAIN if its pages would not hold still, -ENOMEM, -EINTR.
+ * Return: 0; -EAGAIN if no walk came out exact; -ENOMEM, -EINTR.
  */
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh)
 {
@@ -156,9 +159,9 @@ static void count_repair(struct mtag_space *s)
 }
 
 /**
- * mtag_walk_verify() - have what hooks missed found out
+ * mtag_walk_verify() - check whether hooks missed events
  *
- * Then every space is counted anew before the next answer, and those whose end was missed end.
+ * If so, recount every space before the next answer, and end the spaces whose end was missed.
  * Context: may sleep.
  */
 void mtag_walk_verify(void)
@@ -171,12 +174,12 @@ void mtag_walk_verify(void)
 }
 
 /**
- * mtag_walk_repair() - count a space anew if it missed an event
+ * mtag_walk_repair() - recount a space if it missed an event
  * @s:		space
  *
  * Context: may sleep.
- * Return: 0, also when there was nothing to do or the process is exiting;
- * -EAGAIN if its pages would not hold still, -ENOMEM, -EINTR.
+ * Return: 0, also if there was nothing to do or the process is exiting;
+ * -EAGAIN if no walk came out exact; -ENOMEM, -EINTR.
  */
 int mtag_walk_repair(struct mtag_space *s)
 {
@@ -193,11 +196,11 @@ int mtag_walk_repair(struct mtag_space *s)
 	if (ret)
 		goto put;
 	if (READ_ONCE(s->dirty) && READ_ONCE(s->mm) && !mtag_space_parked(s)) {
-		/* What is missed from here on makes it dirty again. */
+		/* An event missed from here on makes the space dirty again. */
 		WRITE_ONCE(s->dirty, false);
 		/*
-		 * Forked while its parent was counted first: all it has is untagged, but
-		 * for what another has from before.
+		 * Forked before the first count of its parent ended: all its pages become
+		 * untagged, except those that another process may have from before.
 		 */
 		ret = count_space(s, mm, s->birth.untag, s->birth.untag && !s->tree->parked, NULL);
 		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree))
@@ -215,12 +218,12 @@ put:
 /**
  * mtag_walk_audit() - compare the counters with the page tables
  * @s:		space
- * @mm:		its mm; the caller has a reference
- * @audit:	filled; pages
+ * @mm:		its mm; the caller holds a reference
+ * @audit:	filled, in pages
  *
  * Context: may sleep.
- * Return: 0; -ESRCH if it is not tracked any more, -EAGAIN if its pages would not
- * hold still, -ENOMEM, -EINTR.
+ * Return: 0; -ESRCH if it is no longer tracked; -EAGAIN if no walk came out
+ * exact; -ENOMEM, -EINTR.
  */
 int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audit *audit)
 {

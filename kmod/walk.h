@@ -8,7 +8,7 @@
 #include "count.h"
 #include "state.h"
 
-/* Walks that do not come out exact are begun anew so often. */
+/* How often an inexact walk is tried. */
 #define MTAG_WALK_ATTEMPTS 8
 
 int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audit *audit);
