@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives a range of a process to a tag: what is mapped there from now on and, if the caller wants
- * that, what is resident already.
+ * Give an address range of a process to a tag: pages mapped there from now on, resident file pages
+ * and, on request, resident anonymous pages.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -24,7 +24,7 @@ struct retagger {
 	struct mtag_visitor v;
 	struct mtag_walk w;
 	bool present;
-	bool missed;	/* a page whose place cannot be told is beyond the range, or was passed */
+	bool missed;	/* a page was found whose place cannot be told */
 	u64 moved, kept;
 };
 
@@ -36,7 +36,7 @@ static void move_charge(struct retagger *r, u32 from, enum mtag_kind kind)
 	r->moved += PAGE_SIZE;
 }
 
-/* A frame that a relative maps too, or that KSM shares, keeps its owner. */
+/* A frame that a relative also maps, or that KSM shares, keeps its owner. */
 static void retag_anon(struct retagger *r, struct page *page)
 	__must_hold(&r->v.s->walk_lock)
 {
@@ -46,7 +46,7 @@ static void retag_anon(struct retagger *r, struct page *page)
 		r->kept += PAGE_SIZE;
 		return;
 	}
-	/* In the swap cache: a relative may have it in swap. */
+	/* A relative may have a page of the swap cache in swap. */
 	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 ||
 	    folio_test_swapcache(page_folio(page))) {
 		r->kept += PAGE_SIZE;
@@ -57,15 +57,15 @@ static void retag_anon(struct retagger *r, struct page *page)
 			mtag_owner_change(page, r->w.tag);
 		}
 	}
-	/* Waking who waits for it may sleep on PREEMPT_RT. The page-table lock keeps events off. */
+	/* unlock_page() may sleep on PREEMPT_RT. The page-table lock still keeps events off. */
 	raw_spin_unlock(&r->v.s->walk_lock);
 	unlock_page(page);
 	raw_spin_lock(&r->v.s->walk_lock);
 }
 
 /*
- * The page of a file that @e is at, or one of a driver's, which is charged as the mapping's
- * first.
+ * Move page @i of @e, a file's or a driver's. A driver's page is charged to the tag of the start of
+ * its mapping.
  */
 static void retag_file(struct retagger *r, const struct mtag_pte *e, int i)
 {
@@ -74,7 +74,7 @@ static void retag_file(struct retagger *r, const struct mtag_pte *e, int i)
 
 	if (!mtag_file_place(e->vma, e->page + i, &addr)) {
 		addr = e->vma->vm_start;
-		/* All of them go to another tag at once, or none does. */
+		/* All pages of the mapping change their tag at once, or none does. */
 		r->missed = true;
 		if (addr < r->w.start)
 			return;
@@ -89,7 +89,7 @@ static void retag_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	struct retagger *r = container_of(v, struct retagger, v);
 	int i;
 
-	/* What is under migration follows when it comes back. */
+	/* A page under migration follows when it comes back. */
 	if (!e->page || e->moving)
 		return;
 	for (i = 0; i < e->nr; i++) {
@@ -114,9 +114,9 @@ static void retag_set(struct mtag_space *s, struct mtag_walk *w)
 }
 
 /*
- * Mappings whose pages have no address of their own are retagged whole or not at all: what a driver
- * inserts, and what it hands out at a fault. Only files and block devices have pages in the file's
- * own mapping.
+ * A driver's pages, inserted or handed out at a fault, have no address of their own: their mappings
+ * are retagged whole or not at all. Only the pages of regular files and block devices are in the
+ * file's own mapping.
  */
 static bool placeless(const struct vm_area_struct *vma)
 {
@@ -137,7 +137,7 @@ static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long e
 	return 0;
 }
 
-/* Pages may have moved although this fails. */
+/* Pages may have moved even if this fails. */
 static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long addr,
 		      unsigned long end)
 {
@@ -154,7 +154,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
 	ret = mtag_range_give(s, addr, end - 1, r->w.tag);
 	if (!ret)
 		mtag_space_slow(s, MTAG_SLOW_RANGE, 0);
-	/* Those who came or went meanwhile could not be told apart either. */
+	/* Such pages that came or went during the walk could not be told apart either. */
 	if (ret || r->missed)
 		mtag_space_dirty(s);
 	return ret;
@@ -168,7 +168,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
  * @tag:	id, with an account in @s
  * @flags:	MTAG_RANGE_*
  * @moved:	bytes of resident pages that changed their owner
- * @kept:	bytes of anonymous pages that were asked for and could not
+ * @kept:	bytes of anonymous pages that were to change it and could not
  *
  * Context: may sleep.
  * Return: 0; -EINVAL, also for part of a mapping whose pages have no address of their own; -ENOMEM,
@@ -185,7 +185,7 @@ int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 
 	};
 	int ret = 0;
 
-	/* Forked, and not counted for the want of memory. */
+	/* A forked child may not be counted yet, for lack of memory. */
 	if (!READ_ONCE(s->live))
 		ret = mtag_walk_repair(s);
 	if (ret)
@@ -198,8 +198,8 @@ int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 
 		goto unlock_build;
 	}
 	/*
-	 * No grace period: an event at an address is over, or has seen this, when the walk gets the
-	 * page-table lock of that address. Before it is there it is charged to the old tag anyway.
+	 * No grace period is needed: when the walk gets the page-table lock of an address, each
+	 * event there is over or sees the walk. Until then it is charged to the old tag anyway.
 	 */
 	retag_set(s, &r.w);
 	ret = mtag_walk_lock(mm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ranges that a program gives to a tag; retag.c.
+ * Giving an address range to a tag; retag.c.
  */
 #ifndef MTAG_RETAG_H
 #define MTAG_RETAG_H

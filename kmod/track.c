@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tracking: what is tracked, for how long the hooks are in, and how it ends.
+ * Start and stop tracking processes, and install and remove the hooks as needed.
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -23,10 +23,10 @@
 #include "tree.h"
 #include "walk.h"
 
-/* Serializes putting the hooks in and out, and what the hooks are there for from now on. */
+/* Serializes installing and removing the hooks, and publishing spaces that need them. */
 static DEFINE_MUTEX(track_mutex);
 
-/* Where hooks may miss something: look, though nobody reads. It ends with the hooks. */
+/* Where hooks may miss events, verify even without readers. Ends with the hooks. */
 static void verify_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(verifier, verify_work);
 
@@ -39,12 +39,12 @@ static void verify_work(struct work_struct *work)
 /* ---- one change of an mm at a time ---- */
 
 /**
- * struct change - the tracking of an mm is being changed
+ * struct change - a change of tracking under way
  * @node:	in changes; change_lock
  * @mm:		only compared
  *
- * A walk takes its time, and waits for an mmap_lock that its process may keep
- * for as long as it likes: that holds up who wants the same mm, and nobody else.
+ * A walk takes time, and waits for an mmap_lock that its process may hold for as
+ * long as it likes. This delays other changes of the same mm, and no others.
  */
 struct change {
 	struct list_head node;
@@ -86,11 +86,11 @@ static void change_end(struct change *c)
 
 /* ---- tracking and untracking ---- */
 
-static bool closed;	/* the module is going; track_mutex */
+static bool closed;	/* the module is being unloaded; track_mutex */
 
 /*
- * The caller tracks something at once, then must hooks_unlock(). Whoever holds the mutex may be
- * waiting until all tasks have left the hooks.
+ * The caller starts to track something at once, then must call hooks_unlock(). Killable: the holder
+ * of the mutex may wait until all tasks have left the hooks.
  */
 static int __must_check hooks_lock(void)
 {
@@ -134,9 +134,9 @@ static bool has_relatives(struct mtag_space *s)
 }
 
 /*
- * It may share pages with those it forked, owned by tags of their tree: it
- * stays known, so that it comes back to that tree should it be tracked again.
- * Context: build_lock, which this unlocks.
+ * The process may share pages with its relatives, owned by tags of their tree.
+ * Keep its space, so that it returns to that tree if it is tracked again.
+ * Context: build_lock, released here.
  */
 static void park(struct mtag_space *s)
 {
@@ -151,7 +151,7 @@ static void park(struct mtag_space *s)
 	mtag_end_retire();
 }
 
-/* Context: build_lock, which this unlocks. */
+/* Context: build_lock, released here. */
 static void untrack(struct mtag_space *s)
 {
 	bool hashed;
@@ -160,7 +160,7 @@ static void untrack(struct mtag_space *s)
 		park(s);
 		return;
 	}
-	/* It may fork just now, and share its pages with a child that stays in the tree. */
+	/* A fork may be under way, whose child shares its pages and stays in the tree. */
 	mtag_stray_add(s->grabbed, s->tree);
 	hashed = mtag_space_unhash(s);
 	not_live(s);
@@ -168,13 +168,13 @@ static void untrack(struct mtag_space *s)
 		mtag_stray_end(s->grabbed);
 	mutex_unlock(&s->tree->build_lock);
 	if (hashed) {
-		/* Hooks let go of it by RCU. */
+		/* Hooks use the space under RCU. */
 		synchronize_rcu();
 		mtag_end_space(s);
 	}
 }
 
-/* @s, in a new tree, is found from here on, and its build_lock held. */
+/* Make @s, in a new tree, visible to lookups. Return: 0 with its build_lock held, or an error. */
 static int publish_new(struct mtag_space *s, struct mm_struct *mm)
 {
 	int ret = hooks_lock();
@@ -206,7 +206,7 @@ static int track_new(struct mm_struct *mm)
 		goto put;
 	ret = mtag_walk_build(s, mm, true);
 	if (ret) {
-		/* It may have forked meanwhile. */
+		/* The process may have forked meanwhile. */
 		untrack(s);
 	} else {
 		mtag_stray_end(mm);
@@ -222,7 +222,7 @@ static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 {
 	int ret;
 
-	/* The module is going. */
+	/* The module is being unloaded. */
 	if (!READ_ONCE(s->mm))
 		return -ENODEV;
 	s->default_tag = MTAG_ID_UNTAGGED;
@@ -266,12 +266,12 @@ static void tell(const char *kind, struct mm_struct *mm)
 }
 
 /**
- * mtag_track_start() - have @mm tracked; its pages become untagged
- * @mm:		of a user process
+ * mtag_track_start() - start tracking @mm; its pages become untagged
+ * @mm:		mm of a user process
  *
- * Context: may sleep; caller has a reference on @mm.
- * Return: 0, also if it is tracked already; -ENOSPC, -ENOMEM, -EINTR; -EBUSY
- * or another error of the hooks.
+ * Context: caller holds a reference on @mm. May sleep.
+ * Return: 0, also if @mm is tracked already; -ENOSPC, -ENOMEM, -EINTR; -EBUSY
+ * or another error from installing the hooks.
  */
 int mtag_track_start(struct mm_struct *mm)
 {
@@ -295,10 +295,10 @@ int mtag_track_start(struct mm_struct *mm)
 
 /**
  * mtag_track_stop() - stop tracking @mm
- * @mm:		of a user process
+ * @mm:		mm of a user process
  *
- * Context: may sleep; caller has a reference on @mm.
- * Return: 0; -ESRCH if it is not tracked; -EINTR when killed while waiting.
+ * Context: caller holds a reference on @mm. May sleep.
+ * Return: 0; -ESRCH if @mm is not tracked; -EINTR if killed while waiting.
  */
 int mtag_track_stop(struct mm_struct *mm)
 {
@@ -323,7 +323,7 @@ int mtag_track_stop(struct mm_struct *mm)
 	return ret;
 }
 
-/* ---- nothing at all ---- */
+/* ---- removal of all state ---- */
 
 /* Context: track_mutex. */
 static void drop_all(void)
@@ -336,7 +336,7 @@ static void drop_all(void)
 			mutex_lock(&s->tree->build_lock);
 			mutex_unlock(&s->tree->build_lock);
 			mtag_end_space(s);
-			/* The place in the bucket went with it: from the bucket's beginning. */
+			/* Its place in the bucket is gone: start the bucket over. */
 			mtag_space_put(s);
 			s = NULL;
 		}
@@ -344,8 +344,9 @@ static void drop_all(void)
 }
 
 /*
- * No hook, no state. Nothing is published from the beginning on, and spaces go
- * first: without the hooks nobody would tell that an mm is gone. Context: track_mutex.
+ * Remove the hooks and all state. No space is published from here on, and the
+ * spaces go before the hooks: without hooks nothing reports the end of an mm.
+ * Context: track_mutex.
  */
 static void idle(void)
 {
@@ -368,7 +369,7 @@ static void linger_work(struct work_struct *work)
 	mutex_unlock(&track_mutex);
 }
 
-/* The module is going: nothing is tracked, no hook is in, and so it stays. */
+/* The module is being unloaded: stop all tracking, remove the hooks, and admit no more. */
 void mtag_track_close(void)
 {
 	mutex_lock(&track_mutex);
@@ -383,11 +384,14 @@ int mtag_track_init(void)
 	return 0;
 }
 
-/* A task that tried in vain while the module went asked for it, too. Context: nobody tries now. */
+/*
+ * The linger work may be queued: the end of the last space queues it, and so does a failed attempt
+ * to track during the unload. Context: no more attempts can begin.
+ */
 void mtag_track_exit(void)
 {
 	cancel_delayed_work_sync(&mtag_end_linger_work);
-	/* The callbacks queue work, and the work must be done. */
+	/* RCU callbacks queue work: wait for both. */
 	rcu_barrier();
 	flush_workqueue(mtag_wq);
 	mtag_migrate_exit();

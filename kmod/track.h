@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is tracked, and for how long the hooks are in; track.c.
+ * Start and stop of tracking, and of the hooks; track.c.
  */
 #ifndef MTAG_TRACK_H
 #define MTAG_TRACK_H

@@ -8,7 +8,7 @@
 #include "count.h"
 #include "state.h"
 
-/* How often an inexact walk is tried. */
+/* How often a walk is tried until it is exact. */
 #define MTAG_WALK_ATTEMPTS 8
 
 int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audit *audit);
