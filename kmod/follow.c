@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner follows the contents: migration, KSM, huge pages, and whatever else
- * is no plain first touch and no plain unmapping. Copies: copy.c.
+ * Handle the page events outside the hot path, so that the owner follows the
+ * contents: migration, KSM, swap, huge pages and others. cow.c handles copies.
  */
 #include <linux/hugetlb.h>
 #include <linux/page-flags.h>
@@ -26,11 +26,11 @@
 #include "visit.h"
 
 /**
- * mtag_follow_addr() - where @page, which is anonymous, is mapped in @vma
+ * mtag_follow_addr() - find the address of an anonymous @page in @vma
  * @vma:	mapping
  * @page:	head, tail or single
  *
- * Return: MTAG_NO_ADDR if that cannot be told (KSM).
+ * Return: the address; MTAG_NO_ADDR if it cannot be told (KSM).
  */
 unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct page *page)
 {
@@ -44,13 +44,13 @@ unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct pa
 	return addr >= vma->vm_start && addr < vma->vm_end ? addr : MTAG_NO_ADDR;
 }
 
-/* Where the page behind one at @addr is. */
+/* The address @i pages behind @addr. */
 static unsigned long behind(unsigned long addr, int i)
 {
 	return addr == MTAG_NO_ADDR ? addr : addr + i * PAGE_SIZE;
 }
 
-/* Who owns what is touched from @addr to @end: the range's tag, or the thread's. */
+/* The owner of pages touched from @addr to @end: the range's explicit tag, or the thread's tag. */
 static u32 touch_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
 	u32 tag;
@@ -62,8 +62,8 @@ static u32 touch_tag(struct mtag_space *s, unsigned long addr, unsigned long *en
 }
 
 /*
- * A caller that the tables do not name: its event is taken for an ordinary one, and may be
- * another.
+ * The caller is not in the tables: its event is treated as an ordinary one, but may be another.
+ * Have the space recounted.
  */
 static void foreign(struct mtag_space *s)
 {
@@ -75,13 +75,13 @@ static void own_and_charge(struct mtag_space *s, struct page *page, int nr, unsi
 			   u32 tag)
 {
 	mtag_owner_set_run(page, nr, tag);
-	/* Memory that has no owners is charged as it will be released. */
+	/* Memory without owners is charged to the tag that it will be released from. */
 	mtag_charge(s, mtag_owner_get(page), MTAG_ANON, nr, addr);
 }
 
 /*
- * A fork copies a page that is pinned: the child's has the parent's owner. It
- * is counted with all that the child gets, when the fork ends.
+ * A fork copies a pinned page: the child's copy gets the owner of the parent's
+ * page. It is counted with the rest of the child when the fork ends.
  */
 static void new_by_fork(struct mtag_space *s, struct page *page, unsigned long addr)
 {
@@ -91,8 +91,8 @@ static void new_by_fork(struct mtag_space *s, struct page *page, unsigned long a
 }
 
 /*
- * New pages for what was swapped out: a copy of what KSM had merged before, or,
- * since 6.12, whatever had left memory altogether.
+ * New pages for swapped-out contents: a copy of a page that KSM had merged, or,
+ * since 6.12, any contents that are no longer in the swap cache.
  */
 static void new_by_swapin(struct mtag_space *s, struct page *page, int nr, struct mm_struct *mm,
 			  unsigned long addr)
@@ -107,7 +107,7 @@ static void new_by_swapin(struct mtag_space *s, struct page *page, int nr, struc
 		mtag_owner_mixed(page);
 }
 
-/* A folio may lie in several ranges. */
+/* A folio may span several ranges. */
 static void new_by_touch(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
 	unsigned long end;
@@ -126,12 +126,12 @@ static void new_by_touch(struct mtag_space *s, struct page *page, int nr, unsign
 }
 
 /**
- * mtag_follow_new() - an anonymous folio that was mapped nowhere comes to @s
+ * mtag_follow_new() - a new anonymous folio is mapped in @s
  * @s:		space
- * @page:	its first page
- * @nr:		pages of it, all mapped
- * @vma:	where it is mapped
- * @addr:	in @vma
+ * @page:	first page of the folio
+ * @nr:		number of pages, all of them mapped
+ * @vma:	mapping
+ * @addr:	address in @vma
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -143,11 +143,11 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	unsigned long end;
 
 	if (mtag_space_parked(s)) {
-		/* Should it be tracked again, the page is untagged. */
+		/* The page is untagged if the process is tracked again. */
 		mtag_owner_set_run(page, nr, MTAG_ID_UNTAGGED);
 		return;
 	}
-	/* Some kernels fault and collapse by the same function. */
+	/* In some kernels faults and collapses call the same function. */
 	if (caller == MTAG_BY_MAP)
 		caller = mtag_collapsing(vma->vm_mm) ? MTAG_BY_COLLAPSE : MTAG_BY_FAULT;
 	switch (caller) {
@@ -178,7 +178,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	}
 }
 
-/* How many of @nr frames from @page on have the same owner as the first, and which. */
+/* How many of the @nr frames from @page on have the same owner as the first, and its @tag. */
 static int run_of(struct mtag_space *s, const struct page *page, int nr, u32 *tag)
 {
 	int i;
@@ -193,7 +193,7 @@ static int run_of(struct mtag_space *s, const struct page *page, int nr, u32 *ta
 	return i;
 }
 
-/* One charge for each run of frames that have the same owner. */
+/* Charge each run of frames with the same owner at once. */
 static void charge_owners(struct mtag_space *s, struct page *page, int nr, int sign,
 			  unsigned long addr)
 {
@@ -206,7 +206,7 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
 	}
 }
 
-/* Migration takes pages away: they stay charged, where that can be noted. */
+/* Migration takes pages away: they stay charged if they can be noted. */
 static void taken(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
 	int done, part;
@@ -221,7 +221,7 @@ static void taken(struct mtag_space *s, struct page *page, int nr, unsigned long
 	}
 }
 
-/* Migration brings pages back, in whatever frames. */
+/* Migration brings pages back, in the same frames or in others. */
 static void restored(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
 	u32 tag;
@@ -229,7 +229,7 @@ static void restored(struct mtag_space *s, struct page *page, int nr, unsigned l
 
 	for (i = 0; i < nr; i++) {
 		if (mtag_migrate_restore(s, addr + i * PAGE_SIZE, &tag)) {
-			/* It was untagged while it was under way. */
+			/* The page was untagged during its migration. */
 			if (!mtag_is_ksm(page) && mtag_owner_get(page + i) != tag)
 				mtag_owner_change(page + i, tag);
 			continue;
@@ -240,8 +240,8 @@ static void restored(struct mtag_space *s, struct page *page, int nr, unsigned l
 }
 
 /*
- * A huge page is split: first its small pages are mapped, then it is unmapped, under one page-table
- * lock, and nothing has changed. Or it is split for migration, and only unmapped.
+ * A split of a huge page first maps its small pages, then unmaps it, under one page-table lock: no
+ * charge changes. A split for migration only unmaps it.
  */
 struct split {
 	const struct mtag_space *s;
@@ -264,7 +264,7 @@ static void split_removed(struct mtag_space *s, struct page *page, int nr, unsig
 		taken(s, page, nr, addr);
 }
 
-/* In the swap cache since before the owner was known; the slot knows. */
+/* The page may be in the swap cache since before its owner was known. The swap slot has it. */
 static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
 {
 	if (!mtag_is_ksm(page) && !mtag_page_mapcount(page))
@@ -274,10 +274,10 @@ static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long a
 /**
  * mtag_follow_add() - anonymous contents that have an owner are mapped in @s
  * @s:		space
- * @page:	the first of @nr
- * @vma:	where it is mapped
- * @addr:	of @page in @vma
- * @nr:		pages, of one folio
+ * @page:	first page
+ * @vma:	mapping
+ * @addr:	address of @page in @vma
+ * @nr:		number of pages, of one folio
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -298,7 +298,7 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		split_added(s, page);
 		return;
 	case MTAG_BY_KSM:
-		/* The page that was there is removed next. */
+		/* The page that is mapped there is removed next. */
 		mtag_charge_replacing(s, mtag_ksm_owner_valid(s, page), addr);
 		return;
 	case MTAG_BY_SWAPIN:
@@ -314,8 +314,8 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 }
 
 /*
- * The swap entry that reclaim has left for @page, 0 if the contents are given
- * up. It is in the page table already; a merged page does not tell where.
+ * The swap entry that reclaim left for @page, 0 if the contents are dropped. It
+ * is in the page table already, but a KSM page does not tell at which address.
  */
 static unsigned long left_in_swap(struct page *page, struct mm_struct *mm, unsigned long addr)
 {
@@ -364,7 +364,7 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 		mtag_collapse_removed(s, behind(addr, i), mtag_ksm_owner(s, page + i));
 }
 
-/* It counts nothing, but the slots may be read by its tree later. */
+/* A parked space counts nothing, but its tree may read the swap slots later. */
 static void parked_removed(struct mtag_space *s, struct page *page, struct mm_struct *mm, int nr,
 			   unsigned long addr)
 {
@@ -381,9 +381,9 @@ static void parked_removed(struct mtag_space *s, struct page *page, struct mm_st
 /**
  * mtag_follow_remove() - pages are unmapped from @s
  * @s:		space
- * @page:	the first of @nr, anonymous or of a file
- * @vma:	where they were mapped
- * @nr:		pages, of one folio
+ * @page:	first page, anonymous or of a file
+ * @vma:	mapping
+ * @nr:		number of pages, of one folio
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -394,7 +394,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	enum mtag_caller caller;
 	bool anon = folio_test_anon(page_folio(page));
 
-	/* hugetlb pages are no RSS. */
+	/* hugetlb pages are not part of RSS. */
 	if (is_vm_hugetlb_page(vma))
 		return;
 	caller = mtag_caller_of(parent_ip);
@@ -423,9 +423,9 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 /**
  * mtag_follow_file() - pages of a file or of shared memory are mapped in @s
  * @s:		space
- * @page:	the first of @nr
- * @vma:	where they are mapped
- * @nr:		pages
+ * @page:	first page
+ * @vma:	mapping
+ * @nr:		number of pages
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -446,7 +446,7 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 		mtag_file_charge(s, vma, page, nr, 1);
 }
 
-/* folio_migrate_flags(to, from): neither is mapped */
+/* folio_migrate_flags(to, from): neither folio is mapped */
 MTAG_HOOK_FUNC(mtag_follow_migrate)
 {
 	struct folio *to = (struct folio *)mtag_arg0(fregs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The page events that are not the commonest; follow.c.
+ * Page events outside the hot path; follow.c.
  */
 #ifndef MTAG_FOLLOW_H
 #define MTAG_FOLLOW_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hot path: a page comes, a page goes. What is not an ordinary first touch
- * or unmapping of a small anonymous page goes on to follow.c.
+ * The hot path of page events: ordinary first touch and unmapping of anonymous
+ * pages, small and huge. All other events go on to follow.c.
  *
  * Called at the entry of the kernel's rmap functions, under the page-table
  * lock of the mapping. Allocates, locks and prints nothing.
@@ -21,14 +21,14 @@
 #include "state.h"
 #include "thread.h"
 
-/* The accounts' per-CPU counters of @tag, which has an account. */
+/* The per-CPU counters of @tag, which must have an account. */
 static __always_inline struct mtag_hot __percpu *
 hot(const struct mtag_accounts *acc, u32 tag)
 {
 	return acc->hot[tag];
 }
 
-/* A huge page is touched by the running thread. */
+/* The running thread touches a new huge page. */
 static void new_huge(struct mtag_space *s, struct page *head)
 {
 	u32 tag = mtag_thread_tag(s);
@@ -41,8 +41,8 @@ static void new_huge(struct mtag_space *s, struct page *head)
 }
 
 /*
- * What mtag_rmap_new_anon() does not do itself. Out of line, and with @fregs
- * where it is there: so that one saves and moves no register on its short way.
+ * The slow path of mtag_rmap_new_anon(). Out of line, and with @fregs in the same
+ * register, so that the fast path saves and moves no register.
  */
 static noinline __noclone notrace void
 new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
@@ -66,7 +66,7 @@ new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 	mtag_follow_new(s, page, nr, vma, addr, parent_ip);
 }
 
-/* What is removed is no single page, or not by munmap. */
+/* Unmap pages that the fast path does not handle. */
 static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *vma,
 				  unsigned long parent_ip, struct page *page, int nr)
 {
@@ -87,7 +87,7 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 	mtag_follow_remove(s, page, vma, nr, parent_ip);
 }
 
-/* Likewise of mtag_rmap_remove(). */
+/* The slow path of mtag_rmap_remove(), out of line for the same reason. */
 static noinline __noclone notrace void
 remove_other(struct mtag_space *s, unsigned long parent_ip, struct ftrace_regs *fregs)
 {
@@ -120,7 +120,7 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 		goto other;
 	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
 	acc = rcu_dereference_raw(s->accounts);
-	/* It only grows: below an old value there is an account too. No thread's tag is [ksm]. */
+	/* nr_tags only grows, so a stale value is safe. No thread may have the tag [ksm]. */
 	if (unlikely(tag >= data_race(acc->nr_tags) || tag == MTAG_ID_KSM))
 		goto other;
 	tag = array_index_nospec(tag, acc->nr_tags);
@@ -144,8 +144,8 @@ other:
 /*
  * Pages are unmapped: page_remove_rmap() or folio_remove_rmap_ptes().
  *
- * The caller at mtag_zap_ip gives contents up; that it is a single anonymous
- * page and not merged is what the arguments and the page itself must say.
+ * The caller at mtag_zap_ip drops the contents. mtag_gone_special() tells from
+ * the arguments and the page whether it is a single anonymous page, not merged.
  */
 notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			      struct ftrace_regs *fregs)
@@ -169,7 +169,7 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	if (unlikely(!section))
 		goto other;
 	tag = READ_ONCE(*mtag_section_tag(section, pfn));
-	/* Likewise. */
+	/* nr_tags only grows, so a stale value is safe. */
 	if (unlikely(tag >= data_race(acc->nr_tags)))
 		goto other;
 	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
@@ -180,9 +180,9 @@ other:
 
 /**
  * mtag_rmap_gone() - pages are unmapped by a function that is not hot
- * @vma:	where they were mapped
- * @page:	the first of @nr
- * @nr:		pages
+ * @vma:	mapping
+ * @page:	first page
+ * @nr:		number of pages
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -197,10 +197,10 @@ void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr, unsig
 
 /**
  * mtag_rmap_added() - anonymous contents that had an owner come back, or are shared
- * @vma:	where they are mapped
- * @page:	the first of @nr
- * @addr:	of @page in @vma
- * @nr:		pages
+ * @vma:	mapping
+ * @page:	first page
+ * @addr:	address of @page in @vma
+ * @nr:		number of pages
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.
@@ -216,9 +216,9 @@ void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned lon
 
 /**
  * mtag_rmap_added_file() - pages of a file or of shared memory are mapped
- * @vma:	where they are mapped
- * @page:	the first of @nr
- * @nr:		pages
+ * @vma:	mapping
+ * @page:	first page
+ * @nr:		number of pages
  * @parent_ip:	caller of the rmap function
  *
  * Context: page-table lock of the mapping.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hot path: a page comes, a page goes; rmap.c.
+ * The hot path of page events; rmap.c.
  */
 #ifndef MTAG_RMAP_H
 #define MTAG_RMAP_H
