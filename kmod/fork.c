@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Forks: the space of the child, and its count. A child has what its parent has, so its page tables
- * need not be walked as a rule.
+ * Create the space of a forked child and count it. A child has the pages of its parent, so its page
+ * tables usually need not be walked.
  */
 #include <linux/slab.h>
 #include "account.h"
@@ -21,7 +21,7 @@
 #include "visit.h"
 #include "walk.h"
 
-/* Nothing of the parent's anonymous memory is kept from the child. */
+/* Does the child get all anonymous memory of its parent? */
 static bool all_copied(struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
@@ -33,7 +33,7 @@ static bool all_copied(struct mm_struct *mm)
 	return true;
 }
 
-/* Counts what is mapped from files, and the anonymous pages among it. */
+/* Count the mappings of files, with the anonymous pages in them. */
 static void count_files(struct mtag_counter *c, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
@@ -44,7 +44,10 @@ static void count_files(struct mtag_counter *c, struct mm_struct *mm)
 			mtag_visit_vma(&c->v, vma, vma->vm_start, vma->vm_end);
 }
 
-/* Adds up anonymous memory and swap of the parent's tags from @tag on, as mtag_count_take(). */
+/*
+ * Copy and add up anonymous memory and swap of a batch of the parent's tags, from @tag on. Return:
+ * as mtag_count_take().
+ */
 static unsigned int copy_batch(struct mtag_counter *c, struct mtag_space *parent, unsigned int tag)
 {
 	struct mtag_accounts *acc;
@@ -66,8 +69,8 @@ static unsigned int copy_batch(struct mtag_counter *c, struct mtag_space *parent
 }
 
 /*
- * The parent's numbers become the child's. Nothing holds either still: whether
- * they moved is asked when it is done.
+ * Give the child the parent's numbers. Nothing holds either process still:
+ * is_copy() checks afterwards whether the numbers changed.
  */
 static void copy_parent(struct mtag_counter *c, struct mtag_space *parent)
 {
@@ -89,7 +92,10 @@ static void copy_parent(struct mtag_counter *c, struct mtag_space *parent)
 	} while (tag);
 }
 
-/* They are, if their sums are, and nothing came or went. Caller holds the walk_lock of both. */
+/*
+ * The copied numbers are right if their sums equal the kernel's counters, and no page came or went.
+ * Caller holds the walk_lock of both.
+ */
 static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, struct mm_struct *mm)
 {
 	const struct mtag_space *child = c->v.s;
@@ -127,7 +133,7 @@ static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, stru
 	return equal;
 }
 
-/* Where pages merged by KSM come and go meanwhile, not the first walk may be exact. */
+/* A walk may be inexact if KSM pages come and go meanwhile: retry. */
 static int fork_by_walk(struct mtag_space *child, struct mm_struct *mm, gfp_t gfp, int *migrating)
 {
 	struct mtag_counter c;
@@ -152,17 +158,17 @@ static int fork_by_walk(struct mtag_space *child, struct mm_struct *mm, gfp_t gf
  * fork_count() - count a forked child before it runs
  * @parent:	space
  * @child:	space, new
- * @oldmm:	of @parent
- * @mm:		of @child, copied
- * @gfp:	of the shadow
+ * @oldmm:	mm of @parent
+ * @mm:		mm of @child, copied
+ * @gfp:	for the shadow
  *
- * The child has the anonymous pages of its parent if nothing came or went in
+ * The child has the anonymous pages of its parent if no page came or went in
  * either meanwhile, the kernel's counters of the child equal the parent's sums,
  * and no page is under migration: then the parent's counters are copied.
  * Otherwise the child's page tables are walked.
  *
- * Context: both mmap_locks held for writing; may sleep if @gfp may.
- * Return: 0 or an error, and then the child is not counted.
+ * Context: both mmap_locks held for writing. May sleep if @gfp allows it.
+ * Return: 0, or an error if the child was not counted.
  */
 static int fork_count(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
 		      struct mm_struct *mm, gfp_t gfp)
@@ -172,7 +178,7 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 
 	mtag_migrate_expire(parent);
 
-	/* Its first walk is yet to take the owners away of pages that the child has too. */
+	/* The parent's first walk has yet to untag pages that the child shares. */
 	if (!READ_ONCE(parent->live)) {
 		child->birth.untag = true;
 		return -EAGAIN;
@@ -182,7 +188,7 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 		return ret;
 	ret = fork_by_sums(&c, parent, oldmm, mm) ? 0 : fork_by_walk(child, mm, gfp, &left);
 	kvfree(c.w.shadow);
-	/* Some were zapped instead of restored; the child has those that are left. */
+	/* Some pages were zapped instead of restored: the child has only those that are left. */
 	atomic_sub(migrating - left, &parent->migration.uncharged);
 	return ret;
 }
@@ -214,7 +220,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	mtag_space_put(child);
 }
 
-/* uprobe_dup_mmap(oldmm, mm): a fork begins; the parent's mmap_lock is held for writing */
+/* uprobe_dup_mmap(oldmm, mm): a fork begins; mmap_lock of the parent is held for writing */
 MTAG_HOOK_FUNC(mtag_fork_begin)
 {
 	struct mm_struct *oldmm = (struct mm_struct *)mtag_arg0(fregs);
@@ -246,17 +252,17 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
 	gfp_t gfp = mtag_sleep_gfp(&sleeps);
 
 	mtag_thread_fork(parent, child);
-	/* Where nothing may be allocated page tables cannot be locked either. */
+	/* Where nothing may be allocated, page tables cannot be locked either. */
 	if (!gfp)
 		child->birth.untag = !READ_ONCE(parent->live);
-	/* What cannot be counted now is counted by the first to ask. */
+	/* A child that cannot be counted now is counted by its first reader. */
 	if (!gfp || fork_count(parent, child, oldmm, mm, gfp))
 		mtag_space_dirty(child);
 	if (sleeps)
 		mtag_sleep_end();
 }
 
-/* ldt_dup_context(oldmm, mm): all is copied; both mmap_locks are held for writing */
+/* ldt_dup_context(oldmm, mm): the copy is complete; both mmap_locks are held for writing */
 MTAG_HOOK_FUNC(mtag_fork_copied)
 {
 	struct mm_struct *oldmm = (struct mm_struct *)mtag_arg0(fregs);
@@ -272,7 +278,7 @@ MTAG_HOOK_FUNC(mtag_fork_copied)
 		mtag_space_put(parent);
 }
 
-/* uprobe_end_dup_mmap(): the fork has ended, well or not */
+/* uprobe_end_dup_mmap(): the fork has ended, successfully or not */
 MTAG_HOOK_FUNC(mtag_fork_end)
 {
 	struct mtag_space *s = current->mm ? mtag_space_lookup(current->mm) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Forks; fork.c.
+ * Hooks of fork; fork.c.
  */
 #ifndef MTAG_FORK_H
 #define MTAG_FORK_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of processes and threads: fork, exec, exit, and their names.
+ * Follow processes and threads through exec, exit and the start of new threads.
  */
 #include <linux/binfmts.h>
 #include <linux/cred.h>
@@ -25,7 +25,7 @@
 
 /* ---- exec ---- */
 
-/* The tree of the new program holds the default tag only, if the old one still sees it. */
+/* The tree of the new program gets only the default tag, if the old program still sees it. */
 static int inherit_default(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
 {
 	int tag = READ_ONCE(old->default_tag);
@@ -53,7 +53,7 @@ static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
 	mtag_tree_put(tree);
 	if (!s)
 		return -ENOMEM;
-	/* No page has come yet: it is counted from the first one on. */
+	/* The mm has no pages yet: they are counted from the first one on. */
 	s->live = true;
 	s->slow = 0;
 	if (old)
@@ -65,8 +65,8 @@ static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
 }
 
 /*
- * copy_string_kernel(string, bprm): exec copies the program's name into the new mm, its first page,
- * and other strings later. From here on the mm ends by __mmput() whatever fails.
+ * copy_string_kernel(string, bprm): exec copies the program's name into the first page of the new
+ * mm; other strings follow. From here on the mm ends in __mmput(), whatever fails.
  */
 MTAG_HOOK_FUNC(mtag_life_exec_begin)
 {
@@ -77,7 +77,7 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 	gfp_t gfp;
 	int ret;
 
-	/* The strings go down from the end of the stack. */
+	/* Strings grow down from the end of the stack: handle only the first one. */
 	if (bprm->p != bprm->vma->vm_end - sizeof(void *))
 		return;
 	old = current->mm ? mtag_space_lookup(current->mm) : NULL;
@@ -95,7 +95,7 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 		mtag_space_put(old);
 }
 
-/* lru_gen_del_mm(mm): the end of __mmput(), all pages are gone; or a task changes its cgroup */
+/* lru_gen_del_mm(mm): end of __mmput(), when all pages are gone; or a task changes its cgroup */
 MTAG_HOOK_FUNC(mtag_life_mm_gone)
 {
 	struct mm_struct *mm = (struct mm_struct *)mtag_arg0(fregs);
@@ -114,7 +114,7 @@ MTAG_HOOK_FUNC(mtag_life_mm_gone)
 	mtag_stray_end(mm);
 }
 
-/* mm_update_next_owner(mm): by a task that exits, or that has begun another program */
+/* mm_update_next_owner(mm): called by a task that exits or has executed another program */
 MTAG_HOOK_FUNC(mtag_life_mm_leave)
 {
 	struct mm_struct *mm = (struct mm_struct *)mtag_arg0(fregs);
@@ -131,7 +131,7 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave)
 
 /* ---- threads ---- */
 
-/* wake_up_new_task(task): its creator is done with it, and it has not run yet */
+/* wake_up_new_task(task): the task is complete and has not run yet */
 MTAG_HOOK_FUNC(mtag_life_thread_begin)
 {
 	struct task_struct *task = (struct task_struct *)mtag_arg0(fregs);
@@ -152,9 +152,9 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 }
 
 /*
- * flush_ptrace_hw_breakpoint(task): called by exec and by exit, and by nobody
- * else, once the task has left its memory. No exiting task zaps page tables or
- * runs a task work behind this.
+ * flush_ptrace_hw_breakpoint(task): called only by exec and exit, once the task
+ * has left its mm. An exiting task zaps no page tables and runs no task work
+ * after this.
  */
 MTAG_HOOK_FUNC(mtag_life_thread_end)
 {

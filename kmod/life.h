@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Exec, exit, and new threads; life.c.
+ * Hooks of exec, exit and new threads; life.c.
  */
 #ifndef MTAG_LIFE_H
 #define MTAG_LIFE_H

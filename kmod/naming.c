@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Threads that are tagged after their names.
+ * Tag threads by their names.
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
@@ -18,11 +18,11 @@
 #include "tree.h"
 
 /**
- * struct naming - a thread is to be tagged after its name
- * @later:	of the task that named it
+ * struct naming - a thread that will be tagged by its name
+ * @later:	work of the task that named it
  * @task:	the thread; reference
- * @mm:		of @task; only compared, no reference
- * @name:	as it was given, made a component later
+ * @mm:		mm of @task; only compared, no reference
+ * @name:	name as it was given; becomes a component of a tag name later
  */
 struct naming {
 	struct mtag_later later;
@@ -44,7 +44,7 @@ static void naming_run(struct mtag_later *later, bool runs)
 	size_t len;
 	int tag;
 
-	/* It names a thread of its own process; n->mm is only compared. */
+	/* A task only names threads of its own process. n->mm is only compared. */
 	if (runs && current->mm == n->mm)
 		s = mtag_space_lookup(current->mm);
 	if (s) {
@@ -84,7 +84,7 @@ static void name_thread(struct mtag_space *s, struct task_struct *task, const ch
 		naming_free(n);
 }
 
-/* __set_task_comm(task, name, exec): a thread is named, by itself or by another, or by exec */
+/* __set_task_comm(task, name, exec): a thread is named by itself, by another thread or by exec */
 MTAG_HOOK_FUNC(mtag_naming_rename)
 {
 	struct task_struct *task = (struct task_struct *)mtag_arg0(fregs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Threads that are tagged after their names; naming.c.
+ * Tagging threads by their names; naming.c.
  */
 #ifndef MTAG_NAMING_H
 #define MTAG_NAMING_H
