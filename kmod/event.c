@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls that change the address space: they are counted for the caller's
- * current tag, and what they map belongs to it.
+ * Count calls that change the address space for the caller's current tag, and
+ * give it the ranges that they map.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -30,7 +30,7 @@ static bool is_sysv(const struct file *file)
 	       !strncmp(file->f_path.dentry->d_name.name, "SYSV", 4);
 }
 
-/* mmap_region(file, addr, len, …): mmap_lock is held for writing; it may fail */
+/* mmap_region(file, addr, len, …): mmap_lock is held for writing; the call may fail */
 MTAG_HOOK_FUNC(mtag_event_mmap)
 {
 	struct file *file = (struct file *)mtag_arg0(fregs);
@@ -45,14 +45,14 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 	s->mapping.tag = mtag_thread_tag(s);
 	s->mapping.call = is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP;
 	old = find_vma(current->mm, s->mapping.addr);
-	/* What is there goes first, by its own tag: mtag_event_mapped(). */
+	/* Old mappings there are unmapped first, by their own tags: see mtag_event_mapped(). */
 	s->mapping.over = old && old->vm_start < s->mapping.addr + s->mapping.len;
 	if (!s->mapping.over)
 		mtag_range_map(s, s->mapping.addr, s->mapping.len, s->mapping.tag);
 	mtag_space_put(s);
 }
 
-/* perf_event_mmap(vma): the end of mmap_region() when all went well, and of some others */
+/* perf_event_mmap(vma): the end of a successful mmap_region(), and of some other functions */
 MTAG_HOOK_FUNC(mtag_event_mapped)
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
@@ -67,7 +67,7 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 	if (s->mapping.len && vma->vm_mm == current->mm && s->mapping.addr >= vma->vm_start &&
 	    s->mapping.addr + s->mapping.len <= vma->vm_end) {
 		mtag_account_call(s, s->mapping.tag, s->mapping.call, s->mapping.len);
-		/* A driver may have put pages there already. */
+		/* A driver may have inserted pages already. */
 		if (s->mapping.over && !(vma->vm_flags & VM_MIXEDMAP))
 			mtag_range_map(s, s->mapping.addr, s->mapping.len, s->mapping.tag);
 	}
@@ -85,7 +85,7 @@ static void count_call(enum mtag_call call, u64 bytes)
 	mtag_space_put(s);
 }
 
-/* The current process's mremap() has come to its end. */
+/* mremap() of the current process has ended. */
 static void shifted(void)
 {
 	struct mtag_space *s = mtag_space_current();
@@ -97,11 +97,11 @@ static void shifted(void)
 }
 
 /**
- * struct call - a system call under way that may fail in too many ways to foresee
- * @later:	when it returns
- * @call:	what is counted
- * @bytes:	that it is about
- * @brk:	what brk() must return; else success is any value but an error
+ * struct call - a system call that is counted when it returns, if it succeeded
+ * @later:	work for the return of the call
+ * @call:	call to count
+ * @bytes:	number of bytes to count
+ * @brk:	value that brk() returns on success; 0: any value except an error is success
  */
 struct call {
 	struct mtag_later later;
@@ -123,7 +123,7 @@ static void call_returned(struct mtag_later *later, bool runs)
 	kfree(c);
 }
 
-/* Counts the call if it turns out well. */
+/* Count the call when it returns, if it succeeded: it may fail in too many ways to foresee. */
 static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 {
 	struct mtag_space *s = mtag_space_current();
@@ -142,7 +142,7 @@ static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 	mtag_space_put(s);
 }
 
-/* 32-bit calls take the low halves of registers; 64-bit programs make them with anything above. */
+/* 32-bit calls use the low halves of registers; 64-bit programs may leave anything above. */
 static void get_arguments(struct pt_regs *regs, unsigned long args[6])
 {
 	int i;
@@ -172,10 +172,10 @@ MTAG_HOOK_FUNC(mtag_event_mremap)
 
 /**
  * mtag_event_grown() - mremap() is about to let a mapping grow in place
- * @addr:	its end now
- * @end:	the one it is to have
+ * @addr:	current end of the mapping
+ * @end:	new end of the mapping
  *
- * Nothing is mapped in between; if it stays so, nothing is lost.
+ * Nothing is mapped in between. If mremap() fails, the stored range does no harm.
  * Context: mmap_lock held for writing.
  */
 void mtag_event_grown(unsigned long addr, unsigned long end)
@@ -192,7 +192,7 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
 
 /**
  * mtag_event_moved() - mremap(), or exec with its stack, is about to move page tables
- * @new_vma:	where to
+ * @new_vma:	mapping that they move to
  * @from:	address, page-aligned
  * @to:		address in @new_vma, page-aligned
  * @len:	bytes
@@ -209,7 +209,7 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 		return;
 	mtag_range_move(s, from, to, len);
 	mtag_migrate_shift(s, from, to, len);
-	/* What it grows by belongs to whom its end belongs. */
+	/* The part that the mapping grows by gets the tag of its old end. */
 	if (from != to && to + len < new_vma->vm_end && to >= new_vma->vm_start)
 		mtag_range_map(s, to + len, new_vma->vm_end - (to + len),
 			       mtag_range_tag(s, from + len - 1, &ignored));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls that change the address space; event.c.
+ * Hooks of calls that change the address space; event.c.
  */
 #ifndef MTAG_EVENT_H
 #define MTAG_EVENT_H
