@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * userfaultfd moves pages within a process, and no rmap event tells of it.
+ * Follows UFFDIO_MOVE, by which userfaultfd moves pages within a process
+ * without an rmap event.
  */
 #include <linux/slab.h>
 #include "charge.h"
@@ -14,9 +15,9 @@
 #include "uffd.h"
 
 /**
- * struct moving - a call that moves pages
- * @later:	when it returns
- * @s:		space; reference
+ * struct moving - a call under way that moves pages
+ * @later:	runs when the call returns
+ * @s:		the space; reference
  */
 struct moving {
 	struct mtag_later later;
@@ -33,9 +34,9 @@ static void moving_done(struct mtag_later *later, bool runs)
 }
 
 /*
- * userfaultfd_ioctl(file, cmd, arg): UFFDIO_MOVE takes contents elsewhere in its
- * own process under a mere read lock. The owners go with the frames and the
- * swap slots; only a walk under way might miss them, or count them twice.
+ * userfaultfd_ioctl(file, cmd, arg): UFFDIO_MOVE moves pages within its own
+ * process under only a read lock. The owners go with the page frames and swap
+ * slots; only a walk under way might miss pages, or count them twice.
  */
 MTAG_HOOK_FUNC(mtag_uffd_ioctl)
 {
@@ -62,7 +63,7 @@ MTAG_HOOK_FUNC(mtag_uffd_ioctl)
 		}
 	} else {
 		mtag_space_lost(s, 1);
-		/* When it is over nobody will know. */
+		/* The end of the call will go unnoticed. */
 		WRITE_ONCE(s->unsure, true);
 		mtag_charge_spoil(s);
 		mtag_space_dirty(s);

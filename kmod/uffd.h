@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages moved by userfaultfd; uffd.c.
+ * Moves of pages by userfaultfd; uffd.c.
  */
 #ifndef MTAG_UFFD_H
 #define MTAG_UFFD_H

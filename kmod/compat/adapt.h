@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hooks that only pass the arguments of one kernel's function on to the core.
+ * Hooks that only pass on the arguments of a kernel function, in the form of one kernel version,
+ * to the core.
  */
 #ifndef MTAG_ADAPT_H
 #define MTAG_ADAPT_H

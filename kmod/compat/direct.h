@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What hooked functions call directly, and what that calls: entry.S. None of it may be called by C.
+ * Functions that hooked functions call directly; entry.S. C code must not call them.
  */
 #ifndef MTAG_DIRECT_H
 #define MTAG_DIRECT_H

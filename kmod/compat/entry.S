@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What hooked functions call directly where whoever is not tracked must pay next to nothing:
- * nothing is saved until it is known that somebody tracked may be concerned.
+ * Functions that hooked functions call directly, where an untracked task must pay next to nothing:
+ * no register is saved unless a tracked task may be concerned.
  *
- * At the entry of a function with up to six arguments rax, r10 and r11 are free. On the stack are
- * the address to go on at in the hooked function and, above it, the one that this returns to.
+ * At the entry of a function with up to six arguments rax, r10 and r11 are free. The stack holds
+ * the address at which the hooked function goes on and, above it, that function's return address.
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
@@ -18,7 +18,7 @@
 #define CURRENT_TASK	current_task
 #endif
 
-/* Goes on in C with what the hooked function was given, and in \parent the address that it returns to. */
+/* Calls C with the hooked function's arguments, and with its return address in \parent. */
 .macro CALL_C function, parent
 	FRAME_BEGIN
 	pushq	%rdi
@@ -41,9 +41,9 @@
 
 	.text
 
-/* free_swap_and_cache(entry) and its successors, which take a number too: has the current task a record? */
+/* free_swap_and_cache(entry) or its successors (entry, nr): may the current task have a record? */
 SYM_FUNC_START(mtag_entry_swap_free)
-	ANNOTATE_NOENDBR	/* Nobody jumps here but by ftrace's direct call. */
+	ANNOTATE_NOENDBR	/* Reached only by ftrace's direct call. */
 	movq	PER_CPU_VAR(CURRENT_TASK), %rax
 	movabsq	$MTAG_GOLDEN_RATIO, %r11
 	imulq	%r11, %rax

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions that mtag needs of every kernel: those that it hooks, and the
- * callers by which it tells page events apart; functions-*.h add what is a
- * kernel's own. CALLED: who calls a hooked function in its own source file, where
- * a compiler might inline it. PART: a static function within a caller, which stands by itself
- * only where a compiler or its options were others. No include guard: symbols.c
- * includes this for each thing that it makes of the lists.
+ * The functions that mtag needs in every kernel: those that it hooks, and the
+ * callers by which it tells page events apart. functions-*.h add those of one
+ * kernel version.
+ *
+ * CALLED: the callers of a hooked function in its own source file, where a
+ * compiler might inline it. PART: a static function within a caller, which is
+ * a function of its own only under another compiler or other options.
+ *
+ * No include guard: symbols.c includes this once for each table it builds.
  */
 HOOK("folio_migrate_flags", mtag_follow_migrate)
 HOOK("madvise_free_pte_range", mtag_swap_lazyfree)
@@ -55,6 +58,6 @@ PART("copy_pte_range", MTAG_BY_FORK)
 PART("copy_present_page", MTAG_BY_FORK)
 PART("replace_page", MTAG_BY_KSM)
 PART("zap_pte_range", MTAG_BY_ZAP)
-/* Device memory, where the kernel has any. */
+/* Device memory, if the kernel supports it. */
 PART("migrate_vma_collect_pmd", MTAG_BY_MIGRATE)
 PART("__migrate_device_pages", MTAG_BY_TOUCH)

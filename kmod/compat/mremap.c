@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What mremap() is made of: letting a mapping grow in place, and moving its
+ * Hooks on the parts of mremap(): growing a mapping in place, and moving its
  * page tables.
  */
 #include "../caller.h"
@@ -17,7 +17,7 @@ MTAG_HOOK_FUNC(mtag_mremap_grow)
 	mtag_event_grown(vma->vm_end, vma->vm_end + mtag_arg2(fregs));
 }
 #else
-/* vma_merge(mm, prev, addr, end, …), which others call, too */
+/* vma_merge(mm, prev, addr, end, …), which has other callers, too */
 MTAG_HOOK_FUNC(mtag_mremap_grow)
 {
 	if (mtag_caller_of(parent_ip) == MTAG_BY_MREMAP)
@@ -27,7 +27,7 @@ MTAG_HOOK_FUNC(mtag_mremap_grow)
 
 #if MTAG_SINCE(6, 16)
 /*
- * What mm/internal.h calls struct pagetable_move_control: its beginning.
+ * The first members of struct pagetable_move_control in mm/internal.h.
  */
 struct move_control {
 	struct vm_area_struct *old;

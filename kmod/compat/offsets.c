@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Not part of the module: numbers that entry.S needs of C, of which kbuild makes offsets.h.
+ * Constants of C for entry.S: kbuild makes offsets.h from them. Not part of the module.
  */
 #include <linux/hash.h>
 #include <linux/kbuild.h>
@@ -11,7 +11,7 @@ int main(void)
 {
 	DEFINE(MTAG_GOLDEN_RATIO, GOLDEN_RATIO_64);
 	DEFINE(MTAG_RECORD_BITS, MTAG_RECORD_BITS);
-	/* Above what CALL_C saves and one return address. */
+	/* The stack slot above what CALL_C saves and one return address. */
 	DEFINE(MTAG_PARENT, (IS_ENABLED(CONFIG_FRAME_POINTER) + 6 + 1) * sizeof(long));
 #if MTAG_SINCE(6, 2) && !MTAG_SINCE(6, 15)
 	DEFINE(MTAG_TASK_IN_PCPU_HOT, offsetof(struct pcpu_hot, current_task));

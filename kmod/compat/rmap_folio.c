@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rmap functions since 6.8: they take a folio and say how much of it, by
- * number or by the level of the page table.
+ * Hooks on the rmap functions since 6.8, which take a folio and say how much of
+ * it: by the number of pages or by the page-table level.
  */
 #include "compat.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rmap functions before 6.8: they take a page, small or the head of a huge
- * one.
+ * Hooks on the rmap functions before 6.8, which take a page: a small one or the
+ * head of a huge one.
  */
 #include "compat.h"
 

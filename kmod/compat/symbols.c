@@ -61,7 +61,7 @@ static const struct mtag_caller_name callers[] = {
 #undef CALLER
 #undef PART
 
-/* `modinfo mtag` names them: mtagctl doctor looks whether a kernel has them. */
+/* `modinfo mtag` shows these names: mtagctl doctor checks that a kernel has the functions. */
 #define HOOK(function, ...)	function " "
 #define CALLER(function, ...)
 #define PART(function, ...)
