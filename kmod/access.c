@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose memory a space is, and who may see and change what.
+ * Finds the process of a space or a pid, and checks whether the caller may see
+ * or change it.
  *
- * ptrace_may_access() is what guards /proc/PID/smaps, but no module gets it by
- * name: its address is looked up, and a static call makes it a direct call.
+ * ptrace_may_access() guards /proc/PID/smaps, but is not exported to modules:
+ * its address is looked up, and a static call makes it a direct call.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -24,7 +25,7 @@
 
 typedef bool may_access_t(struct task_struct *task, unsigned int mode);
 
-/* Until, or unless, the real one was found: stricter than it is. */
+/* Stands in for the kernel's own check, if that is not found: stricter than that. */
 static bool only_capable(struct task_struct *task, unsigned int mode)
 {
 	return capable(CAP_SYS_PTRACE);
@@ -35,8 +36,8 @@ DEFINE_STATIC_CALL(mtag_ptrace_may_access, only_capable);
 /**
  * mtag_access_init() - find the kernel's own check
  *
- * Return: 0, also if there is none: then only CAP_SYS_PTRACE lets others be
- * read; -ENOMEM.
+ * Return: 0, also if there is none: reading other processes then needs
+ * CAP_SYS_PTRACE; -ENOMEM.
  */
 int mtag_access_init(void)
 {
@@ -44,13 +45,13 @@ int mtag_access_init(void)
 	int ret = mtag_resolve("ptrace_may_access", &addr);
 
 	if (ret == -ENOENT) {
-		pr_warn("no ptrace_may_access: reading others needs CAP_SYS_PTRACE\n");
+		pr_warn("no ptrace_may_access: reading other processes needs CAP_SYS_PTRACE\n");
 		return 0;
 	}
 	mtag_resolve_end();
 	if (ret)
 		return ret;
-	/* With IBT it is behind the ENDBR, which a direct call does not need. */
+	/* With IBT the address is behind the ENDBR, which a direct call does not need. */
 	static_call_update(mtag_ptrace_may_access, (may_access_t *)addr);
 	return 0;
 }
@@ -59,13 +60,13 @@ void mtag_access_exit(void)
 {
 }
 
-/* Only a comparison: @task->mm need not stay. */
+/* Only compares: @task->mm may change or go away. */
 static bool is_own(struct task_struct *task)
 {
 	return current->mm && READ_ONCE(task->mm) == current->mm;
 }
 
-/* Monitoring, for which newer kernels let smaps be read. */
+/* May the caller monitor the system? Newer kernels then let it read smaps. */
 static bool may_monitor(unsigned int mode)
 {
 	if (!MTAG_PERFMON_READS)
@@ -99,7 +100,7 @@ static bool capable_over(struct task_struct *task)
 	return may;
 }
 
-/* May the caller start or stop the tracking of @task, or reset what it has? */
+/* May the caller start or stop tracking @task, or reset its peaks? */
 bool mtag_access_may_track(struct task_struct *task)
 {
 	return is_own(task) || (capable_over(task) && mtag_access_may_read(task));
@@ -114,9 +115,10 @@ static bool may(struct task_struct *task, enum mtag_access access)
 }
 
 /*
- * A socket is handed on: a privileged program may write to it what another
- * made up, and a dump goes on under whoever reads its last message, while the
- * next one is for him who kept the socket. So its opener must be allowed, too.
+ * A socket may be handed on: a privileged program may write to it what another
+ * program made up, and a dump goes on with the credentials of the task that
+ * reads its last message, while the next message is for the task that kept the
+ * socket. So the opener of the socket must be allowed, too.
  */
 static bool opener_may(struct task_struct *task, enum mtag_access access,
 		       const struct cred *opener)
@@ -127,7 +129,7 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
 	if (opener == current_cred() || (is_own(task) && !cred_fscmp(opener, current_cred())))
 		return true;
 	old = override_creds(opener);
-	/* What is the running program's own need not be its opener's. */
+	/* The caller's own memory need not be the opener's. */
 	allowed = is_own(task) ? capable_over(task) : may(task, access);
 	revert_creds(old);
 	return allowed;
@@ -137,12 +139,13 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
  * mtag_access_mm() - the mm of a process, if the caller may have it
  * @task:	a thread of the process
  * @access:	what the caller wants
- * @opener:	whoever opened the socket that the caller uses
+ * @opener:	credentials of the opener of the caller's socket
  *
- * The check and the mm are of the same program: exec waits.
- * Context: may sleep. The caller must mmput() it.
- * Return: -ESRCH when it has none (any more), -EACCES or -EPERM when the caller
- * may not, -EINTR when killed while waiting.
+ * The check and the mm belong to the same program: exec_update_lock keeps exec
+ * out.
+ * Context: may sleep. The caller must mmput() the mm.
+ * Return: the mm; -ESRCH if the process has none, or no longer; -EACCES or
+ * -EPERM if the caller may not have it; -EINTR if killed while waiting.
  */
 struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
 				 const struct cred *opener)
@@ -181,7 +184,7 @@ static struct task_struct *owner_of(struct mm_struct *mm)
 }
 #endif
 
-/* The effective user of the process of @mm, to which the caller has a reference. */
+/* The effective user of the process of @mm. Context: caller has a reference on @mm. */
 kuid_t mtag_access_uid(struct mm_struct *mm)
 {
 	struct task_struct *task;
@@ -200,8 +203,8 @@ kuid_t mtag_access_uid(struct mm_struct *mm)
  * @s:		the space
  *
  * Context: may sleep. The caller must put_task_struct() it.
- * Return: NULL for a space that nobody runs in: a program that exec still
- * builds, or one that ended.
+ * Return: NULL if no task runs there: exec is still building the program, or
+ * the program has ended.
  */
 struct task_struct *mtag_access_owner(struct mtag_space *s)
 {
@@ -221,7 +224,7 @@ struct task_struct *mtag_access_owner(struct mtag_space *s)
 	return task;
 }
 
-/* Fills @p; false for a process that @ns does not see. Context: caller has a reference on @task. */
+/* Fills @p; false if @task has no pid in @ns. Context: caller has a reference on @task. */
 bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct mtag_process *p)
 {
 	struct task_struct *leader;
@@ -235,7 +238,7 @@ bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct
 	return p->pid > 0;
 }
 
-/* The process @nr of the caller's pid namespace: a thread of it that still has its memory. */
+/* A thread of process @nr of the caller's pid namespace, with an mm if any has; a reference. */
 static struct task_struct *find_task(pid_t nr)
 {
 	struct task_struct *leader, *task, *found = NULL;
@@ -279,12 +282,12 @@ static int target_open(struct mtag_target *t, enum mtag_access access, const str
 /**
  * mtag_access_get() - find a process and its space
  * @t:		filled; the caller must mtag_access_put() it
- * @nr:		of the process in the caller's pid namespace
+ * @nr:		pid of the process in the caller's pid namespace
  * @access:	what the caller wants
- * @opener:	whoever opened the socket that the caller uses
+ * @opener:	credentials of the opener of the caller's socket
  *
  * Context: may sleep.
- * Return: 0, and then t->space is NULL if it is not tracked; -EINVAL for a
+ * Return: 0, with t->space NULL if the process is not tracked; -EINVAL for a
  * kernel thread; -ESRCH, -EACCES, -EPERM, -EINTR as mtag_access_mm().
  */
 int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access,

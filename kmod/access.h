@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose memory it is, and who may see it; access.c.
+ * Lookup of processes, and checks of access to them; access.c.
  */
 #ifndef MTAG_ACCESS_H
 #define MTAG_ACCESS_H
@@ -11,15 +11,15 @@
 #include "state.h"
 
 enum mtag_access {
-	MTAG_ACCESS_LIST,	/* as READ, but a refusal is nothing to audit */
-	MTAG_ACCESS_READ,	/* what /proc/PID/smaps needs */
-	MTAG_ACCESS_TRACK,	/* READ, and CAP_SYS_PTRACE over it */
+	MTAG_ACCESS_LIST,	/* as READ, but a refusal is not audited */
+	MTAG_ACCESS_READ,	/* as for reading /proc/PID/smaps */
+	MTAG_ACCESS_TRACK,	/* READ, and CAP_SYS_PTRACE over the process */
 };
 
 /**
- * struct mtag_process - a process as its reader knows it
+ * struct mtag_process - a process as the reader sees it
  * @pid:	in the reader's pid namespace
- * @comm:	of its first thread
+ * @comm:	name of the thread group leader
  */
 struct mtag_process {
 	pid_t pid;
@@ -27,11 +27,11 @@ struct mtag_process {
 };
 
 /**
- * struct mtag_target - a process that a reader asked for
+ * struct mtag_target - the process that a request names
  * @task:	a thread of it; reference
- * @mm:		reference
- * @space:	reference; NULL when it is not tracked
- * @process:	its name
+ * @mm:		its mm; reference
+ * @space:	its space, or NULL if it is not tracked; reference
+ * @process:	its pid and name
  */
 struct mtag_target {
 	struct task_struct *task;

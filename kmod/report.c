@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The one consistent read of a space: its accounts folded and its address space
- * divided by tag, with no walk, retag or change of tracking in between.
+ * Reads a space consistently: folds its accounts and divides its address space
+ * by tag, with no walk, retag or change of tracking in between.
  */
 #include <linux/build_bug.h>
 #include <linux/nospec.h>
@@ -23,12 +23,12 @@
 #include "tree.h"
 #include "walk.h"
 
-#define FOLD_BATCH	256	/* tags between two chances to schedule */
+#define FOLD_BATCH	256	/* tags between calls of cond_resched() */
 
 /**
- * struct virt - where virtual size goes
- * @nr_tags:	ids from here on have no account: untagged
- * @all:	bytes by tag, or NULL: only those of @tag are wanted
+ * struct virt - sums of virtual size
+ * @nr_tags:	ids from this one on have no account and count as untagged
+ * @all:	bytes by tag; NULL if only those of @tag are wanted
  * @tag:	see @all
  * @one:	bytes of @tag
  * @total:	bytes of all
@@ -53,7 +53,7 @@ static void virt_add(struct virt *v, u32 tag, u64 bytes)
 }
 
 /*
- * A stack grows downwards from what was mapped: what lies below the lowest
+ * A stack grows downwards from where it was mapped: the part below the lowest
  * stored range belongs to that range. Returns where the rest begins.
  */
 static unsigned long virt_stack(struct mtag_space *s, struct vm_area_struct *vma, struct virt *v)
@@ -107,7 +107,7 @@ static int virt_read(struct mtag_space *s, struct mm_struct *mm, struct virt *v)
 	return 0;
 }
 
-/* A fold runs while pages come and go: what one CPU took may be seen before what another gave. */
+/* Pages come and go during a fold: it may see one CPU's removal before another's addition. */
 static void fold(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
 {
 	int i;
@@ -135,7 +135,7 @@ static void fold_all(struct mtag_space *s, struct mtag_report *r)
 	}
 }
 
-/* Accounts only become more. */
+/* The number of accounts only grows. */
 static unsigned int count_tags(struct mtag_space *s)
 {
 	unsigned int nr_tags;
@@ -153,10 +153,10 @@ static struct mtag_report *report_alloc(unsigned int nr_tags)
 	size_t head = struct_size(r, sums, nr_tags);
 	size_t bytes = size_add(head, array_size(nr_tags, sizeof(*r->virt)));
 
-	/* A reader may keep it for long, and have many. */
+	/* A reader may hold many reports, and for long. */
 	if (mtag_memory_charge(bytes))
 		return NULL;
-	/* Both end on a multiple of 8 bytes. */
+	/* Both parts end on a multiple of 8 bytes. */
 	r = kvzalloc(bytes, MTAG_GFP);
 	if (!r) {
 		mtag_memory_uncharge(bytes);
@@ -187,8 +187,8 @@ static void add_up(struct mtag_report *r)
 }
 
 /*
- * Has what was missed put right. A process so busy that it cannot be counted
- * is shown as it is known, if it ever was, and shown to have lost something.
+ * Repairs the space if it missed an event. A process too busy to be counted is
+ * shown with its last counters, if it was ever counted, and with a lost event.
  */
 static int settle(struct mtag_space *s)
 {
@@ -205,7 +205,7 @@ static int settle(struct mtag_space *s)
 	return err;
 }
 
-/* The caller must unlock build_lock: until then there is no walk, retag or change of tracking. */
+/* Keeps out walks, retags and changes of tracking until the caller unlocks build_lock. */
 static int report_lock(struct mtag_space *s)
 {
 	if (mutex_lock_killable(&s->tree->build_lock))
@@ -250,8 +250,8 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
  *
  * Context: may sleep; no lock of the space or its mm held. The caller must
  * mtag_report_put() it.
- * Return: -ENOMEM; -EINTR when killed; -ESRCH before the first walk or after
- * the last; what a repair that was due failed with.
+ * Return: -ENOMEM; -EINTR if killed; -ESRCH before the first walk or after the
+ * last; the error of a repair that was due.
  */
 struct mtag_report *mtag_report_get(struct mtag_space *s)
 {
@@ -269,7 +269,7 @@ struct mtag_report *mtag_report_get(struct mtag_space *s)
 		r = report_read(s, mm);
 		mutex_unlock(&s->tree->build_lock);
 	}
-	/* Possibly the last one, and exit_mmap() is nothing to do under build_lock. */
+	/* This may be the last reference: exit_mmap() must not run under build_lock. */
 	if (mm)
 		mmput(mm);
 	return r;
@@ -318,7 +318,7 @@ static bool row_name(const struct mtag_report *r, struct mtag_row *row)
 
 	if (row->id == MTAG_ID_UNTAGGED)
 		return true;
-	/* Another user's tag that the process has all the same: a number it was told or made up. */
+	/* The process may have another user's tag: by a number that it was told or made up. */
 	if (row->id == MTAG_ID_KSM || !mtag_tree_sees(r->space, row->id, r->uid)) {
 		strscpy(row->name, reserved, sizeof(row->name));
 		return memchr_inv(row->counters, 0, sizeof(row->counters));
@@ -333,7 +333,7 @@ static bool row_name(const struct mtag_report *r, struct mtag_row *row)
 	return node;
 }
 
-/* Fills @row with a tag of the report; false when there is nothing to show under that id. */
+/* Fills @row with a tag of the report; false if there is nothing to show under that id. */
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 {
 	memset(row, 0, sizeof(*row));
@@ -366,9 +366,9 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
  * mtag_report_one() - read one tag of the calling process: O(CPUs + VMAs + ranges)
  * @s:		its space
  * @tag:	the tag
- * @counters:	MTAG_C_NR of them, filled
+ * @counters:	filled; MTAG_C_NR of them
  *
- * Return: 0; -ENOENT when it has no account; otherwise as mtag_report_get().
+ * Return: 0; -ENOENT if the tag has no account; otherwise as mtag_report_get().
  */
 int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one consistent read of a process; report.c.
+ * A consistent read of a process; report.c.
  */
 #ifndef MTAG_REPORT_H
 #define MTAG_REPORT_H
@@ -11,17 +11,17 @@
 
 /**
  * struct mtag_report - a process, read at one time
- * @space:	reference
- * @uid:	the effective one of the process; invalid when it is exiting
- * @bytes:	of this
- * @nr_tags:	in @sums and @virt
- * @lost:	of the space
- * @overflow:	of the space
- * @repairs:	of the space
- * @total:	of @sums, without the peak, which is no sum
- * @total_virt:	bytes, of @virt
- * @virt:	bytes of virtual size, by tag
- * @sums:	by tag
+ * @space:	its space; reference
+ * @uid:	effective user of the process; invalid if it is exiting
+ * @bytes:	size of this report
+ * @nr_tags:	entries of @sums and @virt
+ * @lost:	counter of the space
+ * @overflow:	counter of the space
+ * @repairs:	counter of the space
+ * @total:	sum of @sums, except the peak, which does not add up
+ * @total_virt:	sum of @virt
+ * @virt:	virtual size in bytes, by tag
+ * @sums:	counters by tag
  */
 struct mtag_report {
 	struct mtag_space *space;
@@ -57,7 +57,7 @@ void mtag_report_put(struct mtag_report *r);
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row);
 int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters);
 
-/* One of the module's health counters by index; NULL name at the end. */
+/* The name and @value of the module's health counter number @i; NULL at the end. */
 const char *mtag_report_health(unsigned int i, u64 *value);
 
 #endif /* MTAG_REPORT_H */
