@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What netlink messages are made of.
+ * Builds netlink messages: headers, attributes and the texts of errors.
  */
 #include "access.h"
 #include "account.h"
@@ -8,24 +8,24 @@
 #include "mtag.h"
 #include "report.h"
 
-/* Of those that are sent; the ops of the family answer by this file, so it must not name them. */
+/* Set at init, not named here: the family's ops use this file, which must not depend on them. */
 static const struct genl_family *family;
 
-/* @f is what messages belong to from here on, and is registered next. */
+/* Sets the family of all messages. Context: before @f is registered. */
 void mtag_message_init(const struct genl_family *f)
 {
 	family = f;
 }
 
-/* The header of a message in @skb; NULL if there is no room. */
+/* Adds the header of a message to @skb; NULL if there is no room. */
 void *mtag_message_begin(struct sk_buff *skb, u32 portid, u32 seq, int flags, u8 cmd)
 {
 	return genlmsg_put(skb, portid, seq, family, flags, cmd);
 }
 
-/* ---- events: in the first network namespace only ---- */
+/* ---- events: in the initial network namespace only ---- */
 
-/* In another one joining needs CAP_SYS_ADMIN in no more than the user namespace that made it. */
+/* In another one, joining needs CAP_SYS_ADMIN only in the user namespace that owns it. */
 bool mtag_message_has_listeners(void)
 {
 	return genl_has_listeners(family, &init_net, MTAG_NETLINK_EVENTS);
@@ -36,7 +36,7 @@ void mtag_message_multicast(struct sk_buff *skb)
 	genlmsg_multicast(family, skb, 0, MTAG_NETLINK_EVENTS, GFP_KERNEL);
 }
 
-/* Tells listeners that they missed something: ENOBUFS at their next read. */
+/* Tells listeners that they missed an event: their next read fails with ENOBUFS. */
 void mtag_message_missed(void)
 {
 	genl_set_err(family, &init_net, 0, MTAG_NETLINK_EVENTS, -ENOBUFS);
@@ -44,7 +44,7 @@ void mtag_message_missed(void)
 
 /* ---- errors ---- */
 
-/* Says in words why a request ended with @err, which it returns. */
+/* Tells the sender in words why its request failed with @err. Return: @err. */
 int mtag_message_explain(struct netlink_ext_ack *extack, int err)
 {
 	switch (err) {
@@ -67,7 +67,7 @@ int mtag_message_explain(struct netlink_ext_ack *extack, int err)
 		NL_SET_ERR_MSG(extack, "too many processes are tracked (max_processes)");
 		break;
 	case -ENOMEM:
-		NL_SET_ERR_MSG(extack, "out of memory, or of what mtag may use (max_memory_kb)");
+		NL_SET_ERR_MSG(extack, "out of memory, or mtag's limit is reached (max_memory_kb)");
 		break;
 	case -EAGAIN:
 		NL_SET_ERR_MSG(extack, "the process is too busy to be counted; try again");
@@ -77,7 +77,7 @@ int mtag_message_explain(struct netlink_ext_ack *extack, int err)
 		break;
 	default:
 		if (err < 0)
-			NL_SET_ERR_MSG(extack, "it failed; the kernel's log may tell more");
+			NL_SET_ERR_MSG(extack, "failed; the kernel log may tell more");
 	}
 	return err;
 }
@@ -100,7 +100,7 @@ int mtag_message_put_process(struct sk_buff *skb, const struct mtag_process *p)
 	       nla_put_string(skb, MTAG_A_PROC_COMM, p->comm) ? -EMSGSIZE : 0;
 }
 
-/* What a reader should know beside the numbers. */
+/* How far a reader may trust the other numbers. */
 int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r)
 {
 	return mtag_message_put_u64(skb, MTAG_A_PROC_LOST, r->lost) ||

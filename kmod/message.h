@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What netlink messages are made of; message.c.
+ * Building of netlink messages; message.c.
  */
 #ifndef MTAG_MESSAGE_H
 #define MTAG_MESSAGE_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests by netlink that may wait for another process: for the locks of its
- * memory, which it may keep for as long as it likes.
+ * Answers netlink requests that may wait for another process: for the locks of
+ * its memory, which it may hold for as long as it likes.
  *
- * The netlink core calls a family with a lock held that every other user of
- * generic netlink needs as soon as anybody registers a family. So such a
- * request is only noted there, and answered by the same task on its way back
- * to user space: with its own credentials, before its sendmsg() returns, and
- * only a fatal signal ends the waiting.
+ * The netlink core calls a family under a lock that every other user of generic
+ * netlink needs as soon as a family is being registered. So such a request is
+ * only queued there. The same task answers it on its way back to user space:
+ * with its own credentials, before its sendmsg() returns, and only a fatal
+ * signal ends the wait.
  */
 #include <linux/list.h>
 #include <linux/module.h>
@@ -26,8 +26,8 @@
  * struct batch - the requests of one sendmsg()
  * @later:	answers them
  * @node:	in batches
- * @task:	whose they are; only compared
- * @requests:	in the order in which they came
+ * @task:	the sender; only compared
+ * @requests:	in order of arrival
  */
 struct batch {
 	struct mtag_later later;
@@ -37,7 +37,7 @@ struct batch {
 };
 
 static LIST_HEAD(batches);
-static DEFINE_SPINLOCK(batches_lock);	/* batches, and their requests while they are in there */
+static DEFINE_SPINLOCK(batches_lock);	/* batches, and the requests of those in the list */
 
 static void request_free(struct mtag_request *r)
 {
@@ -54,7 +54,7 @@ static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlms
 
 	if (!r)
 		return NULL;
-	/* A program's socket, so it has a file. */
+	/* The socket belongs to a program, so it has a file. */
 	r->sk = NETLINK_CB(skb).sk;
 	r->opener = get_cred(r->sk->sk_socket->file->f_cred);
 	sock_hold(r->sk);
@@ -70,7 +70,7 @@ static void answer(struct mtag_request *r)
 {
 	int err = r->run(r);
 
-	/* As the core does, where a dump that has begun says so by itself. */
+	/* As the core does. -EINTR: a dump has begun, and sends its own end. */
 	if (err != -EINTR && (err || r->nlh->nlmsg_flags & NLM_F_ACK))
 		netlink_ack(r->skb, (struct nlmsghdr *)r->nlh, err, &r->extack);
 }
@@ -92,7 +92,7 @@ static void batch_run(struct mtag_later *later, bool runs)
 	module_put(THIS_MODULE);
 }
 
-/* The batch that the current task collects, to which @r is added; NULL: it has none yet. */
+/* Adds @r to the batch of the current task, and returns that; NULL if it has none yet. */
 static struct batch *batch_join(struct mtag_request *r)
 {
 	struct batch *b, *found = NULL;
@@ -119,14 +119,11 @@ static int batch_begin(struct mtag_request *r)
 	spin_lock(&batches_lock);
 	list_add(&b->node, &batches);
 	spin_unlock(&batches_lock);
-	/*
-	 * A request may take long: the module stays, and rmmod says so, instead of waiting for
-	 * it.
-	 */
+	/* A request may take long: make rmmod fail at once instead of waiting for it. */
 	__module_get(THIS_MODULE);
 	if (mtag_later(current, &b->later, batch_run))
 		return 0;
-	/* It is exiting. */
+	/* The task is exiting. */
 	spin_lock(&batches_lock);
 	list_del(&b->node);
 	spin_unlock(&batches_lock);
@@ -137,13 +134,13 @@ static int batch_begin(struct mtag_request *r)
 
 /**
  * mtag_request() - have a request answered where it may wait
- * @skb:	of the request
+ * @skb:	the message
  * @nlh:	its header
- * @pid:	its proc-pid in @skb, or NULL
- * @run:	answers it; its errors are told as those of ->doit() are
+ * @pid:	its attribute proc-pid in @skb, or NULL
+ * @run:	answers it; its errors are sent as those of ->doit() are
  *
  * Context: ->doit() or ->start() of the family.
- * Return: -EINTR, by which the core leaves the answer to us; another error.
+ * Return: -EINTR, which makes the core leave the answer to us; another error.
  */
 int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
 		 mtag_request_t *run)
@@ -151,7 +148,7 @@ int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct n
 	struct mtag_request *r;
 	int err;
 
-	/* It never gets to user space. */
+	/* A kernel thread never returns to user space. */
 	if (current->flags & PF_KTHREAD)
 		return -EOPNOTSUPP;
 	r = request_alloc(skb, nlh, pid, run);
@@ -165,21 +162,21 @@ int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct n
 	return err ?: -EINTR;
 }
 
-/* Fills @t, to be given back with mtag_access_put(), or says why not. */
+/* Fills @t, which the caller must mtag_access_put(), or tells the sender why not. */
 int mtag_request_process(struct mtag_target *t, enum mtag_access access, struct mtag_request *r)
 {
 	int err;
 
 	if (!r->pid) {
 		NL_SET_ERR_ATTR_MISS(&r->extack, NULL, MTAG_A_PROC_PID);
-		NL_SET_ERR_MSG(&r->extack, "which process? proc-pid is missing");
+		NL_SET_ERR_MSG(&r->extack, "the attribute proc-pid is missing");
 		return -EINVAL;
 	}
 	err = mtag_access_get(t, nla_get_u32(r->pid), access, r->opener);
 	return mtag_message_explain(&r->extack, err);
 }
 
-/* The same, for a process that has to be tracked. */
+/* As mtag_request_process(), for a process that must be tracked. */
 int mtag_request_target(struct mtag_target *t, enum mtag_access access, struct mtag_request *r)
 {
 	int err = mtag_request_process(t, access, r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests that may wait where they may; request.c.
+ * Netlink requests that may wait for another process; request.c.
  */
 #ifndef MTAG_REQUEST_H
 #define MTAG_REQUEST_H
@@ -14,14 +14,14 @@ typedef int mtag_request_t(struct mtag_request *r);
 /**
  * struct mtag_request - a request that may wait
  * @node:	in its batch
- * @skb:	that it came by; reference
- * @nlh:	in @skb
- * @sk:		that it was sent by; reference
+ * @skb:	its message; reference
+ * @nlh:	its header, in @skb
+ * @sk:		socket of the sender; reference
  * @portid:	of @sk
- * @opener:	whoever opened @sk; reference
- * @pid:	its proc-pid in @skb, or NULL
+ * @opener:	credentials of the opener of @sk; reference
+ * @pid:	its attribute proc-pid in @skb, or NULL
  * @run:	answers it
- * @extack:	what is told beside an error
+ * @extack:	details of an error
  */
 struct mtag_request {
 	struct list_head node;
