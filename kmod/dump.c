@@ -21,15 +21,15 @@
 /**
  * struct dump - a dump under way, from its first message to its last
  * @space:	of the process being shown, or of the last one shown
- * @bucket:	of mtag_space_next()
- * @report:	of that process, read once for all messages that it takes
- * @process:	and its name
- * @ns:		whose pids it shows: of who asked for it, whoever reads on; reference
- * @opener:	whoever opened the socket; reference
- * @tag:	the next one
- * @begun:	its first process was looked for
- * @running:	set when the core has it, and will end it by dump_done()
- * @single:	it named a process, and there is no other
+ * @bucket:	cursor of mtag_space_next()
+ * @report:	of that process, read once for all its messages
+ * @process:	its pid and name
+ * @ns:		pid namespace of the sender, whose pids all readers are shown; reference
+ * @opener:	credentials of the opener of the socket; reference
+ * @tag:	next tag to show
+ * @begun:	the first process has been looked for
+ * @running:	set once the core owns the dump and will call dump_done()
+ * @single:	the request names a process, and only that is shown
  */
 struct dump {
 	struct mtag_space *space;
@@ -59,7 +59,7 @@ static void dump_free(struct dump *d)
 	kfree(d);
 }
 
-/* From here on it is the core's. */
+/* From here on the core owns the dump. */
 static int dump_start(struct netlink_callback *cb)
 {
 	*dump_of(cb)->running = true;
@@ -72,13 +72,13 @@ static int dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Reads d->space: 1, or 0 when its process is gone. */
+/* Reads d->space. Return: 1; 0 to skip its process, as when it is gone; or an error. */
 static int dump_read(struct dump *d)
 {
 	struct mtag_report *r = mtag_report_get(d->space);
 
 	if (IS_ERR(r)) {
-		/* Not counted yet, and too busy for it: of no concern to the others. */
+		/* Never counted yet, and too busy to be: must not end a dump of all processes. */
 		if (PTR_ERR(r) == -EAGAIN && !d->single)
 			return 0;
 		return PTR_ERR(r) == -ESRCH ? 0 : PTR_ERR(r);
@@ -88,7 +88,7 @@ static int dump_read(struct dump *d)
 	return 1;
 }
 
-/* May the reader see d->space? What he may not see is not there. */
+/* May the reader see d->space? Spaces that it may not see are skipped. */
 static bool dump_sees(struct dump *d)
 {
 	struct task_struct *task;
@@ -111,7 +111,7 @@ static bool dump_sees(struct dump *d)
 	return sees;
 }
 
-/* The next process: 1 when there is one, 0 at the end, or an error. */
+/* Goes on to the next process. Return: 1; 0 at the end; or an error. */
 static int dump_next(struct dump *d)
 {
 	int found = 0;
@@ -133,7 +133,7 @@ static int dump_next(struct dump *d)
 	return found;
 }
 
-/* The process that the request names, and no other. */
+/* Reads the one process that the request names. */
 static int dump_single(struct dump *d, struct mtag_request *r)
 {
 	struct mtag_target t;
@@ -165,7 +165,7 @@ static int put_row(struct sk_buff *skb, const struct mtag_row *row)
 	return 0;
 }
 
-/* Puts a message with as many tags as fit: 1 when that was the last, 0 when the skb is full. */
+/* Adds a message with as many tags as fit. Return: 1 after the last tag; 0 if @skb is full. */
 static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
 {
 	u32 first = d->tag;
@@ -198,7 +198,7 @@ static int dump_sums(struct sk_buff *skb, struct netlink_callback *cb, struct du
 
 typedef int dump_put_t(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr);
 
-/* Fills @skb with processes by @put. The cursor is the first thing that did not fit. */
+/* Fills @skb with processes by @put. The cursor stays at the first item that did not fit. */
 static int dump_rows(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_put_t *put)
 {
 	struct dump *d = dump_of(cb);
@@ -206,7 +206,7 @@ static int dump_rows(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, d
 	void *hdr;
 
 	d->begun = true;
-	/* Never 0, which would mean that nobody looks. */
+	/* Never 0, which would switch off the check for consistency. */
 	cb->seq = atomic_read(&mtag_space_generation) | 1U << 31;
 	while (more > 0) {
 		hdr = mtag_message_begin(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
@@ -245,7 +245,7 @@ static struct dump *dump_alloc(const struct cred *opener)
 	return d;
 }
 
-/* Begins a dump of the core's, whose first messages are made here and now. */
+/* Starts a dump by the netlink core, which builds the first messages at once. */
 static int dump_begin(struct mtag_request *r,
 		      int (*fill)(struct sk_buff *skb, struct netlink_callback *cb))
 {

@@ -26,11 +26,9 @@
 #include "track.h"
 #include "walk.h"
 
-/* ---- the process that a request names ---- */
-
 /* ---- messages ---- */
 
-/* A reply with what @fill puts into it, to who asked for it. */
+/* Sends the requester a reply, which @fill fills in. */
 static int reply(struct net *net, u32 portid, const struct nlmsghdr *nlh,
 		 struct netlink_ext_ack *extack,
 		 int (*fill)(struct sk_buff *skb, const void *data), const void *data)
@@ -130,7 +128,7 @@ static int untrack(struct mtag_request *r)
 	if (err)
 		return err;
 	err = mtag_track_stop(t.mm);
-	if (err == -ESRCH) /* somebody else was faster */
+	if (err == -ESRCH) /* another task was faster */
 		err = -ENOENT;
 	mtag_access_put(&t);
 	return mtag_message_explain(&r->extack, err);
@@ -185,7 +183,7 @@ static int reset(struct mtag_request *r)
 	return 0;
 }
 
-/* ---- what may wait is left to request.c ---- */
+/* ---- requests that may wait go through request.c ---- */
 
 static int request_do(struct sk_buff *skb, struct genl_info *info, mtag_request_t *run)
 {
@@ -204,7 +202,7 @@ LATER(untrack)
 LATER(audit)
 LATER(reset)
 
-/* The core's own dump never begins. */
+/* Never returns 0, so that the core does not begin a dump of its own. */
 static int dump_start(struct netlink_callback *cb, mtag_request_t *run)
 {
 	return mtag_request(cb->skb, cb->nlh,
@@ -228,7 +226,7 @@ static int dump_nothing(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- the family ---- */
 
-/* Not const: 6.1 would mind. */
+/* Not const: nla_policy points to a non-const range in 6.1. */
 static struct netlink_range_validation pid_range = { .min = 1, .max = INT_MAX };
 
 static const struct nla_policy pid_policy[MTAG_A_PROC_PID + 1] = {
@@ -236,8 +234,8 @@ static const struct nla_policy pid_policy[MTAG_A_PROC_PID + 1] = {
 };
 
 /*
- * No attribute is accepted. Where an op has no policy, 7.2 takes one of its own
- * that rejects all, but reads it up to the family's last attribute.
+ * Accepts no attribute. For an op without a policy, 7.2 uses one of its own that
+ * rejects all, but reads it up to the family's last attribute.
  */
 static const struct nla_policy no_policy[] = {
 	{ .type = NLA_REJECT },
@@ -276,7 +274,7 @@ static struct genl_family family __ro_after_init = {
 	.n_mcgrps	= ARRAY_SIZE(mtag_groups),
 	.netnsok	= true,
 	.parallel_ops	= true,
-	/* resv_start_op 0: all of it is validated strictly */
+	/* resv_start_op 0: all ops are validated strictly */
 };
 
 int __init mtag_netlink_init(void)
@@ -290,7 +288,7 @@ int __init mtag_netlink_init(void)
 	return ret;
 }
 
-/* Context: no event is raised any more. */
+/* Context: events are no longer raised. */
 void mtag_netlink_exit(void)
 {
 	mtag_notify_flush();

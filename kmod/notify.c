@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events for the listeners of the netlink group "events", sent by a worker so
- * that they may be raised where nothing sleeps.
+ * Sends events to the listeners of the netlink group "events": by a worker, so
+ * that events may be raised in atomic context.
  */
 #include <linux/llist.h>
 #include <linux/slab.h>
@@ -15,10 +15,10 @@
 #include "tell.h"
 
 /**
- * struct event - on its way to the listeners
- * @node:	in the list of those to be sent
- * @kind:	a string that stays
- * @process:	what it is about
+ * struct event - an event on its way to the listeners
+ * @node:	in the list of events to be sent
+ * @kind:	a string literal
+ * @process:	the process that it is about
  */
 struct event {
 	struct llist_node node;
@@ -31,7 +31,7 @@ struct event {
 
 static LLIST_HEAD(events);
 static atomic_t waiting;	/* in the list */
-static bool missed;	/* an event that there was no memory for, or too many before it */
+static bool missed;	/* an event was dropped: out of memory, or too many waiting */
 
 static int event_put(struct sk_buff *skb, const struct event *e)
 {
@@ -90,10 +90,10 @@ static void events_send(struct work_struct *work)
 		mtag_message_missed();
 }
 
-/* Not on a processor's own queue: thousands of events would hold up others' works there. */
+/* Not on a per-CPU workqueue: thousands of events would delay the work of others there. */
 static DECLARE_WORK(events_work, events_send);
 
-/* Tells the listeners, if there are any: see mtag_tell(). The pid is the first namespace's. */
+/* Tells the listeners, if any: see mtag_tell(). The pid is that of the initial namespace. */
 static void notify(const char *kind, struct task_struct *leader)
 {
 	struct event *e;
@@ -112,13 +112,13 @@ static void notify(const char *kind, struct task_struct *leader)
 		queue_work(mtag_system_wq, &events_work);
 }
 
-/* Context: the family is registered: before that its groups are another's. */
+/* Context: the family is registered. Before that, its group ids belong to another family. */
 void mtag_notify_open(void)
 {
 	mtag_tell_to(notify);
 }
 
-/* Context: may sleep; no hook is in. */
+/* Context: may sleep; no hook is installed. */
 void mtag_notify_flush(void)
 {
 	mtag_tell_to(NULL);

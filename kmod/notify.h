@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events for the listeners of netlink; notify.c.
+ * Events for netlink listeners; notify.c.
  */
 #ifndef MTAG_NOTIFY_H
 #define MTAG_NOTIFY_H
