@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /dev/mtag: ioctls that act on the calling process or thread alone. The file
- * holds no state, and nobody needs to keep it open.
+ * holds no state and need not be kept open.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -47,7 +47,7 @@ static bool has_account(struct mtag_space *s, u32 tag)
 	return has;
 }
 
-/* May the calling process say of anything that it is @tag's? */
+/* May the calling process assign memory to @tag? */
 static bool may_use(struct mtag_space *s, u32 tag)
 {
 	return has_account(s, tag) && mtag_tree_sees(s, tag, current_euid());
@@ -64,7 +64,7 @@ static int do_attach(struct mtag_space *unused, union arg *arg)
 	if (!current->mm)
 		return -EINVAL;
 	s = mtag_space_current();
-	/* What is touched while another thread has it counted first would become untagged. */
+	/* Not live: wait for the first walk, or pages touched during it become untagged. */
 	if (!s || !READ_ONCE(s->live)) {
 		if (s)
 			mtag_space_put(s);
@@ -73,7 +73,7 @@ static int do_attach(struct mtag_space *unused, union arg *arg)
 			return err;
 		s = mtag_space_current();
 	}
-	if (!s) /* untracked again by somebody else meanwhile */
+	if (!s) /* another task untracked it again meanwhile */
 		return -EAGAIN;
 	if (a->flags & MTAG_ATTACH_BY_THREAD)
 		WRITE_ONCE(s->by_thread, true);
@@ -190,10 +190,10 @@ static int do_path(struct mtag_space *s, union arg *arg)
 
 /**
  * struct call - an ioctl
- * @run:	does it; changes of the argument go back to the caller when it
- *		returns 0 or -ERANGE
- * @first:	bytes of the argument in version 1
- * @size:	bytes of the argument now
+ * @run:	does it; the argument is copied back to user space if it returns
+ *		0 or -ERANGE
+ * @first:	size of the argument in version 1
+ * @size:	size of the argument now
  * @any:	an untracked process may call it; @run finds the space itself
  */
 struct call {
@@ -259,7 +259,7 @@ static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argume
 	err = copy_struct_from_user(&arg, call->size, user, size);
 	if (err)
 		return err;
-	arg.attach.size = size;	/* as it was when it was checked */
+	arg.attach.size = size;	/* the size that was checked */
 	err = run_call(call, &arg);
 	if ((!err || err == -ERANGE) && copy_to_user(user, &arg, min_t(u32, size, call->size)))
 		err = -EFAULT;

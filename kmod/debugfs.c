@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/mtag/: what a person reads. stats shows every process and
- * its tags as a tree, hooks what is installed and how, health the module's own
+ * /sys/kernel/debug/mtag/: files for people. stats shows every process and its
+ * tags as a tree, hooks what is installed and how, health the module's own
  * counters.
  */
 #include <linux/debugfs.h>
@@ -18,7 +18,7 @@
 #include "space.h"
 #include "state.h"
 
-/* The tags of a report, linked as a tree; 0, which is nobody's child, means none. */
+/* The tags of a report, linked as a tree; 0, which is never a child, means none. */
 struct links {
 	u16 parent;
 	u16 child;	/* the first */
@@ -27,16 +27,16 @@ struct links {
 
 /**
  * struct stats - a reader of stats, kept from one read(2) to the next
- * @pos:	the line that is next
- * @bucket:	of mtag_space_next()
+ * @pos:	next line
+ * @bucket:	cursor of mtag_space_next()
  * @space:	of the process being shown
  * @report:	of that process
- * @links:	by id
- * @process:	its name
+ * @links:	its tags as a tree, by id
+ * @process:	its pid and name
  * @row:	the tag being shown
  * @depth:	of that tag
- * @header:	the process itself is to be shown before its first tag
- * @err:	why there is no more, once what came before was read
+ * @header:	show the process itself before its first tag
+ * @err:	error to return once the lines before it are read
  */
 struct stats {
 	loff_t pos;
@@ -76,7 +76,7 @@ static int link_tags(struct stats *st)
 	links = kvcalloc(r->nr_tags, sizeof(*links), MTAG_GFP);
 	if (!links)
 		return -ENOMEM;
-	/* From the last to the first: siblings then are in ascending order. */
+	/* From last to first, so that siblings are in ascending order. */
 	for (tag = r->nr_tags; tag-- > MTAG_ID_FIRST;) {
 		u32 parent;
 
@@ -91,7 +91,7 @@ static int link_tags(struct stats *st)
 	return 0;
 }
 
-/* Context: a reader's. Returns 1 when @st->space is shown, 0 when not, or an error. */
+/* Return: 1 if @st->space is shown; 0 if not; or an error. Context: the reader's. */
 static int open_space(struct stats *st)
 {
 	struct task_struct *task;
@@ -111,13 +111,13 @@ static int open_space(struct stats *st)
 		int err = PTR_ERR(st->report);
 
 		st->report = NULL;
-		/* Tracked no more, or not counted yet. */
+		/* No longer tracked, or not counted yet. */
 		return err == -ESRCH || err == -EAGAIN ? 0 : err;
 	}
 	return link_tags(st) ?: 1;
 }
 
-/* On to the next process and its untagged memory, which is always shown. */
+/* Goes on to the next process and its untagged memory, which is always shown. */
 static int next_space(struct stats *st)
 {
 	int shown = 0;
@@ -187,7 +187,7 @@ static void *stats_start(struct seq_file *m, loff_t *pos)
 	if (*pos && *pos == st->pos)
 		return st->err ? ERR_PTR(st->err) : st->report ? st : NULL;
 	stats_reset(st);
-	if (*pos)	/* seq_file counts from the start when it moves about */
+	if (*pos)	/* to seek, seq_file counts from the start */
 		return NULL;
 	return stats_move(st);
 }
@@ -291,7 +291,7 @@ static const struct {
 
 static struct dentry *debugfs_dir;
 
-/* Nothing depends on debugfs: a kernel without it has the rest. One that has it has it all. */
+/* Nothing depends on debugfs: a kernel may lack it, but lack of memory fails the load. */
 int mtag_debugfs_init(void)
 {
 	struct dentry *file;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What debugfs shows; debugfs.c.
+ * The files in debugfs; debugfs.c.
  */
 #ifndef MTAG_DEBUGFS_H
 #define MTAG_DEBUGFS_H
