@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * At load a process is forked that goes every way by which pages and spaces come and go
- * (ways.c), and the hooks must see it. That they are patched in says nothing of whether the
- * kernel's code comes through them.
+ * At load, drives a process through every way by which pages and spaces come and go (ways.c), and
+ * checks that the hooks see it. A hook that is patched in does not prove that the kernel's code
+ * passes through it.
  *
- * The process is a fork of the loader, which the module tracks; it never runs a user's code. It
- * makes system calls as a program would, by the functions that the kernel calls for them, begins
- * the loader's program anew and kills itself before the first instruction of that. What the machine
- * does not have, like swap, is not driven, and said to be so.
+ * The process is a fork of the loader, which the module tracks; it never runs user code. It makes
+ * system calls as a program would, by the functions that the kernel calls for them, executes the
+ * loader's program again, and kills itself before that program's first instruction. Ways that the
+ * machine does not have, such as swap, are not driven; a message says so.
  */
 #include <linux/cpumask.h>
 #include <linux/file.h>
@@ -92,7 +92,7 @@ static int expect_hits(const struct mtag_way *way, const u64 before[MTAG_WAY_HOO
 	return 0;
 }
 
-/* Reclaim and others may interfere: not every time. */
+/* Retries: reclaim and others may interfere, but not every time. */
 static int run_way(struct mtag_drive *d, int i)
 {
 	const struct mtag_way *way = &mtag_ways[i];
@@ -117,7 +117,7 @@ static int run_way(struct mtag_drive *d, int i)
 	return ret ?: expect_hits(way, before);
 }
 
-/* The process. It does not return to its program: that ends by the signal. */
+/* The driven process. It never returns to its program: the signal ends that first. */
 static int driven(void *data)
 {
 	struct mtag_drive *d = data;
@@ -125,7 +125,7 @@ static int driven(void *data)
 
 	d->task = get_task_struct(current);
 	complete(&d->began);
-	/* Pages that were touched on another CPU may wait there, and are not paged out. */
+	/* Stays on one CPU: pages that wait in the LRU batch of another are not paged out. */
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	d->ret = expect_hits(&fork_way, d->before_fork);
 	d->s = mtag_space_lookup(current->mm);
@@ -141,10 +141,10 @@ static int driven(void *data)
 	return 0;
 }
 
-/* Until the process has ended: then nothing of it is in the module's code. */
+/* Waits until the process has exited: from then on it runs no code of the module. */
 static void wait_for(struct mtag_drive *d, pid_t nr)
 {
-	/* It begins, whoever kills it. */
+	/* The process begins even if it is killed. */
 	wait_for_completion(&d->began);
 	while (!READ_ONCE(d->task->exit_state)) {
 		schedule_timeout_uninterruptible(1);
@@ -154,10 +154,10 @@ static void wait_for(struct mtag_drive *d, pid_t nr)
 	static_call(mtag_kernel_wait4)(nr, NULL, WNOHANG | __WALL, NULL);
 }
 
-/* Context: the loader is tracked. Return: false if a process is not to be had. */
+/* Context: the loader is tracked. Return: false if no process can be forked. */
 static bool fork_driven(struct mtag_drive *d)
 {
-	/* It sends no signal when it ends, and no tracer of the loader's follows it. */
+	/* It sends no signal at exit, and is not followed by a tracer of the loader. */
 	struct kernel_clone_args args = { .flags = CLONE_UNTRACED, .fn = driven, .fn_arg = d };
 	pid_t nr = static_call(mtag_kernel_clone)(&args);
 
@@ -167,7 +167,7 @@ static bool fork_driven(struct mtag_drive *d)
 	return true;
 }
 
-/* All pages of the process are gone, and the module has noticed. */
+/* Checks that the module has seen all pages of the process go. */
 static int expect_none_left(void)
 {
 	mtag_end_flush();
@@ -196,7 +196,7 @@ static int drive(struct mtag_drive *d)
 	hits(&fork_way, d->before_fork);
 	hits(&exit_way, before_exit);
 	if (!fork_driven(d) || (!d->ret && mtag_ways_limited(d))) {
-		pr_notice("self-test: for want of memory or of a process not all hooks are tried\n");
+		pr_notice("self-test: out of memory or at a limit: not all hooks are tried\n");
 		return 0;
 	}
 	say_missing(d);
@@ -204,10 +204,10 @@ static int drive(struct mtag_drive *d)
 }
 
 /**
- * mtag_selftest_drive() - have a process go every way, and see whether the hooks see it
+ * mtag_selftest_drive() - drive a process every way and check that the hooks see it
  *
  * Context: an init function of the module; its loader is tracked.
- * Return: 0; -ENXIO, said by name, where something is not seen; -ENOENT, -ENOMEM.
+ * Return: 0; -ENXIO, after a message, if a hook misses something; -ENOENT, -ENOMEM.
  */
 int mtag_selftest_drive(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ways by which pages come and go, as the process that is driven at load takes them
- * (drive.c): each does something by a system call and compares what is counted.
+ * The ways by which pages come and go, as taken by the process that is driven at load (drive.c):
+ * each makes a system call and checks the counters.
  */
 #include <linux/binfmts.h>
 #include <linux/mman.h>
@@ -30,7 +30,7 @@
 #define LEN		(PAGES * PAGE_SIZE)
 #define ATTEMPTS	5
 
-/* What this machine, or this process, has not. */
+/* The way does not exist on this machine, or for this process. */
 #define NOT_HERE	MTAG_WAY_MISSING
 
 typedef long syscall_t(const struct pt_regs *regs);
@@ -54,10 +54,10 @@ static int no_execve(const char *name, const char *const *argv, const char *cons
 DEFINE_STATIC_CALL(mtag_kernel_execve, no_execve);
 
 /**
- * mtag_ways_resolve() - find the functions that the kernel calls for system calls
+ * mtag_ways_resolve() - find the functions that implement the system calls
  *
- * Context: as mtag_resolve(); mtag_resolve_end() is owed.
- * Return: 0; -ENOENT, said by name; -ENOMEM.
+ * Context: as mtag_resolve(); the caller must mtag_resolve_end().
+ * Return: 0; -ENOENT, after a message that names the function; -ENOMEM.
  */
 int mtag_ways_resolve(void)
 {
@@ -103,7 +103,7 @@ static int touch(unsigned long addr, unsigned long len)
 	return fault_in_writeable((char __user *)addr, len) ? -EFAULT : 0;
 }
 
-/* @len bytes of which each page was touched; an error where there are none. */
+/* Maps @len bytes and touches each page. Return: the address, or an error. */
 static unsigned long map_touched(unsigned long len)
 {
 	unsigned long addr = map(len);
@@ -118,10 +118,10 @@ static s64 pages(struct mtag_drive *d, enum mtag_kind kind)
 	return mtag_account_total(d->s, kind);
 }
 
-/* The count of a kind is what it must be. */
+/* Checks the count of a kind; -EAGAIN if it is wrong. */
 static int expect(struct mtag_drive *d, enum mtag_kind kind, s64 want)
 {
-	static const char *const kinds[] = { "anonymous", "file's", "shmem", "swapped" };
+	static const char *const kinds[] = { "anonymous", "file", "shmem", "swapped" };
 
 	d->got = pages(d, kind);
 	d->want = want;
@@ -149,7 +149,7 @@ static int by_munmap(struct mtag_drive *d)
 	return expect(d, MTAG_ANON, before);
 }
 
-/* In place, where the second half of it was. */
+/* Grows in place, into its own second half, unmapped before. */
 static int by_mremap_grow(struct mtag_drive *d)
 {
 	unsigned long addr = map(2 * LEN);
@@ -178,7 +178,7 @@ static int by_brk(struct mtag_drive *d)
 	return static_call(mtag_sys_brk)(ARGS(end, 0, 0, 0, 0)) == end ? 0 : NOT_HERE;
 }
 
-/* Nothing is attached there: it fails, behind the hook. */
+/* Nothing is attached there: the call fails, but only after the hook. */
 static int by_shmdt(struct mtag_drive *d)
 {
 	static_call(mtag_sys_shmdt)(ARGS(PAGE_SIZE, 0, 0, 0, 0));
@@ -192,7 +192,7 @@ static int by_madvise_free(struct mtag_drive *d)
 	return IS_ERR_VALUE(addr) || call_madvise(addr, LEN, MADV_FREE) ? NOT_HERE : 0;
 }
 
-/* Reclaim takes what nobody else uses just now: pages that some of which are in swap; or 0. */
+/* Reclaim skips pages that are in use. Return: pages some of which are in swap; or 0. */
 static unsigned long page_out(struct mtag_drive *d)
 {
 	s64 before = pages(d, MTAG_SWAP);
@@ -203,7 +203,7 @@ static unsigned long page_out(struct mtag_drive *d)
 		return 0;
 	addr = map_touched(LEN);
 	for (i = 0; i < ATTEMPTS && !IS_ERR_VALUE(addr); i++) {
-		/* What was touched a moment ago waits for others in a list of its CPU. */
+		/* Pages touched just now may still wait in a per-CPU LRU batch. */
 		schedule_timeout_uninterruptible(1);
 		if (call_madvise(addr, LEN, MADV_PAGEOUT))
 			return 0;
@@ -237,7 +237,7 @@ static int by_unmap_of_swap(struct mtag_drive *d)
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
 
-/* Room for a huge page, or an error. */
+/* Maps room for a huge page. Return: its address, or an error. */
 static unsigned long map_huge(int advice)
 {
 	unsigned long addr = map(2 * HPAGE_PMD_SIZE);
@@ -253,7 +253,7 @@ static int by_split(struct mtag_drive *d)
 	s64 before = pages(d, MTAG_ANON);
 	unsigned long addr = map_huge(MADV_HUGEPAGE);
 
-	/* One byte of it: what comes is a huge page, or there is none to be had. */
+	/* Touching one byte maps a huge page, unless none is available. */
 	if (IS_ERR_VALUE(addr) || touch(addr, 1) || pages(d, MTAG_ANON) != before + HPAGE_PMD_NR ||
 	    call_munmap(addr, PAGE_SIZE))
 		return NOT_HERE;
@@ -286,7 +286,7 @@ static int by_collapse(struct mtag_drive *d)
 
 #endif
 
-/* By walking: all that has been counted is there, and nothing else. */
+/* Walks the page tables: the pages there are exactly the pages counted. */
 static int by_audit(struct mtag_drive *d)
 {
 	struct mtag_audit audit;
@@ -326,13 +326,13 @@ u64 mtag_ways_losses(void)
 	return atomic64_read(&mtag_stat.lost) + atomic64_read(&mtag_stat.overflow);
 }
 
-/* Has a limit, or the want of memory, kept the module from tracking something since it began? */
+/* Has a limit or lack of memory kept the module from tracking anything since @d began? */
 bool mtag_ways_limited(const struct mtag_drive *d)
 {
 	return mtag_ways_losses() != d->losses;
 }
 
-/* ---- what is driven, in this order, and which hooks must have seen it ---- */
+/* ---- the ways, in order, and the hooks that must see them ---- */
 
 const struct mtag_way mtag_ways[] = {
 	{ "mmap", by_mmap, { mtag_event_mmap, mtag_event_mapped } },

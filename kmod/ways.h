@@ -12,21 +12,21 @@
 
 struct mtag_space;
 
-#define MTAG_WAY_HOOKS	4	/* at most, of one way */
+#define MTAG_WAY_HOOKS	4	/* maximum for one way */
 
 /**
  * struct mtag_drive - the process that is driven
- * @began:	it runs
- * @task:	of it; reference
- * @losses:	of the module, before it began
+ * @began:	the process runs
+ * @task:	its task; reference
+ * @losses:	of the module, before the process began
  * @before_fork: hits of the hooks on fork, likewise
  * @s:		its space
  * @exe:	path of the loader's program, or NULL
- * @got:	pages that are counted, as the last way found
- * @want:	how many there are
- * @kind:	of what kind
- * @ret:	of the whole
- * @missing:	steps that could not be driven here; bits
+ * @got:	pages counted at the last check
+ * @want:	pages there should have been
+ * @kind:	kind of these pages
+ * @ret:	result of the whole drive
+ * @missing:	ways that do not exist here; bits
  */
 struct mtag_drive {
 	struct completion began;
@@ -46,9 +46,9 @@ struct mtag_drive {
 /**
  * struct mtag_way - something that the process does
  * @name:	for messages
- * @run:	does it. Returns 0; MTAG_WAY_MISSING where there is no such thing; -EAGAIN where
- *		what is counted is not what there is; -ENXIO, said, for another failure
- * @hooks:	that must have seen it
+ * @run:	does it. Returns 0; MTAG_WAY_MISSING if the way does not exist here; -EAGAIN if
+ *		the count is wrong; -ENXIO, after a message, for another failure
+ * @hooks:	hooks that must have been hit
  */
 struct mtag_way {
 	const char *name;
