@@ -2,7 +2,7 @@
 /*
  * mtag: which part of which program owns each resident page.
  *
- * Parameters, totals, and the order of coming and going.
+ * Module parameters, and the order of init and exit.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -29,8 +29,8 @@ module_param(track, charp, 0444);
 MODULE_PARM_DESC(track, "\"all\": track every process");
 
 /*
- * The mm of the next thread by pid that has one, no kernel thread; a reference on it.
- * Not of the next process: its first thread may have ended before the others.
+ * Finds the next thread by pid, from @nr on, that is no kernel thread and has an mm, and takes a
+ * reference on the mm. Goes by threads: the first one of a process may end before the others.
  */
 static struct mm_struct *next_mm(int *nr)
 {
@@ -52,7 +52,7 @@ static struct mm_struct *next_mm(int *nr)
 	return mm;
 }
 
-/* Everything that runs now; what it forks and executes follows by itself. */
+/* Tracks every running process; its forks and execs follow by themselves. */
 static int track_everything(void)
 {
 	struct mm_struct *mm;
@@ -61,13 +61,13 @@ static int track_everything(void)
 
 	if (!mtag_track_all)
 		return 0;
-	/* An untracked process may have forked behind our back: until nothing is new. */
+	/* An untracked process may fork meanwhile: repeat until nothing is new. */
 	for (round = 0; round < 10; round++) {
 		before = atomic_read(&mtag_space_generation);
 		for (nr = 1; (mm = next_mm(&nr));) {
 			ret = mtag_track_start(mm);
 			mmput(mm);
-			/* At a limit, which is counted, go on with the others. */
+			/* At a limit, go on with the others: the limit is counted. */
 			if (ret && ret != -ENOSPC && ret != -EAGAIN)
 				return ret;
 			cond_resched();
@@ -78,7 +78,7 @@ static int track_everything(void)
 	return 0;
 }
 
-#define SPACES 5	/* index of the spaces in parts[], whose tracking comes next */
+#define SPACES 5	/* index of mtag_space_init in parts[]; mtag_track_init is next */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);
@@ -100,7 +100,7 @@ static const struct {
 
 static void parts_exit(int nr)
 {
-	/* No hook queues anything behind this, and no space is left to be shown. */
+	/* After this no hook queues any work, and no space is left to show. */
 	mtag_track_all = false;
 	if (nr > SPACES)
 		mtag_track_close();
@@ -115,7 +115,7 @@ static int __init mtag_init(void)
 
 	mtag_track_all = !strcmp(track, "all");
 	if (*track && !mtag_track_all) {
-		pr_err("track=%s: only \"all\" is known\n", track);
+		pr_err("invalid track=%s: must be \"all\" or empty\n", track);
 		return -EINVAL;
 	}
 	mtag_wq = alloc_workqueue("mtag", WQ_UNBOUND, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * At load the module tracks its own loader, has it touch and unmap pages of
- * known numbers, and refuses to load if the counters disagree; then has a fork
- * of it do what it better does not do itself (drive.c). That every hook has
- * been patched in is checked whenever they are installed.
+ * At load, tracks the loader, has it touch and unmap a known number of pages,
+ * and refuses to load if the counters disagree. A fork of the loader then does
+ * what the loader had better not do itself (drive.c). Whether every hook is
+ * patched in is checked at each installation of the hooks.
  */
 #include <linux/file.h>
 #include <linux/mm.h>
@@ -26,7 +26,7 @@
 #define PAGES		8
 #define ATTEMPTS	5
 
-/* A byte of each page is written or read. */
+/* Writes or reads a byte of each page. */
 static int touch_pages(unsigned long addr, bool write)
 {
 	char __user *start = (char __user *)addr;
@@ -39,7 +39,10 @@ static int touch_pages(unsigned long addr, bool write)
 	return missing ? -EFAULT : 0;
 }
 
-/* Maps, touches and unmaps; tells how the counter changed by each. */
+/*
+ * Maps, touches and unmaps pages. Fills @up with the change of the counter after
+ * touching them, and @down with what is left of it after unmapping them.
+ */
 static int touch_and_unmap(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64 *up,
 			   s64 *down)
 {
@@ -57,7 +60,7 @@ static int touch_and_unmap(struct mtag_space *s, struct file *file, enum mtag_ki
 	return ret;
 }
 
-/* Reclaim may interfere: not every time. */
+/* Retries: reclaim may interfere, but not every time. */
 static int expect_counts(struct mtag_space *s, struct file *file, enum mtag_kind kind,
 			 const char *hooks)
 {
@@ -68,7 +71,7 @@ static int expect_counts(struct mtag_space *s, struct file *file, enum mtag_kind
 		ret = touch_and_unmap(s, file, kind, &up, &down);
 		if (ret)
 			return ret;
-		/* Neighbours of a file's page are mapped with it. */
+		/* Fault-around also maps the neighbours of a file's page. */
 		if ((file ? up >= PAGES : up == PAGES) && !down)
 			return 0;
 	}
@@ -115,11 +118,11 @@ int mtag_selftest(void)
 	if (s)
 		mtag_space_put(s);
 	mtag_track_stop(current->mm);
-	/* Who loads the module asks what it has counted since. */
+	/* The totals start after the self-test. */
 	atomic64_set(&mtag_stat.ended, 0);
 	atomic64_set(&mtag_stat.lost, 0);
 	atomic64_set(&mtag_stat.overflow, 0);
 	if (!ret && (!mtag_fault_ip || !mtag_zap_ip))
-		pr_notice("the commonest callers were not recognized: counting takes longer\n");
+		pr_notice("the most common callers were not recognized: counting is slower\n");
 	return ret;
 }

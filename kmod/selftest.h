@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The proof, at load, that the hooks see what they must; selftest.c.
+ * The self-test at load: do the hooks see every page? selftest.c.
  */
 #ifndef MTAG_SELFTEST_H
 #define MTAG_SELFTEST_H
