@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # dkms.sh build VERSION  builds and installs the module for each kernel here that it supports
-# dkms.sh load           loads it, or says why another build of it counts on
+# dkms.sh load           loads it, or says why another build of it stays loaded
 # dkms.sh unload         unloads it, or says why not
 #
-# For `make dkms` and for the package. What was counted is lost with the loaded module, and nothing
-# refuses to unload it: so that is not done behind anybody's back.
+# For `make dkms` and for the package. Unloading the module loses what it has counted, and rmmod
+# does not refuse: so a module in use stays loaded, with a message.
 set -u
 health=/sys/kernel/debug/mtag/health
 
 say() { echo "mtag: $*"; }
 loaded() { [ -d /sys/module/mtag ]; }
-# Nothing when the module does not tell.
+# count NAME: a counter of the loaded module; nothing if it cannot be read.
 count() { sed -n "s/^$1 //p" "$health" 2>/dev/null; }
 
-# The package of dkms builds for the running and the newest kernel only.
+# Builds for every kernel: the dkms package builds for the running and newest kernel only.
 build() {
 	local dir kernel status failed=0
 	for dir in /lib/modules/*/build; do
@@ -27,13 +27,13 @@ build() {
 		case $status in
 		0) say "built for $kernel" ;;
 		77) say "does not support $kernel" ;;
-		*) say "does not build for $kernel (dkms says $status)" >&2; failed=1 ;;
+		*) say "does not build for $kernel (dkms exits with $status)" >&2; failed=1 ;;
 		esac
 	done
 	return $failed
 }
 
-# How many processes the loaded module counts, for people.
+# Says in words how many processes the loaded module counts.
 who() {
 	local n
 	n=$(count tracked)
@@ -46,25 +46,25 @@ who() {
 
 replace() {
 	if [ "$(count tracked)" = 0 ] && [ "$(count ended)" = 0 ] && rmmod mtag 2>/dev/null; then
-		modprobe mtag && say "loaded in place of another build, which had counted nothing"
+		modprobe mtag && say "loaded in place of another build, which has counted nothing"
 		return
 	fi
-	say "the module that is loaded is another build than the one just installed; $(who)."
-	say "It counts on and nothing is lost. The new one takes over at the next boot, or when you say"
+	say "the loaded module is a different build from the one just installed; $(who)."
+	say "It counts on and nothing is lost. The new one takes over at the next boot, or when you run"
 	say "    rmmod mtag && modprobe mtag"
-	say "which ends what is counted now: programs run on, tracked no more until they start anew."
+	say "which discards these counts: programs run on, but untracked until they are restarted."
 }
 
 load() {
 	local new
 	new=$(modinfo -F srcversion mtag 2>/dev/null)
 	if [ -z "$new" ]; then
-		say "not built for the running kernel $(uname -r). It needs one of those it supports, and its headers"
-		say "(linux-headers-$(uname -r)); it is loaded when such a kernel boots."
+		say "not built for the running kernel $(uname -r). mtag needs a supported kernel and its headers"
+		say "(linux-headers-$(uname -r)). It is loaded when such a kernel boots."
 		return 1
 	elif ! loaded; then
-		# Not in a container, nor where unsigned modules are refused.
-		modprobe mtag || { say "built, but this system does not load it"; return 1; }
+		# Fails in a container, and where unsigned modules are refused.
+		modprobe mtag || { say "built, but this system refuses to load it"; return 1; }
 		say "loaded"
 	elif [ "$new" != "$(cat /sys/module/mtag/srcversion)" ]; then
 		replace
@@ -78,9 +78,9 @@ unload() {
 		return
 	fi
 	say "the module stays loaded, as it is in use: $(who)."
-	say "It is gone after the next boot, or when you say"
+	say "It is gone after the next boot, or when you run"
 	say "    rmmod mtag"
-	say "which ends what is counted now: programs run on, tracked no more."
+	say "which discards these counts: programs run on, but untracked."
 }
 
 case ${1:-} in
