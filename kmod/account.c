@@ -497,21 +497,3 @@ u64 mtag_account_residue(const struct mtag_accounts *acc)
 	}
 	return pages;
 }
-
-/* Returns the pages of @kind counted in @s, over all tags. Context: any but NMI. */
-s64 mtag_account_total(struct mtag_space *s, enum mtag_kind kind)
-{
-	struct mtag_accounts *acc;
-	struct mtag_sum sum;
-	unsigned int tag;
-	s64 pages = 0;
-
-	rcu_read_lock();
-	acc = rcu_dereference(s->accounts);
-	for (tag = 0; tag < acc->nr_tags; tag++) {
-		mtag_account_fold(acc, tag, &sum);
-		pages += sum.nr[kind];
-	}
-	rcu_read_unlock();
-	return pages;
-}

@@ -106,7 +106,6 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS]);
 void mtag_account_reset_peaks(struct mtag_space *s);
 u64 mtag_account_residue(const struct mtag_accounts *acc);
-s64 mtag_account_total(struct mtag_space *s, enum mtag_kind kind);
 void mtag_account_know(struct mtag_accounts *acc, unsigned int tag);
 bool mtag_account_known(const struct mtag_accounts *acc, unsigned int tag);
 void mtag_account_inherit(struct mtag_accounts *to, const struct mtag_accounts *from);

@@ -39,7 +39,7 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 
 	if (!s)
 		return;
-	mtag_migrate_shifted(s);
+	mtag_migrate_shifted(s, NULL);
 	s->mapping.addr = mtag_arg1(fregs);
 	s->mapping.len = mtag_arg2(fregs);
 	s->mapping.tag = mtag_thread_tag(s);
@@ -92,7 +92,7 @@ static void shifted(void)
 
 	if (!s)
 		return;
-	mtag_migrate_shifted(s);
+	mtag_migrate_shifted(s, current);
 	mtag_space_put(s);
 }
 

@@ -227,6 +227,7 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 	raw_spin_lock(&s->walk_lock);
 	s->migration.shift_from = from;
 	s->migration.shift_to = to;
+	s->migration.shifter = current;
 	WRITE_ONCE(s->migration.shift_len, len);
 	if (any)
 		shift_notes(s, &freed);
@@ -237,15 +238,18 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 /**
  * mtag_migrate_shifted() - the move that mtag_migrate_shift() announced is over
  * @s:		space
+ * @shifter:	the task whose move has ended, perhaps while another's began; NULL: no mremap() is
+ *		under way, as the caller holds mmap_lock
  *
- * Context: no mremap() is under way, or the current task's own one has ended.
+ * Context: any but NMI.
  */
-void mtag_migrate_shifted(struct mtag_space *s)
+void mtag_migrate_shifted(struct mtag_space *s, const struct task_struct *shifter)
 {
 	if (!READ_ONCE(s->migration.shift_len))
 		return;
 	raw_spin_lock(&s->walk_lock);
-	WRITE_ONCE(s->migration.shift_len, 0);
+	if (!shifter || s->migration.shifter == shifter)
+		WRITE_ONCE(s->migration.shift_len, 0);
 	raw_spin_unlock(&s->walk_lock);
 }
 
@@ -357,7 +361,7 @@ void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 {
 	unsigned long addr = 0;
 
-	mtag_migrate_shifted(s);
+	mtag_migrate_shifted(s, NULL);
 	mtag_migrate_expire(s);
 	if (!atomic_read(&s->migration.charged))
 		return;

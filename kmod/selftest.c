@@ -22,6 +22,7 @@
 #include "state.h"
 #include "track.h"
 #include "walk.h"
+#include "ways.h"
 
 #define PAGES		8
 #define ATTEMPTS	5
@@ -47,16 +48,16 @@ static int touch_and_unmap(struct mtag_space *s, struct file *file, enum mtag_ki
 			   s64 *down)
 {
 	unsigned long len = PAGES * PAGE_SIZE, addr;
-	s64 before = mtag_account_total(s, kind);
+	s64 before = mtag_ways_count(s, kind);
 	int ret;
 
 	addr = vm_mmap(file, 0, len, PROT_READ | (file ? 0 : PROT_WRITE), MAP_PRIVATE, 0);
 	if (IS_ERR_VALUE(addr))
 		return addr;
 	ret = touch_pages(addr, !file);
-	*up = mtag_account_total(s, kind) - before;
+	*up = mtag_ways_count(s, kind) - before;
 	vm_munmap(addr, len);
-	*down = mtag_account_total(s, kind) - before;
+	*down = mtag_ways_count(s, kind) - before;
 	return ret;
 }
 

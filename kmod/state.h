@@ -112,6 +112,7 @@ struct mtag_migration {
 	unsigned long shift_from;	/* page tables that mremap() moves now; walk_lock */
 	unsigned long shift_to;		/* their destination; walk_lock */
 	unsigned long shift_len;	/* bytes; 0: none; walk_lock */
+	const struct task_struct *shifter;	/* moves them; only compared; walk_lock */
 	atomic_t movers;		/* threads that move pages by userfaultfd now */
 };
 

@@ -96,7 +96,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 		mtag_count_end(c, audit);
 		return ret;
 	}
-	mtag_migrate_shifted(s);
+	mtag_migrate_shifted(s, NULL);
 	if (c->untag && c->fresh)
 		untag_begin(&untagging, mm);
 	mtag_count_mm(c, mm);

@@ -113,9 +113,27 @@ static unsigned long map_touched(unsigned long len)
 	return touch(addr, len) ? -EFAULT : addr;
 }
 
+/* Returns the pages of @kind counted in @s, over all tags. Context: any but NMI. */
+s64 mtag_ways_count(struct mtag_space *s, enum mtag_kind kind)
+{
+	struct mtag_accounts *acc;
+	struct mtag_sum sum;
+	unsigned int tag;
+	s64 pages = 0;
+
+	rcu_read_lock();
+	acc = rcu_dereference(s->accounts);
+	for (tag = 0; tag < acc->nr_tags; tag++) {
+		mtag_account_fold(acc, tag, &sum);
+		pages += sum.nr[kind];
+	}
+	rcu_read_unlock();
+	return pages;
+}
+
 static s64 pages(struct mtag_drive *d, enum mtag_kind kind)
 {
-	return mtag_account_total(d->s, kind);
+	return mtag_ways_count(d->s, kind);
 }
 
 /* Checks the count of a kind; -EAGAIN if it is wrong. */

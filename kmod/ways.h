@@ -9,8 +9,7 @@
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 #include <linux/types.h>
-
-struct mtag_space;
+#include "account.h"
 
 #define MTAG_WAY_HOOKS	4	/* maximum for one way */
 
@@ -56,6 +55,7 @@ struct mtag_way {
 	ftrace_func_t hooks[MTAG_WAY_HOOKS];
 };
 
+s64 mtag_ways_count(struct mtag_space *s, enum mtag_kind kind);
 u64 mtag_ways_losses(void);
 bool mtag_ways_limited(const struct mtag_drive *d);
 extern const struct mtag_way mtag_ways[];	/* ended by an empty entry */
