@@ -46,11 +46,13 @@ lib_src += lib/child.c lib/report.c                     # calls: tags, all other
 ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line
 ctl_src += ctl/model.c ctl/decode.c                     # processes and tags, from messages
 ctl_src += ctl/kern.c ctl/probe.c                       # the module, the machine
-ctl_src += ctl/fail.c ctl/option.c                      # errors, options
+ctl_src += ctl/fail.c ctl/option.c ctl/output.c         # errors, options, files
 ctl_src += $(addprefix ctl/format/,fmt.c text.c json.c) # terminal, cells, JSON
 ctl_src += $(addprefix ctl/format/,label.c show.c tree.c watch.c audit.c doctor.c) # what commands print
+ctl_src += $(addprefix ctl/format/,folded.c dot.c form.c snapshot.c)               # exports, files of samples
+ctl_src += $(addprefix ctl/offline/,read.c source.c store.c)                       # reading and writing these
 ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
-ctl_src += $(addprefix ctl/cmd/,show.c tree.c watch.c run.c track.c audit.c doctor.c) # the commands
+ctl_src += $(addprefix ctl/cmd/,show.c tree.c watch.c snapshot.c run.c track.c audit.c doctor.c) # the commands
 ctl_src += ctl/main.c                                   # which of them
 
 example_src  := $(wildcard examples/*.c examples/*.cpp)

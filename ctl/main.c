@@ -14,10 +14,18 @@ static int cmd_help(struct ctl *ctl, int argc, char **argv);
 
 /* clang-format off */
 static const struct command commands[] = {
-	{ "show", "[PID...]", "resident memory by process and tag",
+	{ "show", "[-f FORMAT] [-o FILE] [--from FILE] [PID...]",
+	  "resident memory by process and tag",
+	  "  -f, --format F    table, tree, json (as -j), dot (graphviz) or folded (flame graph)\n"
+	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
+	  "  --sample N        its Nth sample, not the last\n"
 	  "Without PID: every tracked process that you may see. With -s also virtual size,\n"
 	  "bytes ever touched, and the calls that mapped memory with their bytes.\n", cmd_show },
-	{ "tree", "PID", "the tags of a process as a tree, with and without their children",
+	{ "tree", "[--from FILE] PID",
+	  "the tags of a process as a tree, with and without their children",
+	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
+	  "  --sample N        its Nth sample, not the last\n"
 	  "SELF is what the tag itself owns, TOTAL what it and all below it own; the\n"
 	  "percentages are of the process's RSS. The largest come first.\n", cmd_tree },
 	{ "watch", "PID [-d SEC] [-n N]", "the tags of a process, repeatedly, with changes",
@@ -26,6 +34,12 @@ static const struct command commands[] = {
 	  "On a terminal the table is redrawn until Ctrl-C. Elsewhere, without -n, it is\n"
 	  "printed once; with -j one line per sample is printed until the process ends.\n",
 	  cmd_watch },
+	{ "snapshot", "[-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
+	  "  -i, --interval SEC  time between samples, fractions allowed (default 1)\n"
+	  "  -n, --count N       end after N samples (default 1; with -i, go on until Ctrl-C)\n"
+	  "  -o, --output FILE   append to FILE, not to standard output\n"
+	  "  -m, --max-size SIZE before FILE exceeds SIZE (as 64M), rename it to FILE.1\n"
+	  "  -k, --keep N        keep N such files (default 4)\n", cmd_snapshot },
 	{ "run", "[-t TAG] [--by-thread] -- CMD...", "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
 	  "  --by-thread       tag its threads by their names\n"

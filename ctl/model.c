@@ -21,15 +21,10 @@ static void *grow_array(void *array, size_t n, size_t *room, size_t size)
 	return p;
 }
 
-struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
+struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm)
 {
-	struct proc *proc;
+	struct proc *proc = grow_array(snap->procs, snap->n_procs, &snap->room, sizeof(*proc));
 
-	/* Search from the end: the messages of one process follow each other. */
-	for (size_t i = snap->n_procs; i-- > 0;)
-		if (snap->procs[i].pid == pid)
-			return &snap->procs[i];
-	proc = grow_array(snap->procs, snap->n_procs, &snap->room, sizeof(*proc));
 	if (!proc)
 		return NULL;
 	snap->procs = proc;
@@ -39,6 +34,15 @@ struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
 		return NULL;
 	snap->n_procs++;
 	return proc;
+}
+
+struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
+{
+	/* Search from the end: the messages of one process follow each other. */
+	for (size_t i = snap->n_procs; i-- > 0;)
+		if (snap->procs[i].pid == pid)
+			return &snap->procs[i];
+	return snap_add_proc(snap, pid, comm);
 }
 
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)

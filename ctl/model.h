@@ -74,6 +74,8 @@ struct info {
 
 /* Out of memory, all return NULL or -ENOMEM and leave the snapshot valid. */
 struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm);
+/* Likewise for a process that is not in the snapshot yet, which the caller knows. */
+struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm);
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name);
 /* Sorts, drops duplicates, and computes paths, totals and orders. */
 int snap_finish(struct snap *snap);

@@ -3,74 +3,73 @@
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
-#include "format/show.h"
-#include "kern.h"
+#include "format/form.h"
+#include "offline/source.h"
 #include "option.h"
+#include "output.h"
 
-static int fetch_all(struct ctl *ctl, struct kern *kern, struct snap *snap)
+struct show {
+	struct source source;
+	const char *output;
+	const struct form *form;
+};
+
+static bool take_option(struct ctl *ctl, int opt, struct show *show)
 {
-	int err = kern_tags(kern, 0, snap);
-
-	if (err < 0)
-		return fail_all(kern, "read the tags", err);
-	if (err == KERN_INCOMPLETE)
-		fail_incomplete();
-	if (!ctl->json && !snap->n_procs)
-		fail_print("no tracked process is visible to you");
-	return CTL_OK;
-}
-
-static int by_pid(const void *a, const void *b)
-{
-	const pid_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* Moves the one process of @from to the end of @snap. */
-static int move_proc(struct snap *snap, struct snap *from)
-{
-	struct proc *procs = reallocarray(snap->procs, snap->n_procs + 1, sizeof(*procs));
-
-	if (!procs)
-		return fail_memory();
-	snap->procs = procs;
-	procs[snap->n_procs++] = from->procs[0];
-	from->n_procs = 0;
-	return CTL_OK;
-}
-
-/* Processes that cannot be read are reported and left out. */
-static int fetch_some(struct kern *kern, pid_t *pids, size_t n, struct snap *snap)
-{
-	int status = CTL_OK;
-
-	qsort(pids, n, sizeof(*pids), by_pid);
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_(snap_clear) struct snap one = {0};
-		int err;
-
-		if (i && pids[i] == pids[i - 1])
-			continue;
-		err = kern_tags(kern, pids[i], &one);
-		if (err) {
-			status = fail_pid(kern, "read", pids[i], err);
-			continue;
-		}
-		err = move_proc(snap, &one);
-		if (err)
-			return err;
+	if (opt == 'o')
+		show->output = optarg;
+	if (opt != 'f')
+		return source_option(&show->source, opt, optarg);
+	show->form = form_find(optarg);
+	if (!show->form) {
+		fail_print("show: unknown format '%s' (%s)", optarg, form_names);
+		return false;
 	}
-	return status;
+	/* Of -f and -j, the last one counts. */
+	ctl->json = form_is_json(show->form);
+	return true;
+}
+
+static int show_options(struct ctl *ctl, int argc, char **argv, struct show *show)
+{
+	static const struct option longs[] = {
+		{"format", required_argument, NULL, 'f'},
+		{"output", required_argument, NULL, 'o'},
+		SOURCE_LONGS,
+		OPTION_LONGS,
+	};
+	int opt;
+
+	while ((opt = option_next(ctl, argc, argv, ":f:o:" OPTION_SHORTS, longs)) >= 0)
+		if (!take_option(ctl, opt, show))
+			return OPTION_BAD;
+	if (ctl->json || !show->form)
+		show->form = form_find(ctl->json ? "json" : "table");
+	return opt;
+}
+
+/* What could not be read was reported; what could be is printed nevertheless. */
+static int print(const struct ctl *ctl, const struct show *show, const struct snap *snap)
+{
+	struct outfile output;
+	struct fmt fmt;
+	int status = output_open(&output, show->output);
+
+	if (status)
+		return status;
+	fmt_init(&fmt, ctl);
+	fmt_redirect(&fmt, output.file);
+	if (form_print(show->form, &fmt, snap))
+		status = fail_memory();
+	return output_close(&output, status);
 }
 
 int cmd_show(struct ctl *ctl, int argc, char **argv)
 {
 	_cleanup_(snap_clear) struct snap snap = {0};
-	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
-	struct fmt fmt;
-	int err, status, opt = option_none(ctl, argc, argv);
+	struct show show = {0};
+	int err, status, opt = show_options(ctl, argc, argv, &show);
 
 	if (opt != OPTION_DONE)
 		return option_status(opt);
@@ -78,14 +77,13 @@ int cmd_show(struct ctl *ctl, int argc, char **argv)
 	status = option_pids(argc, argv + optind, &pids);
 	if (status)
 		return status;
-	err = kern_open(&kern);
-	if (err)
-		return fail_open(err);
-	status = argc ? fetch_some(kern, pids, (size_t)argc, &snap) : fetch_all(ctl, kern, &snap);
-	fmt_init(&fmt, ctl);
-	if (!ctl->json)
-		show_text(&fmt, &snap);
-	else if (show_json(&fmt, &snap))
-		return fail_memory();
-	return status;
+	status = source_read(&show.source, pids, (size_t)argc, &snap);
+	/* Nothing is known: a file stays as it was. */
+	if (!show.source.read)
+		return status;
+	if (!status && !ctl->json && !snap.n_procs)
+		fail_print(show.source.from ? "the sample has no process"
+					    : "no tracked process is visible to you");
+	err = print(ctl, &show, &snap);
+	return status ? status : err;
 }

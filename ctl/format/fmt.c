@@ -50,3 +50,13 @@ void fmt_init(struct fmt *fmt, const struct ctl *ctl)
 	fmt->colour = fmt->terminal && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 	fmt_resize(fmt);
 }
+
+void fmt_redirect(struct fmt *fmt, FILE *out)
+{
+	if (out == fmt->out)
+		return;
+	fmt->out = out;
+	fmt->terminal = false;
+	fmt->colour = false;
+	fmt_resize(fmt);
+}

@@ -20,6 +20,8 @@ struct fmt {
 
 struct ctl;
 void fmt_init(struct fmt *fmt, const struct ctl *ctl);
+/* Prints to a file instead, which is no terminal. */
+void fmt_redirect(struct fmt *fmt, FILE *out);
 /* Updates width and height, as a window may be resized. */
 void fmt_resize(struct fmt *fmt);
 

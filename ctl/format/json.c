@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Builds and prints JSON. */
 #include <errno.h>
+#include <string.h>
 
 #include "ctl.h"
 #include "format/json.h"
@@ -43,6 +44,29 @@ struct json_object *json_add_object(struct json_object *array)
 		return NULL;
 	}
 	return object;
+}
+
+bool json_get_u64(struct json_object *object, const char *key, uint64_t *value)
+{
+	struct json_object *found;
+
+	if (!json_object_object_get_ex(object, key, &found) ||
+	    !json_object_is_type(found, json_type_int) || json_object_get_int64(found) < 0)
+		return false;
+	*value = json_object_get_uint64(found);
+	return true;
+}
+
+const char *json_get_text(struct json_object *object, const char *key)
+{
+	struct json_object *found;
+	const char *text;
+
+	if (!json_object_object_get_ex(object, key, &found) ||
+	    !json_object_is_type(found, json_type_string))
+		return NULL;
+	text = json_object_get_string(found);
+	return strlen(text) == (size_t)json_object_get_string_len(found) ? text : NULL;
 }
 
 /* Unprintable characters, which only strings can hold, become \uNNNN. */

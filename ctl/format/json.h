@@ -19,6 +19,10 @@ void json_add_i64(struct json_object *object, const char *key, int64_t value);
 void json_add_string(struct json_object *object, const char *key, const char *value);
 /* Appends a new object to an array. */
 struct json_object *json_add_object(struct json_object *array);
+/* Reads a whole number that is not negative. Returns false if the key is missing or is no such number. */
+bool json_get_u64(struct json_object *object, const char *key, uint64_t *value);
+/* The string, or NULL if the key is missing, is no string, or holds a NUL. */
+const char *json_get_text(struct json_object *object, const char *key);
 /* Prints one line, or several if pretty. Returns 0 or -ENOMEM. */
 int json_print(const struct fmt *fmt, struct json_object *array);
 

@@ -128,8 +128,32 @@ void show_add_counters(struct json_object *object, const struct tag *tag, bool s
 			json_add_u64(object, fields[i].key, value_of(&fields[i], tag->c));
 }
 
+const char *show_read_counters(struct json_object *object, uint64_t c[MTAG_C_NR])
+{
+	uint64_t rss = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		const struct field *field = &fields[i];
+		bool there = json_object_object_get_ex(object, field->key, NULL);
+
+		if (!there && field->group != MEMORY)
+			continue;
+		if (!json_get_u64(object, field->key,
+				  field->counter == RSS ? &rss : &c[field->counter]))
+			return field->key;
+	}
+	return rss == c[MTAG_C_ANON] + c[MTAG_C_FILE] + c[MTAG_C_SHMEM] ? NULL : fields[0].key;
+}
+
+void show_read_health(struct json_object *object, struct proc *proc)
+{
+	json_get_u64(object, "lost", &proc->lost);
+	json_get_u64(object, "overflow", &proc->overflow);
+	json_get_u64(object, "repairs", &proc->repairs);
+}
+
 /* These are the process's, so they are the same in all of its tags. */
-static void json_add_health(struct json_object *object, const struct proc *proc)
+void show_add_health(struct json_object *object, const struct proc *proc)
 {
 	json_add_u64(object, "lost", proc->lost);
 	json_add_u64(object, "overflow", proc->overflow);
@@ -154,7 +178,7 @@ int show_json(const struct fmt *fmt, const struct snap *snap)
 			object = json_add_object(array);
 			label_json(object, proc, tag);
 			show_add_counters(object, tag, fmt->stats);
-			json_add_health(object, proc);
+			show_add_health(object, proc);
 		}
 	}
 	return json_print(fmt, array);

@@ -2,6 +2,7 @@
 /* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
 /* sources: ctl/format/json.c ctl/option.c */
 /* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
+/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/read.c ctl/offline/source.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
@@ -20,6 +21,7 @@
 #include "fuzz.h"
 #include "kern.h"
 #include "option.h"
+#include "output.h"
 
 /* ---- the kernel ---- */
 
@@ -173,6 +175,34 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 	return option_none(ctl, argc, argv) == OPTION_BAD ? CTL_USAGE : CTL_OK;
 }
 
+/* It only writes files, and would sleep. */
+int cmd_snapshot(struct ctl *ctl, int argc, char **argv)
+{
+	return cmd_doctor(ctl, argc, argv);
+}
+
+/* -o writes into memory: what is in the fuzzer's directory stays. */
+static char *written;
+static size_t written_len;
+
+int output_open(struct outfile *output, const char *path)
+{
+	*output = (struct outfile){.path = path, .file = stdout};
+	if (path)
+		output->file = open_memstream(&written, &written_len);
+	return CTL_OK;
+}
+
+int output_close(struct outfile *output, int status)
+{
+	if (!output->path)
+		return status;
+	fclose(output->file);
+	must_be_harmless(written, written_len, JSON);
+	free(written);
+	return status;
+}
+
 #define main ctl_main
 #include "../../ctl/main.c"
 #undef main
@@ -245,12 +275,27 @@ static void run(int argc, char **argv)
 
 static char *built_word(struct input *in)
 {
-	static const char *const words[] = {
-		"show",	   "tree", "watch",	  "run",      "track", "untrack",
-		"audit",   "help", "-j",	  "-s",	      "-p",    "-d",
-		"-n",	   "-t",   "--",	  "-jsp",     "1",     "2",
-		"4194304", "0.01", "5",		  "--json",   "-V",    "--delay=1",
-		"a/b",	   "true", "--by-thread", "--tag=db", "-h",    "--count=2"};
+	static const char *const words[] = {"show",	   "tree",
+					    "watch",	   "run",
+					    "track",	   "untrack",
+					    "audit",	   "help",
+					    "-j",	   "-s",
+					    "-p",	   "-d",
+					    "-n",	   "-t",
+					    "--",	   "-jsp",
+					    "1",	   "2",
+					    "4194304",	   "0.01",
+					    "5",	   "--json",
+					    "-V",	   "--delay=1",
+					    "a/b",	   "true",
+					    "--by-thread", "--tag=db",
+					    "-h",	   "--count=2",
+					    "-f",	   "dot",
+					    "folded",	   "tree",
+					    "json",	   "table",
+					    "-o",	   "--from=/dev/null",
+					    "--sample=2",  "-fdot",
+					    "-ffolded"};
 	const size_t count = sizeof(words) / sizeof(*words);
 	unsigned int pick = in_below(in, (unsigned int)count + 4);
 	char name[128];

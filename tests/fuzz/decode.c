@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/decode.c ctl/model.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
+/* sources: ctl/format/folded.c ctl/format/dot.c */
 /* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /*
  * Attributes of the netlink family into the model, and every form in which mtagctl prints that:
@@ -8,6 +9,8 @@
 #include "ctl.h"
 #include "decode.h"
 #include "format/audit.h"
+#include "format/dot.h"
+#include "format/folded.h"
 #include "format/show.h"
 #include "format/tree.h"
 #include "format/watch.h"
@@ -73,11 +76,23 @@ static void end_json(struct fmt *fmt, int err)
 	free(text);
 }
 
+/* Its characters are those of the locale. */
+static void end_export(struct fmt *fmt)
+{
+	fclose(fmt->out);
+	must_be_harmless(text, length, TEXT);
+	free(text);
+}
+
 static void print_snap(struct fmt *fmt, const struct snap *snap)
 {
 	show_text(begin(fmt), snap);
 	end_text(fmt, true);
 	end_json(fmt, show_json(begin(fmt), snap));
+	must(!dot_print(begin(fmt), snap));
+	end_export(fmt);
+	must(!folded_print(begin(fmt), snap));
+	end_export(fmt);
 }
 
 static void print_proc(struct fmt *fmt, const struct proc *proc, const struct proc *before)

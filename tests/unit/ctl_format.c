@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
+/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/snapshot.c */
 /* sources: ctl/format/label.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
 /*
  * mtagctl: what its commands print of canned data is what tests/unit/ctl_golden/ has, byte for byte.
@@ -13,7 +14,10 @@
 #include "ctl_tap.h"
 #include "format/audit.h"
 #include "format/doctor.h"
+#include "format/dot.h"
+#include "format/folded.h"
 #include "format/show.h"
+#include "format/snapshot.h"
 #include "format/tree.h"
 #include "format/watch.h"
 #include "utf8.h"
@@ -115,7 +119,7 @@ static void compare(const char *name, const char *text)
 	free(expected);
 }
 
-enum what { SHOW, TREE, WATCH, AUDIT, DOCTOR };
+enum what { SHOW, TREE, WATCH, AUDIT, DOCTOR, DOT, FOLDED, SNAPSHOT };
 
 static const struct audit audits[] = {
 	{4711, "postgres", 5000 * MIB, 5000 * MIB, 5000 * MIB, 0, 0, 0, 0},
@@ -129,6 +133,8 @@ static const struct check checks[] = {
 	 "a detail that is long enough to need more than the eighty columns that a terminal has",
 	 "And advice that is longer than that: it says what to do, then says it again in words."},
 };
+
+static const struct origin origin = {1700000000123, "host", "3f5c", "6.1.0-56-amd64"};
 
 static void print(struct fmt *fmt, enum what what, bool json)
 {
@@ -148,6 +154,15 @@ static void print(struct fmt *fmt, enum what what, bool json)
 	case AUDIT:
 		json ? (void)audit_json(fmt, audits, 2) : audit_text(fmt, audits, 2);
 		break;
+	case DOT:
+		dot_print(fmt, &snap);
+		break;
+	case FOLDED:
+		folded_print(fmt, &snap);
+		break;
+	case SNAPSHOT:
+		snapshot_print(fmt->out, &origin, &snap);
+		break;
 	case DOCTOR:
 		json ? (void)doctor_json(fmt, checks, 3) : doctor_text(fmt, checks, 3);
 		break;
@@ -166,7 +181,7 @@ static void golden(const char *name, enum what what, bool json, struct fmt fmt)
 	fclose(fmt.out);
 	compare(name, text);
 	/* Numbers, and what is said of a process, do not get narrower. */
-	if (!json && !fmt.colour)
+	if (!json && !fmt.colour && what <= DOCTOR)
 		ok(fits(text, fmt.width < 80 ? 80 : fmt.width), "and fits its columns");
 	free(text);
 }
@@ -235,6 +250,10 @@ int main(void)
 	golden("audit.json", AUDIT, true, utf8);
 	golden("doctor.txt", DOCTOR, false, utf8);
 	golden("doctor.json", DOCTOR, true, utf8);
+	golden("show.dot", DOT, false, utf8);
+	golden("show.folded", FOLDED, false, utf8);
+	golden("show-s.folded", FOLDED, false, (struct fmt){.stats = true});
+	golden("snapshot.jsonl", SNAPSHOT, true, utf8);
 	empty();
 	deep();
 	snap_clear(&snap);

@@ -69,6 +69,7 @@ done <<-END
 	doctor 1000
 	lib 8000
 	text 2500
+	snapshot 1500
 END
 echo "# counts: inputs=$inputs"
 echo "1..$n"

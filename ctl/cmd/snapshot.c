@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mtagctl snapshot: samples for later, into a file that other commands read with --from. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "cmd/cmd.h"
+#include "ctl.h"
+#include "fail.h"
+#include "format/snapshot.h"
+#include "offline/source.h"
+#include "offline/store.h"
+#include "option.h"
+#include "parse.h"
+#include "probe.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+#define KEEP_DEFAULT 4
+#define KEEP_MOST    1000
+
+struct snapshot {
+	struct store store;
+	uint64_t interval;   /* nanoseconds, 0: not given */
+	unsigned long count; /* 0: no end */
+	pid_t *pids;
+	size_t n_pids;
+	sigset_t signals;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+static void get_origin(struct origin *origin)
+{
+	struct utsname uts = {0};
+
+	uname(&uts);
+	*origin = (struct origin){.time_ms = clock_ns(CLOCK_REALTIME) / 1000000};
+	snprintf(origin->host, sizeof(origin->host), "%s", uts.nodename);
+	snprintf(origin->kernel, sizeof(origin->kernel), "%s", uts.release);
+	probe_line("/proc/sys/kernel/random/boot_id", origin->boot_id, sizeof(origin->boot_id));
+}
+
+/* A process that cannot be read is reported; the sample has the others. */
+static int take_sample(struct snapshot *s)
+{
+	struct source kernel = {0};
+	_cleanup_(snap_clear) struct snap snap = {0};
+	_cleanup_(freep) char *text = NULL;
+	struct origin origin;
+	size_t length = 0;
+	FILE *out;
+	int status, err;
+
+	get_origin(&origin);
+	status = source_read(&kernel, s->pids, s->n_pids, &snap);
+	if (status && !snap.n_procs)
+		return status;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return fail_memory();
+	err = snapshot_print(out, &origin, &snap);
+	if (fclose(out) || err)
+		return fail_memory();
+	err = store_append(&s->store, text, length);
+	return err ? err : status;
+}
+
+/* Waits until @deadline. Returns false for a signal to stop. */
+static bool wait_until(const struct snapshot *s, uint64_t deadline)
+{
+	uint64_t now;
+
+	while ((now = clock_ns(CLOCK_MONOTONIC)) < deadline) {
+		struct timespec left = {
+			.tv_sec = (time_t)((deadline - now) / NSEC_PER_SEC),
+			.tv_nsec = (long)((deadline - now) % NSEC_PER_SEC),
+		};
+
+		if (sigtimedwait(&s->signals, NULL, &left) > 0)
+			return false;
+	}
+	return true;
+}
+
+static int take_series(struct snapshot *s)
+{
+	uint64_t next = clock_ns(CLOCK_MONOTONIC), now;
+	int status;
+
+	/* They are waited for: a sample is never interrupted. */
+	sigemptyset(&s->signals);
+	sigaddset(&s->signals, SIGINT);
+	sigaddset(&s->signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &s->signals, NULL);
+	for (unsigned long n = 1;; n++) {
+		status = take_sample(s);
+		if (status || n == s->count)
+			return status;
+		next += s->interval;
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (next < now) /* too slow for this interval: do not catch up */
+			next = now;
+		if (!wait_until(s, next))
+			return CTL_OK;
+	}
+}
+
+/* A number of bytes, or of KiB, MiB or GiB with a letter. */
+static int parse_size(const char *text, uint64_t *size)
+{
+	static const char units[] = "KMG";
+	size_t length = strlen(text);
+	const char *unit = length ? strchr(units, text[length - 1]) : NULL;
+	char digits[24];
+	unsigned long value;
+	int shift = 0, err;
+
+	if (!length || length >= sizeof(digits))
+		return -EINVAL;
+	strcpy(digits, text);
+	if (unit) {
+		digits[length - 1] = '\0';
+		shift = 10 * (int)(unit - units + 1);
+	}
+	err = parse_count(digits, &value);
+	if (err || value > (uint64_t)INT64_MAX >> shift)
+		return err ? err : -ERANGE;
+	*size = (uint64_t)value << shift;
+	return 0;
+}
+
+static bool take_option(struct snapshot *s, int opt, const char *value)
+{
+	switch (opt) {
+	case 'i':
+		if (!parse_seconds(value, &s->interval))
+			return true;
+		fail_print("snapshot: invalid interval '%s' (seconds, at least 0.01)", value);
+		return false;
+	case 'n':
+		if (!parse_count(value, &s->count))
+			return true;
+		fail_print("snapshot: invalid count '%s' (samples, at least 1)", value);
+		return false;
+	case 'm':
+		if (!parse_size(value, &s->store.most))
+			return true;
+		fail_print("snapshot: invalid size '%s' (bytes, or as 64K, 64M, 64G)", value);
+		return false;
+	case 'k':
+		if (!parse_count(value, &s->store.keep) && s->store.keep <= KEEP_MOST)
+			return true;
+		fail_print("snapshot: invalid number of files '%s' (1 to %d)", value, KEEP_MOST);
+		return false;
+	default:
+		s->store.path = value;
+		return true;
+	}
+}
+
+static int snapshot_options(struct ctl *ctl, int argc, char **argv, struct snapshot *s)
+{
+	static const struct option longs[] = {
+		{"interval", required_argument, NULL, 'i'},
+		{"count", required_argument, NULL, 'n'},
+		{"output", required_argument, NULL, 'o'},
+		{"max-size", required_argument, NULL, 'm'},
+		{"keep", required_argument, NULL, 'k'},
+		OPTION_LONGS,
+	};
+	int opt;
+
+	while ((opt = option_next(ctl, argc, argv, ":i:n:o:m:k:" OPTION_SHORTS, longs)) >= 0)
+		if (!take_option(s, opt, optarg))
+			return OPTION_BAD;
+	if (opt == OPTION_DONE && (s->store.most || s->store.keep) && !s->store.path) {
+		fail_print("snapshot: a size and a number of files need a file: -o FILE");
+		return OPTION_BAD;
+	}
+	if (!s->store.keep)
+		s->store.keep = KEEP_DEFAULT;
+	if (!s->interval && !s->count)
+		s->count = 1;
+	if (!s->interval)
+		s->interval = NSEC_PER_SEC;
+	return opt;
+}
+
+int cmd_snapshot(struct ctl *ctl, int argc, char **argv)
+{
+	_cleanup_(freep) pid_t *pids = NULL;
+	struct snapshot s = {0};
+	int status, opt = snapshot_options(ctl, argc, argv, &s);
+
+	if (opt != OPTION_DONE)
+		return option_status(opt);
+	s.n_pids = (size_t)(argc - optind);
+	status = option_pids((int)s.n_pids, argv + optind, &pids);
+	if (!status)
+		status = store_check(&s.store);
+	if (status)
+		return status;
+	s.pids = pids;
+	return take_series(&s);
+}

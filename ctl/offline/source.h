@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Where a command that prints processes and tags has them from: the kernel, or a snapshot file. */
+#ifndef MTAGCTL_OFFLINE_SOURCE_H
+#define MTAGCTL_OFFLINE_SOURCE_H
+
+#include "model.h"
+
+/**
+ * struct source - what the options say
+ * @from:	a snapshot file, NULL for the kernel
+ * @sample:	which of its samples, from 1; 0: the last
+ * @read:	it answered, perhaps not for all processes; by source_read()
+ */
+struct source {
+	const char *from;
+	unsigned long sample;
+	bool read;
+};
+
+/* The options, for the end of a command's own; the values are none of getopt's letters. */
+enum { SOURCE_FROM = 1000, SOURCE_SAMPLE };
+/* clang-format off */
+#define SOURCE_LONGS                                                                       \
+	{"from", required_argument, NULL, SOURCE_FROM},                                    \
+	{"sample", required_argument, NULL, SOURCE_SAMPLE}
+/* clang-format on */
+
+/* Takes one of these options. Returns false after an error message. */
+bool source_option(struct source *source, int opt, const char *value);
+
+/*
+ * Reads the @n processes @pids, or with @n 0 all. Processes that cannot be read are reported and left
+ * out. Returns the exit status. Finishes @snap, also after an error.
+ */
+int source_read(struct source *source, pid_t *pids, size_t n, struct snap *snap);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Appends samples to a file. A file has whole samples only: what cannot be written to its end is taken
+ * back, and what is no snapshot file is left alone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "fail.h"
+#include "offline/store.h"
+
+#define BEGINNING "{\"mtag_snapshot\":"
+
+static int failed(const struct store *store, const char *what)
+{
+	fail_print("cannot %s '%s': %s", what, store->path, strerror(errno));
+	return CTL_REFUSED;
+}
+
+static void closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+int store_check(const struct store *store)
+{
+	_cleanup_(closep) int fd = -1;
+	char begins[sizeof(BEGINNING)] = "", last = '\0';
+	struct stat st;
+
+	if (!store->path || (stat(store->path, &st) && errno == ENOENT))
+		return CTL_OK;
+	fd = open(store->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st))
+		return failed(store, "open");
+	if (!S_ISREG(st.st_mode) || !st.st_size)
+		return CTL_OK;
+	if (pread(fd, begins, strlen(BEGINNING), 0) < 0 || pread(fd, &last, 1, st.st_size - 1) < 0)
+		return failed(store, "read");
+	if (strcmp(begins, BEGINNING) != 0) {
+		fail_print("'%s' exists and is no snapshot file; name another file", store->path);
+		return CTL_REFUSED;
+	}
+	if (last == '\n')
+		return CTL_OK;
+	fail_print("'%s' ends within a line; name another file, or move this one away",
+		   store->path);
+	return CTL_REFUSED;
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		text += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+/* FILE.1 becomes FILE.2 and so on; of the oldest, nothing is kept. */
+static int rotate(const struct store *store)
+{
+	for (unsigned long i = store->keep; i > 0; i--) {
+		_cleanup_(freep) char *from = NULL, *to = NULL;
+
+		if (asprintf(&to, "%s.%lu", store->path, i) < 0) {
+			to = NULL;
+			return fail_memory();
+		}
+		if (asprintf(&from, "%s.%lu", store->path, i - 1) < 0) {
+			from = NULL;
+			return fail_memory();
+		}
+		if (rename(i > 1 ? from : store->path, to) && errno != ENOENT)
+			return failed(store, "rotate");
+	}
+	return CTL_OK;
+}
+
+int store_append(const struct store *store, const char *text, size_t length)
+{
+	_cleanup_(closep) int fd = -1;
+	struct stat st;
+
+	if (!store->path) {
+		if (fwrite(text, 1, length, stdout) == length && !fflush(stdout))
+			return CTL_OK;
+		fail_print("cannot write the output: %s", strerror(errno));
+		return CTL_REFUSED;
+	}
+	if (store->most && !stat(store->path, &st) && S_ISREG(st.st_mode) && st.st_size &&
+	    (uint64_t)st.st_size + length > store->most && rotate(store))
+		return CTL_REFUSED;
+	/* Who may read a process's tags is the kernel's decision; a file keeps to the writer's. */
+	fd = open(store->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0 || fstat(fd, &st))
+		return failed(store, "open");
+	if (write_all(fd, text, length)) {
+		int err = errno;
+
+		if (S_ISREG(st.st_mode) && ftruncate(fd, st.st_size))
+			fail_print("'%s' has a part of a sample at its end", store->path);
+		errno = err;
+		return failed(store, "write");
+	}
+	return CTL_OK;
+}
