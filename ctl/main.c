@@ -40,6 +40,12 @@ static const struct command commands[] = {
 	  "  -o, --output FILE   append to FILE, not to standard output\n"
 	  "  -m, --max-size SIZE before FILE exceeds SIZE (as 64M), rename it to FILE.1\n"
 	  "  -k, --keep N        keep N such files (default 4)\n", cmd_snapshot },
+	{ "diff", "A B | --growth FILE...", "what changed between snapshots, by tag",
+	  "  -g, --growth      the tags that only grew over all samples of the files, the\n"
+	  "                    oldest file first: suspects of a leak\n"
+	  "Compares the last samples of A and B; processes of the same name are one. The\n"
+	  "largest growth comes first. Growth is of anonymous and shared memory, resident or\n"
+	  "swapped: what the kernel cannot drop.\n", cmd_diff },
 	{ "run", "[-t TAG] [--by-thread] -- CMD...", "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
 	  "  --by-thread       tag its threads by their names\n"

@@ -3,6 +3,7 @@
 /* sources: ctl/format/json.c ctl/option.c */
 /* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/read.c ctl/offline/source.c */
+/* sources: ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
@@ -295,7 +296,8 @@ static char *built_word(struct input *in)
 					    "json",	   "table",
 					    "-o",	   "--from=/dev/null",
 					    "--sample=2",  "-fdot",
-					    "-ffolded"};
+					    "-ffolded",	   "diff",
+					    "--growth",	   "/dev/null"};
 	const size_t count = sizeof(words) / sizeof(*words);
 	unsigned int pick = in_below(in, (unsigned int)count + 4);
 	char name[128];

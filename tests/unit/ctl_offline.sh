@@ -69,6 +69,57 @@ fails 1 "snapshot: invalid size '1T'" snapshot -m 1T -o x
 fails 1 "snapshot: invalid size '9999999999G'" snapshot -m 9999999999G -o x
 fails 1 "snapshot: invalid interval '0'" snapshot -i 0
 
+# sample TIME COMM:TAG:ANON:FILE:SWAP…: a sample of processes with a tag each, to stdout
+sample() {
+	local time=$1 pid=0 comm tag anon file swap
+	shift
+	echo "{\"mtag_snapshot\":1,\"time_ms\":$time}"
+	for word; do
+		IFS=: read -r comm tag anon file swap <<<"$word"
+		pid=$((pid + 1))
+		printf '{"pid":%d,"comm":"%s","id":2,"parent_id":0,"tag":"%s","rss_bytes":%d,"anon_bytes":%d,' \
+			$pid "$comm" "$tag" $((anon + file)) "$anon"
+		printf '"file_bytes":%d,"shmem_bytes":0,"swap_bytes":%d,"peak_rss_bytes":0}\n' "$file" "$swap"
+	done
+	echo "{\"end\":$pid}"
+}
+sample 1000 db:a:4096:0:0 db:a:4096:0:0 db:b:8192:4096:0 web:x:1048576:0:0 web:same:4096:0:0 >one
+sample 3601000 db:a:20480:0:0 db:b:4096:4096:4096 web:same:4096:0:0 new:n:4096:0:0 >two
+"$ctl" diff one two >got
+diff - got <<-'END'
+	COMM            TAG                          BEFORE    AFTER    CHANGE      SWAP
+	db              a                            8.0KiB  20.0KiB  +12.0KiB         0
+	new             n                                 0   4.0KiB   +4.0KiB         0
+	db              b                           12.0KiB   8.0KiB   -4.0KiB   +4.0KiB
+	web             x                            1.0MiB        0   -1.0MiB         0
+	total                                        1.0MiB  32.0KiB   -1.0MiB   +4.0KiB
+END
+ok 'diff shows what changed, processes of a name together, the largest growth first'
+"$ctl" -j diff one two | jq -e '.[2] == {comm: "db", tag: "b", before_rss_bytes: 12288, after_rss_bytes: 8192,
+	rss_delta_bytes: -4096, anon_delta_bytes: -4096, file_delta_bytes: 0, shmem_delta_bytes: 0,
+	swap_delta_bytes: 4096}' >/dev/null
+ok 'diff -j has the parts'
+{
+	sample 0 leak:l:4096:0:0 cache:c:4096:0:0 once:o:0:0:0 drop:d:4096:8192:0
+	sample 1800000 leak:l:0:0:8192 cache:c:8192:0:0 once:o:4096:0:0 drop:d:8192:4096:0
+} >series
+sample 3600000 leak:l:12288:0:0 cache:c:4096:0:0 once:o:4096:0:0 drop:d:12288:0:0 late:n:4096:0:0 >last
+"$ctl" diff --growth series last >got
+diff - got <<-'END'
+	COMM            TAG                  FIRST     LAST    CHANGE  AN HOUR      GREW
+	drop            d                   4.0KiB  12.0KiB   +8.0KiB   8.0KiB       2/2
+	leak            l                   4.0KiB  12.0KiB   +8.0KiB   8.0KiB       2/2
+END
+ok 'diff --growth shows what only grew, also into swap or when its files were dropped'
+"$ctl" -j diff -g series last | jq -e '.[1] == {comm: "leak", tag: "l", first_bytes: 4096, last_bytes: 12288,
+	growth_bytes: 8192, growth_bytes_per_hour: 8192, steps: 2, steps_grown: 2}' >/dev/null
+ok 'likewise with -j'
+fails 2 'a sample of series is older than the one before it; name the oldest file first' diff --growth last series
+fails 2 'diff --growth needs at least 3 samples; there are 2' diff --growth series
+fails 1 'diff takes two snapshot files' diff one
+fails 1 'diff --growth needs at least one snapshot file' diff --growth
+fails 2 'other: line 1: no JSON object' diff one other
+
 awk 'BEGIN {
 	print "{\"mtag_snapshot\":1,\"time_ms\":1}"
 	for (id = 0; id < 10000; id++)
@@ -81,6 +132,8 @@ for form in table tree json dot folded; do
 	(ulimit -t 1 && "$ctl" show -f $form --from big >"big.$form") && [ "$(wc -c <"big.$form")" -gt 100000 ]
 	ok "-f $form of 10,000 tags takes less than a second of CPU"
 done
+(ulimit -t 1 && "$ctl" diff big "$golden" >got && [ "$(wc -l <got)" -gt 9000 ] && "$ctl" diff --growth big big big >/dev/null)
+ok 'so does diff, and diff --growth of three samples'
 if command -v dot >/dev/null; then
 	dot -Tplain graph.dot | awk '$1 == "node"' | wc -l | grep -qx 11
 	ok 'graphviz finds a node for each process and tag'

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mtagctl diff: what changed between two samples, or only grew over a series of them. */
+#include <inttypes.h>
+
+#include "cmd/cmd.h"
+#include "ctl.h"
+#include "fail.h"
+#include "format/diff.h"
+#include "offline/compare.h"
+#include "offline/read.h"
+#include "option.h"
+
+#define GROWTH_LEAST 3 /* samples; in fewer nothing can grow twice */
+
+struct times {
+	uint64_t first, last;
+};
+
+/* Adds a sample, which must not be older than those before. */
+static int add(struct series *series, struct times *times, const char *path,
+	       const struct origin *origin, const struct snap *snap)
+{
+	if (series->samples && origin->time_ms < times->last) {
+		fail_print("a sample of %s is older than the one before it; "
+			   "name the oldest file first",
+			   path);
+		return CTL_REFUSED;
+	}
+	if (!series->samples)
+		times->first = origin->time_ms;
+	times->last = origin->time_ms;
+	return series_add(series, snap) ? fail_memory() : CTL_OK;
+}
+
+/* Adds all samples of a file. */
+static int add_file(struct series *series, struct times *times, const char *path)
+{
+	_cleanup_(reader_closep) struct reader *reader = NULL;
+	int status = reader_open(&reader, path);
+
+	while (!status) {
+		_cleanup_(snap_clear) struct snap snap = {0};
+		struct origin origin;
+		enum reading found = reader_next(reader, &origin, &snap);
+
+		if (found != READ_SAMPLE)
+			return found == READ_END ? CTL_OK : CTL_REFUSED;
+		status = add(series, times, path, &origin, &snap);
+	}
+	return status;
+}
+
+static int diff_files(struct series *series, char **paths)
+{
+	int status = CTL_OK;
+
+	for (int i = 0; i < 2 && !status; i++) {
+		_cleanup_(snap_clear) struct snap snap = {0};
+		struct origin origin;
+
+		status = read_sample(paths[i], 0, &origin, &snap);
+		if (!status && series_add(series, &snap))
+			status = fail_memory();
+	}
+	series_keep_changed(series);
+	return status;
+}
+
+static int grow_files(struct series *series, struct times *times, int n, char **paths)
+{
+	int status = CTL_OK;
+
+	for (int i = 0; i < n && !status; i++)
+		status = add_file(series, times, paths[i]);
+	if (!status && series->samples < GROWTH_LEAST) {
+		fail_print("diff --growth needs at least %d samples; there are %lu", GROWTH_LEAST,
+			   series->samples);
+		status = CTL_REFUSED;
+	}
+	series_keep_grown(series);
+	return status;
+}
+
+static int print(struct ctl *ctl, const struct series *s, bool growth, const struct times *times)
+{
+	uint64_t span = times->last - times->first;
+	struct fmt fmt;
+	int err = 0;
+
+	fmt_init(&fmt, ctl);
+	if (growth && ctl->json)
+		err = growth_json(&fmt, s->diffs, s->n, s->samples - 1, span);
+	else if (growth)
+		growth_text(&fmt, s->diffs, s->n, s->samples - 1, span);
+	else if (ctl->json)
+		err = diff_json(&fmt, s->diffs, s->n);
+	else
+		diff_text(&fmt, s->diffs, s->n);
+	return err ? fail_memory() : CTL_OK;
+}
+
+int cmd_diff(struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option longs[] = {{"growth", no_argument, NULL, 'g'}, OPTION_LONGS};
+	_cleanup_(series_clear) struct series series = {0};
+	struct times times = {0};
+	bool growth = false;
+	int opt, status;
+
+	while ((opt = option_next(ctl, argc, argv, ":g" OPTION_SHORTS, longs)) >= 0)
+		growth = true;
+	if (opt != OPTION_DONE)
+		return option_status(opt);
+	argc -= optind;
+	if (growth ? !argc : argc != 2) {
+		fail_print(growth ? "diff --growth needs at least one snapshot file"
+				  : "diff takes two snapshot files");
+		return CTL_USAGE;
+	}
+	status = growth ? grow_files(&series, &times, argc, argv + optind)
+			: diff_files(&series, argv + optind);
+	return status ? status : print(ctl, &series, growth, &times);
+}

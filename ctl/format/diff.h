@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What diff prints: tags of two samples side by side, or those that only grew over a series. */
+#ifndef MTAGCTL_FORMAT_DIFF_H
+#define MTAGCTL_FORMAT_DIFF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/fmt.h"
+
+/* What is compared of a tag. */
+enum { DIFF_ANON, DIFF_FILE, DIFF_SHMEM, DIFF_SWAP, DIFF_NR };
+
+/**
+ * struct diff - a tag of all processes of a name
+ * @comm:	the name of the processes
+ * @tag:	the path, "" for the untagged
+ * @before:	in the first sample, 0 if it had no such tag
+ * @after:	in the last one, likewise
+ * @grew:	steps in which it grew
+ * @shrank:	it became smaller in a step
+ */
+struct diff {
+	char *comm;
+	char *tag;
+	uint64_t before[DIFF_NR];
+	uint64_t after[DIFF_NR];
+	unsigned long grew;
+	bool shrank;
+};
+
+/* What reclaim cannot take away: anonymous and shared memory, resident or in swap. */
+uint64_t diff_held(const uint64_t *values);
+uint64_t diff_rss(const uint64_t *values);
+
+void diff_text(const struct fmt *fmt, const struct diff *diffs, size_t n);
+/* @steps, between @span milliseconds: those of the series. */
+void growth_text(const struct fmt *fmt, const struct diff *diffs, size_t n, unsigned long steps,
+		 uint64_t span);
+/* Both return 0 or -ENOMEM. */
+int diff_json(const struct fmt *fmt, const struct diff *diffs, size_t n);
+int growth_json(const struct fmt *fmt, const struct diff *diffs, size_t n, unsigned long steps,
+		uint64_t span);
+
+#endif

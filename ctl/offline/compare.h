@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Compares samples: the tags of all processes of a name, at the first and at the last of them. */
+#ifndef MTAGCTL_OFFLINE_COMPARE_H
+#define MTAGCTL_OFFLINE_COMPARE_H
+
+#include "format/diff.h"
+#include "model.h"
+
+/**
+ * struct series - samples that were added, oldest first
+ * @diffs:	ascending by comm and tag
+ * @samples:	how many were added
+ */
+struct series {
+	struct diff *diffs;
+	size_t n;
+	unsigned long samples;
+};
+
+/* 0 or -ENOMEM; the series can only be cleared then. */
+int series_add(struct series *series, const struct snap *snap);
+void series_clear(struct series *series);
+
+/* Keep of the series what changed, largest growth first. */
+void series_keep_changed(struct series *series);
+/* Or what never shrank and grew at least twice: a step of growth alone is a program that fills a cache. */
+void series_keep_grown(struct series *series);
+
+#endif
