@@ -50,9 +50,9 @@ ctl_src += ctl/fail.c ctl/option.c ctl/output.c         # errors, options, files
 ctl_src += $(addprefix ctl/format/,fmt.c text.c json.c) # terminal, cells, JSON
 ctl_src += $(addprefix ctl/format/,label.c show.c tree.c watch.c audit.c doctor.c) # what commands print
 ctl_src += $(addprefix ctl/format/,folded.c dot.c form.c snapshot.c diff.c)        # exports, files of samples
-ctl_src += $(addprefix ctl/offline/,read.c source.c store.c compare.c)             # reading and writing these
+ctl_src += $(addprefix ctl/offline/,read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
 ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
-ctl_src += $(addprefix ctl/cmd/,show.c tree.c watch.c snapshot.c diff.c run.c track.c audit.c doctor.c) # the commands
+ctl_src += $(addprefix ctl/cmd/,show.c tree.c watch.c snapshot.c diff.c merge.c run.c track.c audit.c doctor.c) # the commands
 ctl_src += ctl/main.c                                   # which of them
 
 example_src  := $(wildcard examples/*.c examples/*.cpp)

@@ -46,6 +46,12 @@ static const struct command commands[] = {
 	  "Compares the last samples of A and B; processes of the same name are one. The\n"
 	  "largest growth comes first. Growth is of anonymous and shared memory, resident or\n"
 	  "swapped: what the kernel cannot drop.\n", cmd_diff },
+	{ "merge", "--rules FILE [-o FILE] A...", "fold processes and tags of snapshots by rules",
+	  "  -r, --rules FILE  a line each: comm s/REGEX/NAME/ or tag s/REGEX/NAME/\n"
+	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "Prints a snapshot file for --from. Processes whose name a comm rule matched are one\n"
+	  "if they then have the same name; so are the tags of a process with the same path.\n",
+	  cmd_merge },
 	{ "run", "[-t TAG] [--by-thread] -- CMD...", "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
 	  "  --by-thread       tag its threads by their names\n"

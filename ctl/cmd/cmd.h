@@ -10,6 +10,7 @@ int cmd_tree(struct ctl *ctl, int argc, char **argv);
 int cmd_watch(struct ctl *ctl, int argc, char **argv);
 int cmd_snapshot(struct ctl *ctl, int argc, char **argv);
 int cmd_diff(struct ctl *ctl, int argc, char **argv);
+int cmd_merge(struct ctl *ctl, int argc, char **argv);
 int cmd_run(struct ctl *ctl, int argc, char **argv);
 int cmd_track(struct ctl *ctl, int argc, char **argv);
 int cmd_untrack(struct ctl *ctl, int argc, char **argv);

@@ -3,7 +3,8 @@
 /* sources: ctl/format/json.c ctl/option.c */
 /* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/read.c ctl/offline/source.c */
-/* sources: ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
+/* sources: ctl/format/snapshot.c ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
+/* sources: ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
@@ -297,7 +298,8 @@ static char *built_word(struct input *in)
 					    "-o",	   "--from=/dev/null",
 					    "--sample=2",  "-fdot",
 					    "-ffolded",	   "diff",
-					    "--growth",	   "/dev/null"};
+					    "--growth",	   "/dev/null",
+					    "merge",	   "--rules=/dev/null"};
 	const size_t count = sizeof(words) / sizeof(*words);
 	unsigned int pick = in_below(in, (unsigned int)count + 4);
 	char name[128];

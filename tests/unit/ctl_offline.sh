@@ -120,6 +120,46 @@ fails 1 'diff takes two snapshot files' diff one
 fails 1 'diff --growth needs at least one snapshot file' diff --growth
 fails 2 'other: line 1: no JSON object' diff one other
 
+{
+	sample 1 worker-1:io/t1:4096:0:0 worker-2:io/t2:8192:4096:0 worker-3:x:4096:0:0 other:io/t3:4096:0:0
+	sample 2 worker-9:a.b:4096:0:0
+} >threads
+printf '%s\n' '# threads of a kind' '' 'comm s/^worker-[0-9]+$/worker/' 'tag s|/t([0-9])|/all|' 'tag s/^x$//' \
+	'tag s/^(a)\.(b)$/\2\/\1/' >rules
+"$ctl" merge --rules rules threads >got 2>err
+[ $? = 2 ] && grep -q 'rules: line 6: it has three of the character behind s' err && [ ! -s got ]
+ok 'merge names the line of a rule that is none'
+sed -i '$d' rules
+echo 'tag s,^(a)\.(b)$,\2/\1,' >>rules
+"$ctl" merge --rules rules -o merged threads && jq -rc 'select(.pid) | [.pid, .comm, .id, .parent_id, .tag, .rss_bytes]' \
+	merged >got
+diff - got <<-'END'
+	[1,"worker",0,0,"",4096]
+	[1,"worker",2,0,"io",0]
+	[1,"worker",3,2,"io/all",16384]
+	[4,"other",2,0,"io",0]
+	[4,"other",3,2,"io/all",4096]
+	[1,"worker",2,0,"b",0]
+	[1,"worker",3,2,"b/a",4096]
+END
+ok 'merge folds the processes and tags that rules name alike, in every sample'
+"$ctl" show --from merged --sample 1 -f folded | grep -qx 'worker-1;io/all;anon 12288'
+ok 'and what it prints can be shown'
+: >none.rules
+diff <("$ctl" merge -r none.rules two | jq -c 'select(.pid) | del(.id)' | sort) \
+	<("$ctl" show -j -s --from two | jq -c '.[] | del(.id) | . as $o | {pid, comm, tag} + {parent_id: 0} + $o' | sort) >/dev/null
+ok 'without rules it changes nothing'
+echo 'tag s/(/x/' >bad.rules
+fails 2 'bad.rules: line 1: Unmatched ( or' merge -r bad.rules two
+echo 'path s/a/x/' >bad.rules
+fails 2 'bad.rules: line 1: a rule begins with comm or tag' merge -r bad.rules two
+printf 'tag s/^(.*)$/\\1%0300d/\n' 0 >long.rules
+cp merged kept
+fails 2 'two: sample 1: the rules make a name of more than 255 bytes' merge -r long.rules -o merged two
+cmp -s merged kept
+ok 'then its file is as it was'
+fails 1 'merge needs --rules FILE and at least one snapshot file' merge two
+
 awk 'BEGIN {
 	print "{\"mtag_snapshot\":1,\"time_ms\":1}"
 	for (id = 0; id < 10000; id++)
@@ -134,6 +174,8 @@ for form in table tree json dot folded; do
 done
 (ulimit -t 1 && "$ctl" diff big "$golden" >got && [ "$(wc -l <got)" -gt 9000 ] && "$ctl" diff --growth big big big >/dev/null)
 ok 'so does diff, and diff --growth of three samples'
+(ulimit -t 1 && "$ctl" merge -r rules big >got && [ "$(wc -l <got)" = 10002 ])
+ok 'so does merge'
 if command -v dot >/dev/null; then
 	dot -Tplain graph.dot | awk '$1 == "node"' | wc -l | grep -qx 11
 	ok 'graphviz finds a node for each process and tag'

@@ -29,7 +29,7 @@ is 0 1 '^Usage: mtagctl' help
 is 0 1 '^Usage: mtagctl' -h
 is 0 1 '^mtagctl [0-9]' -V
 is 0 1 '^mtagctl [0-9]' --version
-for command in show tree watch snapshot diff run track untrack audit doctor help; do
+for command in show tree watch snapshot diff merge run track untrack audit doctor help; do
 	is 0 1 "^Usage: mtagctl $command" help "$command"
 	is 0 1 "^Usage: mtagctl $command" "$command" --help
 	is 1 2 "^mtagctl: $command: invalid option '-x'" "$command" -x

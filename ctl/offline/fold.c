@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Folds processes and tags that have the same name after the rules. All tags are sorted by process and
+ * path, a parent before its children, so that each tree is built in one pass.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "offline/fold.h"
+
+#define NAME_LENGTH 255
+#define FIRST_ID    2 /* behind the untagged and [ksm] */
+
+/* A process, and the first one of those that it is folded into. */
+struct member {
+	const struct proc *proc;
+	char *comm;
+	bool matched;
+	size_t first;
+};
+
+struct item {
+	size_t first;
+	uint16_t fixed; /* the untagged and [ksm] have their ids */
+	char *path;
+	const struct tag *tag;
+};
+
+struct work {
+	struct member *members;
+	size_t n_members;
+	struct item *items;
+	size_t n_items;
+};
+
+static void work_clear(struct work *work)
+{
+	for (size_t i = 0; i < work->n_members; i++)
+		free(work->members[i].comm);
+	for (size_t i = 0; i < work->n_items; i++)
+		free(work->items[i].path);
+	free(work->members);
+	free(work->items);
+}
+
+static int by_comm(const void *a, const void *b, void *arg)
+{
+	const struct member *members = arg;
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	int order = strcmp(members[i].comm, members[j].comm);
+
+	return order ? order : (i > j) - (i < j);
+}
+
+/* Processes whose name a rule matched are one with those of the same name that a rule matched. */
+static int group(struct work *work, const struct snap *snap, const struct rules *rules)
+{
+	_cleanup_(freep) size_t *order = calloc(snap->n_procs + 1, sizeof(*order));
+	struct member *m = calloc(snap->n_procs + 1, sizeof(*m)), *last = NULL;
+	size_t n = 0;
+
+	work->members = m;
+	if (!m || !order)
+		return -ENOMEM;
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		m[i].proc = &snap->procs[i];
+		m[i].first = i;
+		m[i].comm = rules_apply(rules, RULE_COMM, m[i].proc->comm, &m[i].matched);
+		if (!m[i].comm)
+			return -ENOMEM;
+		work->n_members++;
+		if (strlen(m[i].comm) > NAME_LENGTH)
+			return -E2BIG;
+		if (m[i].matched)
+			order[n++] = i;
+	}
+	qsort_r(order, n, sizeof(*order), by_comm, m);
+	for (size_t k = 0; k < n; k++) {
+		if (last && !strcmp(last->comm, m[order[k]].comm))
+			m[order[k]].first = last->first;
+		else
+			last = &m[order[k]];
+	}
+	return 0;
+}
+
+/* As strcmp(), but a / is before all else, so that what is below a path follows it. */
+static int compare_paths(const char *a, const char *b)
+{
+	unsigned char x, y;
+
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	x = *a == '/' ? 1 : (unsigned char)*a;
+	y = *b == '/' ? 1 : (unsigned char)*b;
+	return x != y ? x - y : (*a == '/') - (*b == '/');
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	if (x->fixed != y->fixed)
+		return x->fixed < y->fixed ? -1 : 1;
+	return compare_paths(x->path, y->path);
+}
+
+static int list_items(struct work *work, const struct rules *rules)
+{
+	size_t n = 0;
+	bool matched;
+
+	for (size_t i = 0; i < work->n_members; i++)
+		n += work->members[i].proc->n_tags;
+	work->items = calloc(n + 1, sizeof(*work->items));
+	if (!work->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < work->n_members; i++) {
+		const struct member *member = &work->members[i];
+
+		for (size_t j = 0; j < member->proc->n_tags; j++) {
+			const struct tag *tag = &member->proc->tags[j];
+			struct item *item = &work->items[work->n_items++];
+
+			*item = (struct item){member->first, tag->id, NULL, tag};
+			item->path = tag->id < FIRST_ID
+					     ? strdup(tag->path)
+					     : rules_apply(rules, RULE_TAG, tag->path, &matched);
+			if (!item->path)
+				return -ENOMEM;
+			if (tag->id >= FIRST_ID)
+				item->fixed = *item->path ? FIRST_ID : MTAG_ID_UNTAGGED;
+		}
+	}
+	if (n)
+		qsort(work->items, n, sizeof(*work->items), by_place);
+	return 0;
+}
+
+/* The path of the tag that was added last, and the ids of it and of those above it. */
+struct place {
+	const char *path;
+	uint16_t ids[MTAG_DEPTH_MAX + 1];
+	unsigned int depth, next;
+};
+
+/* Adds the components that the tag before does not have. */
+static int add_below(struct proc *proc, struct place *place, const char *path)
+{
+	const char *rest = path, *old = place->path;
+	unsigned int depth = 0;
+
+	for (;; depth++) {
+		size_t length = strcspn(rest, "/");
+
+		if (depth >= place->depth || strcspn(old, "/") != length ||
+		    strncmp(old, rest, length) != 0)
+			break;
+		old += length + (old[length] == '/');
+		rest += length;
+		if (!*rest++)
+			return 0; /* the same path */
+	}
+	for (;; depth++) {
+		size_t length = strcspn(rest, "/");
+		char name[NAME_LENGTH + 1];
+
+		if (length > NAME_LENGTH || depth == MTAG_DEPTH_MAX || place->next > UINT16_MAX)
+			return -E2BIG;
+		memcpy(name, rest, length);
+		name[length] = '\0';
+		place->ids[depth + 1] = (uint16_t)place->next++;
+		if (!proc_add_tag(proc, place->ids[depth + 1], place->ids[depth], name))
+			return -ENOMEM;
+		place->depth = depth + 1;
+		rest += length;
+		if (!*rest++)
+			return 0;
+	}
+}
+
+static int add_item(struct proc *proc, struct place *place, const struct item *item)
+{
+	struct tag *tag;
+	int err = 0;
+
+	if (item->fixed == FIRST_ID)
+		err = add_below(proc, place, item->path);
+	else if (!proc->n_tags || proc->tags[proc->n_tags - 1].id != item->fixed)
+		err = proc_add_tag(proc, item->fixed, 0, item->path) ? 0 : -ENOMEM;
+	if (err)
+		return err;
+	if (item->fixed == FIRST_ID)
+		place->path = item->path;
+	tag = &proc->tags[proc->n_tags - 1];
+	for (size_t c = 0; c < MTAG_C_NR; c++)
+		tag->c[c] += item->tag->c[c];
+	return 0;
+}
+
+static int build(const struct work *work, struct snap *out)
+{
+	struct place place = {0};
+	struct proc *proc = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < work->n_items && !err; i++) {
+		const struct item *item = &work->items[i];
+		const struct member *first = &work->members[item->first];
+
+		if (!i || item[-1].first != item->first) {
+			proc = snap_add_proc(out, first->proc->pid, first->comm);
+			if (!proc)
+				return -ENOMEM;
+			place = (struct place){.path = "", .next = FIRST_ID};
+			for (size_t j = 0; j < work->n_members; j++) {
+				const struct member *m = &work->members[j];
+
+				if (m->first != item->first)
+					continue;
+				proc->lost += m->proc->lost;
+				proc->overflow += m->proc->overflow;
+				proc->repairs += m->proc->repairs;
+			}
+		}
+		err = add_item(proc, &place, item);
+	}
+	return err ? err : snap_finish(out);
+}
+
+int fold(const struct snap *snap, const struct rules *rules, struct snap *out)
+{
+	_cleanup_(work_clear) struct work work = {0};
+	int err = group(&work, snap, rules);
+
+	if (!err)
+		err = list_items(&work, rules);
+	return err ? err : build(&work, out);
+}
