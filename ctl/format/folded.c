@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folded stacks: frames with ; between them, the outermost first, and behind the last blank the value
+ * Folded stacks: process;tag;part of the tag, the outermost first, and behind the last blank the resident bytes
  * of this stack alone. The sum of all is the RSS.
  */
 #include <errno.h>
@@ -10,18 +10,6 @@
 #include "format/folded.h"
 #include "format/label.h"
 #include "utf8.h"
-
-/* The parts of a tag. Swap is not resident, so that it is only there if it is asked for. */
-static const struct part {
-	const char *name;
-	int counter;
-	bool stats;
-} parts[] = {
-	{"anon", MTAG_C_ANON, false},
-	{"file", MTAG_C_FILE, false},
-	{"shmem", MTAG_C_SHMEM, false},
-	{"swap", MTAG_C_SWAP, true},
-};
 
 /* A frame: printable, and without what would end it. */
 static char *frame_of(const char *name)
@@ -37,14 +25,17 @@ static char *frame_of(const char *name)
 static int print_tag(const struct fmt *fmt, const char *comm, const struct proc *proc,
 		     const struct tag *tag)
 {
-	_cleanup_(freep) char *name = frame_of(label_of(tag));
+	uint64_t rss = tag->c[MTAG_C_ANON] + tag->c[MTAG_C_FILE] + tag->c[MTAG_C_SHMEM];
+	_cleanup_(freep) char *frames = frame_of(label_of(tag));
 
-	if (!name)
+	if (!frames)
 		return -ENOMEM;
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (tag->c[parts[i].counter] && (fmt->stats || !parts[i].stats))
-			fprintf(fmt->out, "%s-%d;%s;%s %" PRIu64 "\n", comm, (int)proc->pid, name,
-				parts[i].name, tag->c[parts[i].counter]);
+	/* Each component of the path is a frame. */
+	for (char *p = frames; *p; p++)
+		if (*p == '/')
+			*p = ';';
+	if (rss)
+		fprintf(fmt->out, "%s-%d;%s %" PRIu64 "\n", comm, (int)proc->pid, frames, rss);
 	return 0;
 }
 

@@ -252,7 +252,6 @@ int main(void)
 	golden("doctor.json", DOCTOR, true, utf8);
 	golden("show.dot", DOT, false, utf8);
 	golden("show.folded", FOLDED, false, utf8);
-	golden("show-s.folded", FOLDED, false, (struct fmt){.stats = true});
 	golden("snapshot.jsonl", SNAPSHOT, true, utf8);
 	empty();
 	deep();
