@@ -143,7 +143,7 @@ diff - got <<-'END'
 	[1,"worker",3,2,"b/a",4096]
 END
 ok 'merge folds the processes and tags that rules name alike, in every sample'
-"$ctl" show --from merged --sample 1 -f folded | grep -qx 'worker-1;io;all 12288'
+"$ctl" show --from merged --sample 1 -f folded | grep -qx 'worker-1;io;all 16384'
 ok 'and what it prints can be shown'
 : >none.rules
 diff <("$ctl" merge -r none.rules two | jq -c 'select(.pid) | del(.id)' | sort) \
