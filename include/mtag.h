@@ -8,7 +8,8 @@
  * every call is a cheap no-op and every tag is MTAG_UNTAGGED. See libmtag(3).
  *
  * mtag_enter(), mtag_leave(), mtag_current() and MTAG_SCOPE() may be used in
- * signal handlers and leave errno alone; no call takes a lock or allocates.
+ * signal handlers and leave errno alone; no call but mtag_write() takes a lock or
+ * allocates.
  */
 #ifndef MTAG_H
 #define MTAG_H
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -127,6 +129,20 @@ int mtag_range(void *addr, size_t len, mtag_t tag, unsigned flags) MTAG_NOEXCEPT
 int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOEXCEPT_;
 
 /**
+ * mtag_notify() - be told when a tag reaches a size
+ * @tag: the tag
+ * @rss_bytes: anon + file + shmem of this tag alone; 0 ends it
+ * @eventfd: gets 1 added by the very page fault that makes the tag reach @rss_bytes, or by this
+ *	call if it has; again after the tag has fallen by an eighth (large tags: up to a quarter)
+ *
+ * One size for each pair of tag and eventfd; a new one replaces it. It ends with the last
+ * descriptor of the eventfd. A forked child has none.
+ *
+ * Return: 0 or a negative errno.
+ */
+int mtag_notify(mtag_t tag, uint64_t rss_bytes, int eventfd) MTAG_NOEXCEPT_;
+
+/**
  * mtag_path() - the path of a tag
  * @tag: the tag; the path of MTAG_UNTAGGED is ""
  * @buf: where to put it; MTAG_PATH_BYTES are always enough
@@ -137,6 +153,32 @@ int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOEXCEPT_;
 const char *mtag_path(mtag_t tag, char *buf, size_t len) MTAG_NOEXCEPT_;
 
 #define MTAG_PATH_BYTES 2048
+
+/** enum mtag_format - the forms of mtag_write() */
+enum mtag_format {
+	MTAG_JSON, /* one array of objects, as `mtagctl -j show` */
+	MTAG_DOT,  /* a graph for graphviz, as `mtagctl show -f dot` */
+	MTAG_TREE, /* for people, as `mtagctl tree` */
+};
+
+/**
+ * mtag_write() - write all tags of this process and their counters, as of one moment
+ * @out: where to; it is flushed. Not written to before all is read
+ * @format: MTAG_*
+ *
+ * Not for signal handlers.
+ *
+ * Return: 0, or a negative errno, which may be that of @out.
+ */
+int mtag_write(FILE *out, enum mtag_format format);
+
+/**
+ * mtag_ignore_environment() - write no snapshots that environment variables ask for
+ *
+ * For programs that have an idea of their own of MTAG_SNAPSHOT_… and
+ * MTAG_STATS_…: see libmtag(3).
+ */
+void mtag_ignore_environment(void) MTAG_NOEXCEPT_;
 
 /**
  * mtag_enter() - set the calling thread's current tag

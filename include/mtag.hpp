@@ -5,7 +5,10 @@
 
 #include <mtag.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace mtag
 {
@@ -99,6 +102,59 @@ public:
 			mtag_scope_end(&frame_);
 	}
 };
+
+/**
+ * The tag of something that runs now on this thread, now on that: a coroutine,
+ * a fiber, a job of several steps. It begins with the creator's current tag.
+ *
+ * No mtag::scope and no MTAG_SCOPE may be open at suspend(): they belong to a
+ * thread. mtag_enter() and mtag_leave() may be on either side of it.
+ */
+class carried
+{
+	mtag_t mine_ = mtag_current(), outer_ = MTAG_UNTAGGED;
+
+public:
+	/** The thread that goes on with it calls this first, */
+	void resume() noexcept
+	{
+		outer_ = mtag_enter(mine_);
+	}
+	/** and this last: it has its own tag again. */
+	void suspend() noexcept
+	{
+		mine_ = mtag_current();
+		mtag_leave(outer_);
+	}
+};
+
+/** A function that runs, wherever it is called, in the tag in which carry() was called. */
+template <typename Function> auto carry(Function &&function)
+{
+	return [tag = tag::current(),
+		function = std::forward<Function>(function)](auto &&...args) mutable
+	       -> decltype(auto) {
+		scope s{tag};
+		return function(std::forward<decltype(args)>(args)...);
+	};
+}
+
+/** What mtag_write() writes; "" on failure. */
+inline std::string text(mtag_format format)
+{
+	std::string result;
+	char *buf = nullptr;
+	std::size_t len = 0;
+	std::FILE *out = open_memstream(&buf, &len);
+
+	if (!out)
+		return result;
+	const int err = mtag_write(out, format);
+	if (!std::fclose(out) && !err)
+		result.assign(buf, len);
+	std::free(buf);
+	return result;
+}
 
 } /* namespace mtag */
 

@@ -18,6 +18,7 @@
 #include <linux/user_namespace.h>
 #include "access.h"
 #include "compat/compat.h"
+#include "history.h"
 #include "mtag.h"
 #include "resolve.h"
 #include "space.h"
@@ -165,25 +166,6 @@ struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access acce
 	return mm;
 }
 
-#ifdef CONFIG_MEMCG
-/* Context: RCU read side. */
-static struct task_struct *owner_of(struct mm_struct *mm)
-{
-	return rcu_dereference(mm->owner);
-}
-#else
-/* Context: RCU read side. */
-static struct task_struct *owner_of(struct mm_struct *mm)
-{
-	struct task_struct *process, *task;
-
-	for_each_process_thread(process, task)
-		if (READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD))
-			return task;
-	return NULL;
-}
-#endif
-
 /* The effective user of the process of @mm. Context: caller has a reference on @mm. */
 kuid_t mtag_access_uid(struct mm_struct *mm)
 {
@@ -191,7 +173,7 @@ kuid_t mtag_access_uid(struct mm_struct *mm)
 	kuid_t uid = INVALID_UID;
 
 	rcu_read_lock();
-	task = owner_of(mm);
+	task = mtag_mm_owner(mm);
 	if (task)
 		uid = task_cred_xxx(task, euid);
 	rcu_read_unlock();
@@ -214,7 +196,7 @@ struct task_struct *mtag_access_owner(struct mtag_space *s)
 	if (!mm)
 		return NULL;
 	rcu_read_lock();
-	task = owner_of(mm);
+	task = mtag_mm_owner(mm);
 	if (task && READ_ONCE(task->mm) == mm)
 		get_task_struct(task);
 	else
@@ -222,6 +204,38 @@ struct task_struct *mtag_access_owner(struct mtag_space *s)
 	rcu_read_unlock();
 	mmput(mm);
 	return task;
+}
+
+static bool may_recall(const struct mtag_past *p)
+{
+	const struct cred *cred = current_cred();
+
+	if (uid_eq(p->uid, cred->fsuid) && gid_eq(p->gid, cred->fsgid) &&
+	    p->user_ns == cred->user_ns && cap_issubset(p->caps, cred->cap_effective))
+		return true;
+	return ns_capable_noaudit(p->user_ns, CAP_SYS_PTRACE) || may_monitor(PTRACE_MODE_NOAUDIT);
+}
+
+/**
+ * mtag_access_may_recall() - may the caller read a process that has ended?
+ * @p:		the process
+ * @opener:	credentials of the opener of the caller's socket
+ *
+ * As for /proc/PID/smaps of a process that runs, except that no security module is asked: it
+ * knows of processes only as long as they exist.
+ * Context: may sleep.
+ */
+bool mtag_access_may_recall(const struct mtag_past *p, const struct cred *opener)
+{
+	const struct cred *old;
+	bool allowed = may_recall(p);
+
+	if (!allowed || opener == current_cred())
+		return allowed;
+	old = override_creds(opener);
+	allowed = may_recall(p);
+	revert_creds(old);
+	return allowed;
 }
 
 /* Fills @p; false if @task has no pid in @ns. Context: caller has a reference on @task. */

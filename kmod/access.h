@@ -10,6 +10,8 @@
 #include <linux/sched.h>
 #include "state.h"
 
+struct mtag_past;
+
 enum mtag_access {
 	MTAG_ACCESS_LIST,	/* as READ, but a refusal is not audited */
 	MTAG_ACCESS_READ,	/* as for reading /proc/PID/smaps */
@@ -52,5 +54,6 @@ bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct
 int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access,
 		    const struct cred *opener);
 void mtag_access_put(struct mtag_target *t);
+bool mtag_access_may_recall(const struct mtag_past *p, const struct cred *opener);
 
 #endif /* MTAG_ACCESS_H */

@@ -3,231 +3,17 @@
  * Keeps the counters of each (space, tag): per-CPU counts that page events change
  * and readers fold, and the cold rest (peak, calls).
  */
-#include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include "account.h"
-#include "memory.h"
+#include "limit.h"
 #include "mtag.h"
 #include "state.h"
 
 #define RESET_BATCH	256U	/* tags between two chances to schedule */
 
-static size_t chunk_bytes(void)
-{
-	return sizeof(struct mtag_chunk) +
-	       num_possible_cpus() * MTAG_CHUNK_TAGS * sizeof(struct mtag_hot);
-}
-
-static void chunk_free(struct mtag_chunk *chunk)
-{
-	free_percpu(chunk->hot);
-	kfree(chunk);
-	mtag_memory_uncharge(chunk_bytes());
-}
-
-/*
- * The per-CPU allocator may fail for a dying task rather than wait. Retry without sleeping, so
- * that its fork stays tracked.
- */
-static struct mtag_hot __percpu *hot_alloc(gfp_t gfp)
-{
-	const size_t size = MTAG_CHUNK_TAGS * sizeof(struct mtag_hot);
-	struct mtag_hot __percpu *hot = __alloc_percpu_gfp(size, __alignof__(struct mtag_hot), gfp);
-
-	if (!hot && fatal_signal_pending(current))
-		hot = __alloc_percpu_gfp(size, __alignof__(struct mtag_hot), MTAG_GFP_NOWAIT);
-	return hot;
-}
-
-static struct mtag_chunk *chunk_alloc(gfp_t gfp)
-{
-	struct mtag_chunk *chunk;
-
-	if (mtag_memory_charge(chunk_bytes()))
-		return NULL;
-	chunk = kzalloc(sizeof(*chunk), gfp);
-	if (!chunk)
-		goto uncharge;
-	chunk->hot = hot_alloc(gfp);
-	if (!chunk->hot)
-		goto free;
-	return chunk;
-free:
-	kfree(chunk);
-uncharge:
-	mtag_memory_uncharge(chunk_bytes());
-	return NULL;
-}
-
-static size_t array_bytes(unsigned int room)
-{
-	return struct_size((struct mtag_accounts *)NULL, hot, room * MTAG_CHUNK_TAGS) +
-	       room * sizeof(struct mtag_chunk *);
-}
-
-/* Allocates only the arrays of pointers, for @room chunks. */
-static struct mtag_accounts *array_alloc(unsigned int room, gfp_t gfp)
-{
-	struct mtag_accounts *acc;
-
-	if (mtag_memory_charge(array_bytes(room)))
-		return NULL;
-	/* A single allocation: chunks[] follows hot[]. */
-	acc = kvzalloc(array_bytes(room), gfp);
-	if (!acc) {
-		mtag_memory_uncharge(array_bytes(room));
-		return NULL;
-	}
-	acc->chunks = (struct mtag_chunk **)&acc->hot[room * MTAG_CHUNK_TAGS];
-	acc->room = room;
-	return acc;
-}
-
-static void array_free(struct mtag_accounts *acc)
-{
-	mtag_memory_uncharge(array_bytes(acc->room));
-	kvfree(acc);
-}
-
-static void array_free_rcu(struct rcu_head *rcu)
-{
-	array_free(container_of(rcu, struct mtag_accounts, rcu));
-}
-
-static void array_put(struct mtag_accounts *acc, unsigned int i, struct mtag_chunk *chunk)
-{
-	unsigned int tag;
-
-	acc->chunks[i] = chunk;
-	for (tag = 0; tag < MTAG_CHUNK_TAGS; tag++)
-		acc->hot[i * MTAG_CHUNK_TAGS + tag] = chunk->hot + tag;
-}
-
-/* Allocates chunks up to @chunks of them, for which @acc has room. */
-static int array_fill(struct mtag_accounts *acc, unsigned int chunks, gfp_t gfp)
-{
-	struct mtag_chunk *chunk;
-	unsigned int i;
-
-	for (i = acc->nr_chunks; i < chunks; i++) {
-		chunk = chunk_alloc(gfp);
-		if (!chunk)
-			goto undo;
-		array_put(acc, i, chunk);
-	}
-	acc->nr_chunks = chunks;
-	return 0;
-undo:
-	while (i-- > acc->nr_chunks)
-		chunk_free(acc->chunks[i]);
-	return -ENOMEM;
-}
-
-/**
- * mtag_account_alloc() - allocate zeroed accounts for the tags below @nr_tags
- * @nr_tags:	highest id + 1; memory is allocated in chunks of 16 accounts
- * @gfp:	also for per-CPU memory
- *
- * Return: the accounts, or NULL when memory or its limit is exhausted.
- */
-struct mtag_accounts *mtag_account_alloc(unsigned int nr_tags, gfp_t gfp)
-{
-	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
-	struct mtag_accounts *acc = array_alloc(chunks, gfp);
-
-	if (!acc)
-		return NULL;
-	if (array_fill(acc, chunks, gfp)) {
-		array_free(acc);
-		return NULL;
-	}
-	acc->nr_tags = nr_tags;
-	return acc;
-}
-
-void mtag_account_free(struct mtag_accounts *acc)
-{
-	unsigned int i;
-
-	for (i = 0; i < acc->nr_chunks; i++)
-		chunk_free(acc->chunks[i]);
-	array_free(acc);
-}
-
-/* Copies @old into arrays with room for twice @chunks: O(n) copies in all for n tags. */
-static struct mtag_accounts *array_larger(const struct mtag_accounts *old, unsigned int chunks,
-					  gfp_t gfp)
-{
-	unsigned int most = DIV_ROUND_UP(MTAG_ID_MAX + 1, MTAG_CHUNK_TAGS), i;
-	struct mtag_accounts *acc = array_alloc(min(2 * chunks, max(chunks, most)), gfp);
-
-	if (!acc)
-		return NULL;
-	for (i = 0; i < old->nr_chunks; i++)
-		array_put(acc, i, old->chunks[i]);
-	acc->nr_chunks = old->nr_chunks;
-	acc->nr_tags = old->nr_tags;
-	return acc;
-}
-
-/**
- * mtag_account_reserve() - allocate memory for the accounts of all tags below @nr_tags
- * @s:		space
- * @nr_tags:	highest id + 1
- * @gfp:	also for per-CPU memory
- *
- * This adds no account yet: see mtag_account_extend().
- * Context: tree->lock of the space's tree. May sleep if @gfp allows.
- * Return: 0 or -ENOMEM.
- */
-int mtag_account_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
-{
-	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
-	struct mtag_accounts *old, *acc;
-
-	old = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
-	if (chunks <= old->nr_chunks)
-		return 0;
-	acc = chunks <= old->room ? old : array_larger(old, chunks, gfp);
-	if (!acc)
-		return -ENOMEM;
-	if (array_fill(acc, chunks, gfp)) {
-		if (acc != old)
-			array_free(acc);
-		return -ENOMEM;
-	}
-	if (acc != old) {
-		rcu_assign_pointer(s->accounts, acc);
-		call_rcu(&old->rcu, array_free_rcu);
-	}
-	return 0;
-}
-
-/**
- * mtag_account_extend() - add the accounts of all tags below @nr_tags
- * @s:		space
- * @nr_tags:	highest id + 1; the caller has reserved memory for it
- *
- * Context: tree->lock of the space's tree.
- */
-void mtag_account_extend(struct mtag_space *s, unsigned int nr_tags)
-{
-	struct mtag_accounts *acc;
-
-	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
-	if (nr_tags <= acc->nr_tags)
-		return;
-	/*
-	 * Pairs with the comparison in each lookup of an account, which then finds it
-	 * zeroed. The hot path needs no barrier, as x86 keeps loads in order.
-	 */
-	smp_store_release(&acc->nr_tags, nr_tags);
-}
-
 /* The number of tags that have an account in @acc. */
 static unsigned int tags_of(const struct mtag_accounts *acc)
 {
-	/* Pairs with mtag_account_extend(). */
+	/* Pairs with mtag_accounts_extend(). */
 	return smp_load_acquire(&acc->nr_tags);
 }
 
@@ -241,11 +27,18 @@ static u16 bit_of(unsigned int tag)
 	return 1U << (tag & (MTAG_CHUNK_TAGS - 1));
 }
 
-/* Lets the space of @acc know the name of @tag. Context: tree->lock, unless @acc is new. */
+/*
+ * Lets the space of @acc know the name of @tag. A space that has left its tree, while a call of
+ * its process is under way, has no account for tags that others made since.
+ * Context: tree->lock, unless @acc is new.
+ */
 void mtag_account_know(struct mtag_accounts *acc, unsigned int tag)
 {
-	struct mtag_chunk *chunk = chunk_of(acc, tag);
+	struct mtag_chunk *chunk;
 
+	if (tag >= tags_of(acc))
+		return;
+	chunk = chunk_of(acc, tag);
 	WRITE_ONCE(chunk->known, chunk->known | bit_of(tag));
 }
 
@@ -299,12 +92,54 @@ static void peak_raise(struct mtag_cold *cold, s64 now)
 		;
 }
 
+/*
+ * Compares tags that have limits with them: @only this one, or all if that is negative. Of the
+ * pages of @tag @transient are about to go. Return: whether a limit came near or went away.
+ */
+static bool limits_see(struct mtag_space *s, const struct mtag_accounts *acc, int only,
+		       unsigned int tag, int transient)
+{
+	struct mtag_limit *l;
+	bool moved = false;
+	s64 now;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(l, &s->limits, node) {
+		if (l->tag >= tags_of(acc) || (only >= 0 && l->tag != only))
+			continue;
+		now = resident(acc, l->tag) - (l->tag == tag ? transient : 0);
+		moved |= mtag_limit_see(s, l, now);
+	}
+	rcu_read_unlock();
+	return moved;
+}
+
+/*
+ * Compares @tag with its limits; each event does while one is near. When one moves, all are looked
+ * at again. That ends: each new round means that others changed a tag by more pages than all CPUs
+ * can add unseen, between two sums.
+ */
+static void limit_note(struct mtag_space *s, const struct mtag_accounts *acc, unsigned int tag,
+		       int transient)
+{
+	int only = tag;
+
+	if (!mtag_limit_watched(s, tag))
+		return;
+	/* Pairs with itself: of two CPUs that change the counters, one sees both changes. */
+	smp_mb();
+	while (limits_see(s, acc, only, tag, transient))
+		only = -1;
+}
+
 /* Counts only pages known to be resident at once: none under migration, and no @transient ones. */
 static void peak_note(struct mtag_space *s, const struct mtag_accounts *acc, unsigned int tag,
 		      int transient)
 {
-	peak_raise(cold_of(acc, tag),
-		   resident(acc, tag) - atomic_read(&s->migration.charged) - transient);
+	s64 now = resident(acc, tag) - transient;
+
+	peak_raise(cold_of(acc, tag), now - atomic_read(&s->migration.charged));
+	limit_note(s, acc, tag, transient);
 }
 
 static void change_account(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages,
@@ -320,6 +155,8 @@ static void change_account(struct mtag_space *s, unsigned int tag, enum mtag_kin
 	now = this_cpu_add_return(hot_of(acc, tag)->nr[kind], pages);
 	if (pages > 0 && kind != MTAG_SWAP && (now ^ (now - pages)) & -MTAG_PEAK_BATCH)
 		peak_note(s, acc, tag, transient);
+	if (unlikely(READ_ONCE(s->slow) & MTAG_SLOW_LIMIT) && kind != MTAG_SWAP)
+		limit_note(s, acc, tag, transient);
 }
 
 /**
@@ -353,7 +190,7 @@ void mtag_account_replace(struct mtag_space *s, unsigned int tag)
 }
 
 /* Counts first touches of @pages. Context: as mtag_account_add(). */
-void mtag_account_touch(struct mtag_space *s, unsigned int tag, int pages)
+void mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages)
 {
 	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
 
@@ -383,6 +220,24 @@ u64 mtag_account_seen(const struct mtag_accounts *acc, unsigned int tag, s64 pag
 {
 	peak_raise(cold_of(acc, tag), pages);
 	return atomic64_read(&cold_of(acc, tag)->peak);
+}
+
+/**
+ * mtag_account_check_limits() - compare all tags that have limits with them
+ * @s:		space
+ *
+ * For those who change counters otherwise than by the functions above, and for new limits.
+ * Context: any but NMI.
+ */
+void mtag_account_check_limits(struct mtag_space *s)
+{
+	const struct mtag_accounts *acc;
+
+	rcu_read_lock();
+	acc = rcu_dereference(s->accounts);
+	while (limits_see(s, acc, -1, 0, 0))
+		;
+	rcu_read_unlock();
 }
 
 /* Counts a system call that changed the address space. Context: any but NMI. */
@@ -431,6 +286,15 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 		sum->calls[i] = atomic64_read(&cold->calls[i]);
 		sum->bytes[i] = atomic64_read(&cold->bytes[i]);
 	}
+}
+
+/* Has @tag pages, or swapped ones? Context: as mtag_account_fold(). */
+bool mtag_account_owns(const struct mtag_accounts *acc, u32 tag)
+{
+	struct mtag_sum sum;
+
+	mtag_account_fold(acc, tag, &sum);
+	return memchr_inv(sum.nr, 0, sizeof(sum.nr));
 }
 
 /**

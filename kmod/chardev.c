@@ -14,6 +14,7 @@
 #include "account.h"
 #include "chardev.h"
 #include "mtag.h"
+#include "path.h"
 #include "report.h"
 #include "retag.h"
 #include "space.h"
@@ -21,6 +22,7 @@
 #include "thread.h"
 #include "track.h"
 #include "tree.h"
+#include "watch.h"
 
 union arg {
 	struct mtag_ioc_attach attach;
@@ -30,6 +32,7 @@ union arg {
 	struct mtag_ioc_range range;
 	struct mtag_ioc_usage usage;
 	struct mtag_ioc_path path;
+	struct mtag_ioc_notify notify;
 };
 
 /* May pages be charged to @tag in @s? */
@@ -53,15 +56,30 @@ static bool may_use(struct mtag_space *s, u32 tag)
 	return has_account(s, tag) && mtag_tree_sees(s, tag, current_euid());
 }
 
+/* The naming that the flags of an attach ask for, or -EINVAL. */
+static int naming_of(u32 flags)
+{
+	switch (flags) {
+	case 0:
+		return MTAG_NAMING_NONE;
+	case MTAG_ATTACH_BY_THREAD:
+		return MTAG_NAMING_THREAD;
+	case MTAG_ATTACH_BY_TID:
+		return MTAG_NAMING_TID;
+	case MTAG_ATTACH_BY_MAP:
+		return MTAG_NAMING_MAP;
+	default:
+		return -EINVAL;
+	}
+}
+
 static int do_attach(struct mtag_space *unused, union arg *arg)
 {
 	struct mtag_ioc_attach *a = &arg->attach;
+	int err, naming = naming_of(a->flags);
 	struct mtag_space *s;
-	int err;
 
-	if (a->flags & ~MTAG_ATTACH_BY_THREAD)
-		return -EINVAL;
-	if (!current->mm)
+	if (naming < 0 || !current->mm)
 		return -EINVAL;
 	s = mtag_space_current();
 	/* Not live: wait for the first walk, or pages touched during it become untagged. */
@@ -75,8 +93,10 @@ static int do_attach(struct mtag_space *unused, union arg *arg)
 	}
 	if (!s) /* another task untracked it again meanwhile */
 		return -EAGAIN;
-	if (a->flags & MTAG_ATTACH_BY_THREAD)
-		WRITE_ONCE(s->by_thread, true);
+	if (naming == MTAG_NAMING_MAP)
+		mtag_space_slow(s, MTAG_SLOW_RANGE, 0);
+	if (naming)
+		WRITE_ONCE(s->naming, naming);
 	a->version = MTAG_ABI_VERSION;
 	a->default_tag = READ_ONCE(s->default_tag);
 	mtag_space_put(s);
@@ -175,7 +195,7 @@ static int do_path(struct mtag_space *s, union arg *arg)
 	buf = kzalloc(MTAG_PATH_MAX, MTAG_GFP);
 	if (!buf)
 		return -ENOMEM;
-	err = mtag_tree_path(s->tree, p->tag, buf, MTAG_PATH_MAX);
+	err = mtag_path_write(s->tree, p->tag, buf, MTAG_PATH_MAX);
 	if (err >= 0) {
 		p->buf_len = err;
 		err = 0;
@@ -186,6 +206,17 @@ static int do_path(struct mtag_space *s, union arg *arg)
 	}
 	kfree(buf);
 	return err;
+}
+
+static int do_notify(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_notify *n = &arg->notify;
+
+	if (n->flags)
+		return -EINVAL;
+	if (n->tag != MTAG_ID_KSM && !has_account(s, n->tag))
+		return -ENOENT;
+	return mtag_watch_set(s, n->tag, n->rss_bytes, n->fd, task_tgid(current));
 }
 
 /**
@@ -213,13 +244,14 @@ static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
 	CALL(do_range, struct mtag_ioc_range, 48),
 	CALL(do_usage, struct mtag_ioc_usage, 168),
 	CALL(do_path, struct mtag_ioc_path, 24),
+	CALL(do_notify, struct mtag_ioc_notify, 24),
 };
 
 static const struct call *find_call(unsigned int cmd)
 {
 	unsigned int i = cmd - MTAG_IOC_ATTACH;
 
-	BUILD_BUG_ON(MTAG_IOC_PATH - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
+	BUILD_BUG_ON(MTAG_IOC_NOTIFY - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
 	if (i >= ARRAY_SIZE(calls))
 		return NULL;
 	return &calls[array_index_nospec(i, ARRAY_SIZE(calls))];

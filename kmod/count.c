@@ -13,10 +13,10 @@
 #include "mtag.h"
 #include "note.h"
 #include "owner.h"
-#include "range.h"
 #include "state.h"
 #include "swap.h"
 #include "visit.h"
+#include "whose.h"
 
 static void count_add(struct mtag_counter *c, u32 tag, enum mtag_kind kind, int pages)
 {
@@ -59,21 +59,16 @@ static void untag(struct mtag_counter *c, const struct mtag_pte *e)
 		mtag_owner_change(e->page + i, MTAG_ID_UNTAGGED);
 }
 
-static void count_file(struct mtag_counter *c, const struct mtag_pte *e)
+static enum mtag_kind kind_of(const struct mtag_pte *e)
 {
-	enum mtag_kind kind = mtag_file_kind(e->page);
-	unsigned long addr = mtag_file_addr(e->vma, e->page), ignored;
-	int i;
-
-	for (i = 0; i < e->nr; i++)
-		count_add(c, mtag_range_tag(c->v.s, addr + i * PAGE_SIZE, &ignored), kind, 1);
+	return PageAnon(e->page) ? MTAG_ANON : mtag_file_kind(e->page);
 }
 
 /* Count one page under migration. It has a note, or gets one unless the walk only compares. */
 static void count_moving(struct mtag_counter *c, const struct mtag_pte *e, int i)
 {
-	enum mtag_kind kind = PageAnon(e->page) ? MTAG_ANON : mtag_file_kind(e->page);
-	unsigned long addr = e->addr + i * PAGE_SIZE, ignored;
+	unsigned long addr = e->addr + i * PAGE_SIZE;
+	enum mtag_kind kind = kind_of(e);
 	struct mtag_space *s = c->v.s;
 	u32 tag = MTAG_ID_UNTAGGED;
 
@@ -81,10 +76,8 @@ static void count_moving(struct mtag_counter *c, const struct mtag_pte *e, int i
 		count_add(c, tag, kind, 1);
 		return;
 	}
-	if (kind != MTAG_ANON)
-		tag = mtag_range_tag(s, addr, &ignored);
-	else if (!c->untag || !c->fresh)
-		tag = mtag_ksm_owner_valid(s, e->page + i);
+	if (kind != MTAG_ANON || !c->untag || !c->fresh)
+		tag = mtag_whose(s, e, i);
 	if (!c->compares && mtag_migrate_found(s, e->page + i, addr, tag, kind))
 		count_add(c, tag, kind, 1);
 	else
@@ -94,6 +87,7 @@ static void count_moving(struct mtag_counter *c, const struct mtag_pte *e, int i
 static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_counter *c = container_of(v, struct mtag_counter, v);
+	enum mtag_kind kind;
 	int i;
 
 	for (i = 0; e->moving && i < e->nr; i++)
@@ -108,14 +102,11 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		count_add(c, mtag_swap_tag(e->swap), MTAG_SWAP, 1);
 		return;
 	}
-	if (!PageAnon(e->page)) {
-		count_file(c, e);
-		return;
-	}
-	if (c->untag)
+	if (c->untag && PageAnon(e->page))
 		untag(c, e);
+	kind = kind_of(e);
 	for (i = 0; i < e->nr; i++)
-		count_add(c, mtag_ksm_owner_valid(v->s, e->page + i), MTAG_ANON, 1);
+		count_add(c, mtag_whose(v->s, e, i), kind, 1);
 }
 
 static void count_leave(struct mtag_visitor *v, unsigned long end)
@@ -140,7 +131,7 @@ int mtag_count_init(struct mtag_counter *c, struct mtag_space *s, gfp_t gfp)
 	rcu_read_lock();
 	c->w.nr_tags = READ_ONCE(rcu_dereference(s->accounts)->nr_tags);
 	rcu_read_unlock();
-	mtag_migrate_prepare(gfp);
+	mtag_migrate_prepare(s, gfp);
 	c->w.shadow = kvcalloc(c->w.nr_tags, sizeof(*c->w.shadow), gfp);
 	return c->w.shadow ? 0 : -ENOMEM;
 }
@@ -157,7 +148,7 @@ void mtag_count_begin(struct mtag_counter *c)
 
 	raw_spin_lock(&s->walk_lock);
 	s->walk = &c->w;
-	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_WALK);
+	mtag_space_set_slow(s, 0, MTAG_SLOW_WALK);
 	mtag_note_check_begin(s);
 	raw_spin_unlock(&s->walk_lock);
 }
@@ -271,7 +262,9 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	}
 	s->walk = NULL;
 	if (s->live)
-		WRITE_ONCE(s->slow, s->slow & ~MTAG_SLOW_WALK);
+		mtag_space_set_slow(s, MTAG_SLOW_WALK, 0);
 	raw_spin_unlock(&s->walk_lock);
+	if (!ret && !audit)
+		mtag_account_check_limits(s);
 	return ret;
 }

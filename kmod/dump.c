@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dumps of the netlink family: all processes, or the tags of one or of all, in
- * as many messages as it takes.
+ * Dumps of the netlink family: all processes, or the tags of one or of all, with
+ * their shares or without, in as many messages as it takes.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -13,6 +13,7 @@
 #include "dump.h"
 #include "message.h"
 #include "mtag.h"
+#include "pss.h"
 #include "report.h"
 #include "request.h"
 #include "space.h"
@@ -23,6 +24,7 @@
  * @space:	of the process being shown, or of the last one shown
  * @bucket:	cursor of mtag_space_next()
  * @report:	of that process, read once for all its messages
+ * @pss:	likewise; NULL unless the request is for shares
  * @process:	its pid and name
  * @ns:		pid namespace of the sender, whose pids all readers are shown; reference
  * @opener:	credentials of the opener of the socket; reference
@@ -30,11 +32,13 @@
  * @begun:	the first process has been looked for
  * @running:	set once the core owns the dump and will call dump_done()
  * @single:	the request names a process, and only that is shown
+ * @shares:	the request is for shares, too
  */
 struct dump {
 	struct mtag_space *space;
 	unsigned int bucket;
 	struct mtag_report *report;
+	struct mtag_pss *pss;
 	struct mtag_process process;
 	struct pid_namespace *ns;
 	const struct cred *opener;
@@ -42,6 +46,7 @@ struct dump {
 	bool begun;
 	bool *running;
 	bool single;
+	bool shares;
 };
 
 static struct dump *dump_of(struct netlink_callback *cb)
@@ -49,9 +54,18 @@ static struct dump *dump_of(struct netlink_callback *cb)
 	return cb->data;
 }
 
-static void dump_free(struct dump *d)
+/* Drops what was read of the last process. */
+static void dump_forget(struct dump *d)
 {
 	mtag_report_put(d->report);
+	mtag_pss_put(d->pss);
+	d->report = NULL;
+	d->pss = NULL;
+}
+
+static void dump_free(struct dump *d)
+{
+	dump_forget(d);
 	if (d->space)
 		mtag_space_put(d->space);
 	put_pid_ns(d->ns);
@@ -72,20 +86,38 @@ static int dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
+/* Reads d->space into d->report and, if that is wanted, d->pss. */
+static int dump_fill(struct dump *d)
+{
+	struct mtag_report *r = mtag_report_get(d->space);
+	struct mtag_pss *p;
+
+	if (IS_ERR(r))
+		return PTR_ERR(r);
+	d->report = r;
+	d->tag = MTAG_ID_UNTAGGED;
+	if (!d->shares)
+		return 0;
+	p = mtag_pss_get(d->space, r->nr_tags);
+	if (IS_ERR(p)) {
+		dump_forget(d);
+		return PTR_ERR(p);
+	}
+	d->pss = p;
+	return 0;
+}
+
 /* Reads d->space. Return: 1; 0 to skip its process, as when it is gone; or an error. */
 static int dump_read(struct dump *d)
 {
-	struct mtag_report *r = mtag_report_get(d->space);
+	int err = dump_fill(d);
 
-	if (IS_ERR(r)) {
-		/* Never counted yet, and too busy to be: must not end a dump of all processes. */
-		if (PTR_ERR(r) == -EAGAIN && !d->single)
-			return 0;
-		return PTR_ERR(r) == -ESRCH ? 0 : PTR_ERR(r);
-	}
-	d->report = r;
-	d->tag = MTAG_ID_UNTAGGED;
-	return 1;
+	if (!err)
+		return 1;
+	/* Never counted yet, and too busy to be: must not end a dump of all processes. */
+	if (err == -EAGAIN && !d->single)
+		return 0;
+	return err == -ESRCH ? 0 : err;
 }
 
 /* May the reader see d->space? Spaces that it may not see are skipped. */
@@ -116,8 +148,7 @@ static int dump_next(struct dump *d)
 {
 	int found = 0;
 
-	mtag_report_put(d->report);
-	d->report = NULL;
+	dump_forget(d);
 	if (d->single)
 		return 0;
 	while (!found) {
@@ -148,7 +179,18 @@ static int dump_single(struct dump *d, struct mtag_request *r)
 	return mtag_message_explain(&r->extack, dump_read(d) ?: -ESRCH);
 }
 
-static int put_row(struct sk_buff *skb, const struct mtag_row *row)
+static int put_shares(struct sk_buff *skb, const struct mtag_pss *p, u32 tag)
+{
+	u64 shares[MTAG_S_NR];
+
+	if (!p)
+		return 0;
+	shares[MTAG_S_USS] = p->shares[tag].uss;
+	shares[MTAG_S_PSS] = p->shares[tag].pss;
+	return nla_put(skb, MTAG_A_TAG_SHARES, sizeof(shares), shares);
+}
+
+static int put_row(struct sk_buff *skb, const struct mtag_row *row, const struct mtag_pss *p)
 {
 	struct nlattr *nest = nla_nest_start(skb, MTAG_A_TAG);
 
@@ -157,7 +199,8 @@ static int put_row(struct sk_buff *skb, const struct mtag_row *row)
 	if (nla_put_u16(skb, MTAG_A_TAG_ID, row->id) ||
 	    (row->parent && nla_put_u16(skb, MTAG_A_TAG_PARENT, row->parent)) ||
 	    nla_put_string(skb, MTAG_A_TAG_NAME, row->name) ||
-	    nla_put(skb, MTAG_A_TAG_COUNTERS, sizeof(row->counters), row->counters)) {
+	    nla_put(skb, MTAG_A_TAG_COUNTERS, sizeof(row->counters), row->counters) ||
+	    put_shares(skb, p, row->id)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -174,7 +217,7 @@ static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct du
 	if (mtag_message_put_process(skb, &d->process) || mtag_message_put_health(skb, d->report))
 		goto cancel;
 	for (; d->tag < d->report->nr_tags; d->tag++) {
-		if (mtag_report_row(d->report, d->tag, &row) && put_row(skb, &row))
+		if (mtag_report_row(d->report, d->tag, &row) && put_row(skb, &row, d->pss))
 			break;
 	}
 	if (d->tag == first)
@@ -234,6 +277,11 @@ static int dump_all_tags(struct sk_buff *skb, struct netlink_callback *cb)
 	return dump_rows(skb, cb, MTAG_CMD_TAG_GET, dump_tags);
 }
 
+static int dump_all_shares(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_rows(skb, cb, MTAG_CMD_PSS_GET, dump_tags);
+}
+
 static struct dump *dump_alloc(const struct cred *opener)
 {
 	struct dump *d = kzalloc(sizeof(*d), MTAG_GFP);
@@ -263,6 +311,7 @@ static int dump_begin(struct mtag_request *r,
 	if (!d)
 		return mtag_message_explain(&r->extack, -ENOMEM);
 	d->running = &running;
+	d->shares = fill == dump_all_shares;
 	if (r->pid) {
 		err = min(dump_single(d, r), 0);
 		d->begun = true;
@@ -282,4 +331,9 @@ int mtag_dump_procs(struct mtag_request *r)
 int mtag_dump_tags(struct mtag_request *r)
 {
 	return dump_begin(r, dump_all_tags);
+}
+
+int mtag_dump_shares(struct mtag_request *r)
+{
+	return dump_begin(r, dump_all_shares);
 }

@@ -9,5 +9,6 @@ struct mtag_request;
 
 int mtag_dump_procs(struct mtag_request *r);
 int mtag_dump_tags(struct mtag_request *r);
+int mtag_dump_shares(struct mtag_request *r);
 
 #endif /* MTAG_DUMP_H */

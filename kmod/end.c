@@ -11,8 +11,10 @@
 #include "space.h"
 #include "stat.h"
 #include "state.h"
+#include "sweep.h"
 #include "thread.h"
 #include "tree.h"
+#include "watch.h"
 
 static DEFINE_RAW_SPINLOCK(dead_lock);	/* dead_spaces */
 static LIST_HEAD(dead_spaces);
@@ -42,8 +44,9 @@ void mtag_end_retire(void)
 void mtag_end_space(struct mtag_space *s)
 {
 	mtag_tree_leave(s);
-	mtag_thread_end_space(s);
+	mtag_thread_end_space(s, mtag_sweep_ended);
 	mtag_note_forget(s, false);
+	mtag_watch_end(s);
 	mmdrop(s->grabbed);
 	if (!mtag_space_parked(s))
 		mtag_end_retire();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Count calls that change the address space for the caller's current tag, and
- * give it the ranges that they map.
+ * give it the ranges that they map; by mapping, give these to tags of their own.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <asm/syscall.h>
 #include "account.h"
+#include "bymap.h"
 #include "caller.h"
 #include "compat/compat.h"
 #include "event.h"
@@ -23,11 +24,12 @@
 #include "state.h"
 #include "thread.h"
 
-/* SysV shared memory is a file "SYSV…" of the kernel's own mount. */
-static bool is_sysv(const struct file *file)
+/* The tag of a new mapping. */
+static u32 mapping_tag(struct mtag_space *s, const struct file *file, vm_flags_t flags)
 {
-	return file && (file_inode(file)->i_sb->s_flags & SB_KERNMOUNT) &&
-	       !strncmp(file->f_path.dentry->d_name.name, "SYSV", 4);
+	if (READ_ONCE(s->naming) == MTAG_NAMING_MAP)
+		return mtag_bymap_tag(s, file, flags & VM_SHARED);
+	return mtag_thread_tag(s);
 }
 
 /* mmap_region(file, addr, len, …): mmap_lock is held for writing; the call may fail */
@@ -42,8 +44,8 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 	mtag_migrate_shifted(s, NULL);
 	s->mapping.addr = mtag_arg1(fregs);
 	s->mapping.len = mtag_arg2(fregs);
-	s->mapping.tag = mtag_thread_tag(s);
-	s->mapping.call = is_sysv(file) ? MTAG_SHMAT : MTAG_MMAP;
+	s->mapping.tag = mapping_tag(s, file, mtag_arg3(fregs));
+	s->mapping.call = mtag_bymap_sysv(file) ? MTAG_SHMAT : MTAG_MMAP;
 	old = find_vma(current->mm, s->mapping.addr);
 	/* Old mappings there are unmapped first, by their own tags: see mtag_event_mapped(). */
 	s->mapping.over = old && old->vm_start < s->mapping.addr + s->mapping.len;
@@ -56,11 +58,15 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 MTAG_HOOK_FUNC(mtag_event_mapped)
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
+	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	struct mtag_space *s;
 
-	/* Also called by mprotect() and others, which map nothing. */
-	if (mtag_caller_of(parent_ip) != MTAG_BY_MMAP)
+	/* Also called for mappings of the kernel's own, and by mprotect(), which changes no tag. */
+	if (caller != MTAG_BY_MMAP) {
+		if (caller != MTAG_BY_MPROTECT)
+			mtag_bymap_special(vma);
 		return;
+	}
 	s = mtag_space_current();
 	if (!s)
 		return;
@@ -236,10 +242,13 @@ MTAG_HOOK_FUNC(mtag_event_brk)
 MTAG_HOOK_FUNC(mtag_event_brk_grow)
 {
 	struct mtag_space *s = mtag_space_current();
+	u32 tag;
 
 	if (!s)
 		return;
-	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), mtag_thread_tag(s));
+	tag = READ_ONCE(s->naming) == MTAG_NAMING_MAP ? mtag_bymap_brk(s, mtag_arg2(fregs)) :
+							mtag_thread_tag(s);
+	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), tag);
 	s->mapping.len = 0;
 	mtag_space_put(s);
 }
@@ -254,7 +263,7 @@ MTAG_HOOK_FUNC(mtag_event_shmdt)
 		return;
 	if (mtag_sleep_may_lock() && mmap_read_trylock(current->mm)) {
 		vma = find_vma(current->mm, mtag_arg0(fregs));
-		if (vma && vma->vm_start == mtag_arg0(fregs) && is_sysv(vma->vm_file))
+		if (vma && vma->vm_start == mtag_arg0(fregs) && mtag_bymap_sysv(vma->vm_file))
 			bytes = vma->vm_end - vma->vm_start;
 		mmap_read_unlock(current->mm);
 	}

@@ -50,13 +50,23 @@ static unsigned long behind(unsigned long addr, int i)
 	return addr == MTAG_NO_ADDR ? addr : addr + i * PAGE_SIZE;
 }
 
+/* Where tags are those of mappings: has a stack grown to @addr? Fills in its tag then. */
+static bool is_grown(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
+		     u32 *tag, unsigned long *end)
+{
+	return vma->vm_flags & VM_GROWSDOWN && READ_ONCE(s->naming) == MTAG_NAMING_MAP &&
+	       mtag_range_grown(s, addr, vma->vm_end - 1, tag, end);
+}
+
 /* The owner of pages touched from @addr to @end: the range's explicit tag, or the thread's tag. */
-static u32 touch_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
+static u32 touch_tag(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
+		     unsigned long *end)
 {
 	u32 tag;
 
 	*end = ULONG_MAX;
-	if ((s->slow & MTAG_SLOW_RANGE) && mtag_range_explicit(s, addr, &tag, end))
+	if ((s->slow & MTAG_SLOW_RANGE) && (mtag_range_explicit(s, addr, &tag, end) ||
+					    is_grown(s, vma, addr, &tag, end)))
 		return tag;
 	return mtag_thread_tag(s);
 }
@@ -108,14 +118,15 @@ static void new_by_swapin(struct mtag_space *s, struct page *page, int nr, struc
 }
 
 /* A folio may span several ranges. */
-static void new_by_touch(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
+static void new_by_touch(struct mtag_space *s, struct page *page, int nr,
+			 const struct vm_area_struct *vma, unsigned long addr)
 {
 	unsigned long end;
 	int done, part;
 	u32 tag;
 
 	for (done = 0; done < nr; done += part) {
-		tag = touch_tag(s, addr + done * PAGE_SIZE, &end);
+		tag = touch_tag(s, vma, addr + done * PAGE_SIZE, &end);
 		part = min_t(unsigned long, nr - done,
 			     (end - (addr + done * PAGE_SIZE)) >> PAGE_SHIFT);
 		own_and_charge(s, page + done, part, addr + done * PAGE_SIZE, tag);
@@ -153,7 +164,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	switch (caller) {
 	case MTAG_BY_COPY:
 	case MTAG_BY_REPLACE:
-		mtag_cow_begin(s, page, addr, touch_tag(s, addr, &end));
+		mtag_cow_begin(s, page, addr, touch_tag(s, vma, addr, &end));
 		break;
 	case MTAG_BY_FORK:
 		new_by_fork(s, page, addr);
@@ -167,14 +178,14 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	case MTAG_BY_FAULT:
 		if (nr == 1 && !READ_ONCE(mtag_fault_ip))
 			WRITE_ONCE(mtag_fault_ip, parent_ip);
-		new_by_touch(s, page, nr, addr);
+		new_by_touch(s, page, nr, vma, addr);
 		break;
 	case MTAG_BY_TOUCH:
-		new_by_touch(s, page, nr, addr);
+		new_by_touch(s, page, nr, vma, addr);
 		break;
 	default:
 		foreign(s);
-		new_by_touch(s, page, nr, addr);
+		new_by_touch(s, page, nr, vma, addr);
 	}
 }
 

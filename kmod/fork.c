@@ -126,7 +126,7 @@ static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, stru
 	if (equal) {
 		atomic_set(&child->migration.uncharged, c->v.migrating);
 		child->live = true;
-		WRITE_ONCE(child->slow, child->slow & ~MTAG_SLOW_WALK);
+		mtag_space_set_slow(child, MTAG_SLOW_WALK, 0);
 	}
 	raw_spin_unlock(&child->walk_lock);
 	raw_spin_unlock(&parent->walk_lock);
@@ -134,11 +134,13 @@ static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, stru
 }
 
 /* A walk may be inexact if KSM pages come and go meanwhile: retry. */
-static int fork_by_walk(struct mtag_space *child, struct mm_struct *mm, gfp_t gfp, int *migrating)
+static int fork_by_walk(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *mm,
+			gfp_t gfp, int *migrating)
 {
 	struct mtag_counter c;
 	int ret, i;
 
+	mtag_migrate_prepare(parent, gfp);
 	for (i = 0; i < MTAG_WALK_ATTEMPTS; i++) {
 		ret = mtag_count_init(&c, child, gfp);
 		if (ret)
@@ -186,7 +188,7 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 	ret = mtag_count_init(&c, child, gfp);
 	if (ret)
 		return ret;
-	ret = fork_by_sums(&c, parent, oldmm, mm) ? 0 : fork_by_walk(child, mm, gfp, &left);
+	ret = fork_by_sums(&c, parent, oldmm, mm) ? 0 : fork_by_walk(parent, child, mm, gfp, &left);
 	kvfree(c.w.shadow);
 	/* Some pages were zapped instead of restored: the child has only those that are left. */
 	atomic_sub(migrating - left, &parent->migration.uncharged);
@@ -194,6 +196,30 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 }
 
 /* ---- hooks ---- */
+
+/* Lets a forked child see the tags that its parent sees. @child is not published yet. */
+static void inherit_names(struct mtag_space *child, struct mtag_space *parent)
+{
+	struct mtag_accounts *acc;
+	struct mtag_node *node;
+	u32 tag;
+
+	child->birth.uid = current_euid();
+	rcu_read_lock();
+	acc = rcu_dereference(child->accounts);
+	mtag_account_inherit(acc, rcu_dereference(parent->accounts));
+	child->birth.born = READ_ONCE(parent->tree->born);
+	/* The parent has changed its user since it was forked. */
+	if (!uid_eq(parent->birth.uid, child->birth.uid)) {
+		for (tag = MTAG_ID_FIRST; tag < acc->nr_tags; tag++) {
+			node = mtag_tree_node(parent->tree, tag);
+			if (node && node->born < parent->birth.born &&
+			    uid_eq(node->uid, parent->birth.uid))
+				mtag_account_know(acc, tag);
+		}
+	}
+	rcu_read_unlock();
+}
 
 static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gfp)
 {
@@ -206,9 +232,9 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 		return;
 	}
 	child->birth.unborn = true;
-	mtag_tree_inherit(child, parent);
+	inherit_names(child, parent);
 	child->default_tag = READ_ONCE(parent->default_tag);
-	child->by_thread = parent->by_thread;
+	child->naming = READ_ONCE(parent->naming);
 	child->slow |= READ_ONCE(parent->slow) & (MTAG_SLOW_PARKED | MTAG_SLOW_RANGE);
 	ret = mtag_range_fork(child, parent, gfp);
 	if (!ret)
@@ -240,7 +266,7 @@ MTAG_HOOK_FUNC(mtag_fork_begin)
 	raw_spin_lock(&parent->walk_lock);
 	parent->fork.task = current;
 	parent->fork.events = 0;
-	WRITE_ONCE(parent->slow, parent->slow | MTAG_SLOW_FORK);
+	mtag_space_set_slow(parent, 0, MTAG_SLOW_FORK);
 	raw_spin_unlock(&parent->walk_lock);
 	mtag_space_put(parent);
 }
@@ -289,7 +315,7 @@ MTAG_HOOK_FUNC(mtag_fork_end)
 	/* Another thread's fork may have begun meanwhile. */
 	if (s->fork.task == current) {
 		s->fork.task = NULL;
-		WRITE_ONCE(s->slow, s->slow & ~MTAG_SLOW_FORK);
+		mtag_space_set_slow(s, MTAG_SLOW_FORK, 0);
 	}
 	raw_spin_unlock(&s->walk_lock);
 	mtag_space_put(s);

@@ -8,16 +8,22 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include "bymap.h"
+#include "bytid.h"
 #include "compat/compat.h"
 #include "end.h"
+#include "final.h"
 #include "hooked.h"
 #include "life.h"
 #include "mtag.h"
+#include "naming.h"
+#include "path.h"
 #include "sleep.h"
 #include "space.h"
 #include "stat.h"
 #include "state.h"
 #include "stray.h"
+#include "sweep.h"
 #include "tell.h"
 #include "thread.h"
 #include "tree.h"
@@ -32,16 +38,16 @@ static int inherit_default(struct mtag_space *s, struct mtag_space *old, gfp_t g
 
 	if (!mtag_tree_sees(old, tag, current_euid()))
 		tag = MTAG_ID_UNTAGGED;
-	tag = mtag_tree_copy_path(s, old->tree, tag, gfp);
+	tag = mtag_path_copy(s, old->tree, tag, gfp);
 	if (tag < 0)
 		return tag;
-	s->by_thread = old->by_thread;
+	s->naming = READ_ONCE(old->naming);
 	s->default_tag = tag;
 	s->base_tag = tag;
 	return 0;
 }
 
-static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
+static int exec_space(const struct linux_binprm *bprm, struct mtag_space *old, gfp_t gfp)
 {
 	struct mtag_tree *tree = mtag_tree_create(gfp);
 	struct mtag_space *s;
@@ -56,10 +62,14 @@ static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
 	/* The mm has no pages yet: they are counted from the first one on. */
 	s->live = true;
 	s->slow = 0;
+	s->process = current->signal;
 	if (old)
 		ret = inherit_default(s, old, gfp);
+	/* The stack is mapped already. */
 	if (!ret)
-		ret = mtag_space_publish(s, mm, gfp);
+		mtag_bymap_begin(s, bprm->vma);
+	if (!ret)
+		ret = mtag_space_publish(s, bprm->mm, gfp);
 	mtag_space_put(s);
 	return ret;
 }
@@ -71,7 +81,6 @@ static int exec_space(struct mm_struct *mm, struct mtag_space *old, gfp_t gfp)
 MTAG_HOOK_FUNC(mtag_life_exec_begin)
 {
 	struct linux_binprm *bprm = (struct linux_binprm *)mtag_arg1(fregs);
-	struct mm_struct *mm = bprm->mm;
 	struct mtag_space *old;
 	bool sleeps;
 	gfp_t gfp;
@@ -85,7 +94,7 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 		gfp = mtag_sleep_gfp(&sleeps);
 		ret = -ENOMEM;
 		if (gfp)
-			ret = exec_space(mm, old && !mtag_space_parked(old) ? old : NULL, gfp);
+			ret = exec_space(bprm, old && !mtag_space_parked(old) ? old : NULL, gfp);
 		if (ret)
 			mtag_space_unborn(old, ret);
 		if (sleeps)
@@ -120,13 +129,22 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave)
 	struct mm_struct *mm = (struct mm_struct *)mtag_arg0(fregs);
 	struct mtag_space *s;
 
-	if (!(current->flags & PF_EXITING) || atomic_read(&mm->mm_users) > 1)
+	if (!(current->flags & PF_EXITING) || atomic_read(&current->signal->live))
 		return;
-	rcu_read_lock();
-	s = mtag_space_find(mm);
-	if (s && !mtag_space_parked(s))
+	s = mtag_space_lookup(mm);
+	if (!s)
+		return;
+	/*
+	 * Others may have the mm, too, such as a child by vfork(): when that ends, the process does
+	 * not. The last threads of the process may be here at once.
+	 */
+	if (!mtag_space_parked(s) && READ_ONCE(s->process) == current->signal &&
+	    !xchg(&s->left, true)) {
+		mtag_final_take(s, mm);
+		/* Who hears of it finds it in the history. */
 		mtag_tell("exit", current->group_leader);
-	rcu_read_unlock();
+	}
+	mtag_space_put(s);
 }
 
 /* ---- threads ---- */
@@ -141,10 +159,12 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 
 	if (!s)
 		return;
+	if (s->birth.unborn)
+		WRITE_ONCE(s->process, task->signal);
 	WRITE_ONCE(s->birth.unborn, false);
 	if (!mtag_space_parked(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
-		mtag_thread_start(s, task, gfp);
+		mtag_thread_start(s, task, mtag_naming_born(s, task, gfp), gfp);
 		if (sleeps)
 			mtag_sleep_end();
 	}
@@ -158,5 +178,13 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
  */
 MTAG_HOOK_FUNC(mtag_life_thread_end)
 {
-	mtag_thread_end((struct task_struct *)mtag_arg0(fregs));
+	struct task_struct *task = (struct task_struct *)mtag_arg0(fregs);
+	struct mtag_space *s;
+	u32 own = mtag_bytid_take(task, &s);
+
+	mtag_thread_end(task);
+	if (own) {
+		mtag_sweep_ended(s, own);
+		mtag_space_put(s);
+	}
 }

@@ -13,6 +13,7 @@
 #include "chardev.h"
 #include "compat/adapt.h"
 #include "debugfs.h"
+#include "history.h"
 #include "hook.h"
 #include "later.h"
 #include "mtag.h"
@@ -92,6 +93,7 @@ static const struct {
 	{ mtag_track_init, mtag_track_exit },
 	{ mtag_later_init, mtag_later_exit },
 	{ mtag_selftest, NULL },
+	{ mtag_history_open, mtag_history_close },
 	{ track_everything, NULL },
 	{ mtag_debugfs_init, mtag_debugfs_exit },
 	{ mtag_netlink_init, mtag_netlink_exit },

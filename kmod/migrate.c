@@ -223,7 +223,7 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 	bool any = atomic_read(&s->migration.charged);
 
 	if (any && mtag_sleep_may_lock())
-		mtag_notes_prepare(GFP_NOWAIT);
+		mtag_notes_prepare(0, GFP_NOWAIT);
 	raw_spin_lock(&s->walk_lock);
 	s->migration.shift_from = from;
 	s->migration.shift_to = to;
@@ -298,13 +298,20 @@ bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned 
 	return e;
 }
 
-/*
- * Allocate notes for a walk. Context: no lock of the module except build_lock. May sleep if @gfp
- * allows it.
+/**
+ * mtag_migrate_prepare() - allocate notes for a walk
+ * @s:		space that is walked, or whose pages a forked child has that is walked
+ * @gfp:	allocation flags
+ *
+ * The pages of a batch may lie anywhere and belong to anybody in turn: then each needs a note.
+ * While a walk is under way, another batch may follow that one.
+ * Context: no lock of the module except build_lock. May sleep if @gfp allows it.
  */
-void mtag_migrate_prepare(gfp_t gfp)
+void mtag_migrate_prepare(const struct mtag_space *s, gfp_t gfp)
 {
-	mtag_notes_prepare(gfp);
+	unsigned int pages = atomic_read(&s->migration.charged);
+
+	mtag_notes_prepare(pages ? pages + MTAG_NOTE_PAGES : 0, gfp);
 }
 
 /* ---- readers ---- */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tag threads by their names.
+ * Tag threads by their names, or each by its name and TID.
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include "bytid.h"
 #include "compat/compat.h"
 #include "hooked.h"
 #include "later.h"
@@ -37,21 +38,28 @@ static void naming_free(struct naming *n)
 	kfree(n);
 }
 
+static void tag_by_name(struct mtag_space *s, struct naming *n)
+{
+	size_t len = mtag_name_component(n->name);
+	int tag = len ? mtag_tree_make(s, s->default_tag, n->name, len, MTAG_GFP) : -EINVAL;
+
+	if (tag >= 0 && mtag_thread_set(s, n->task, tag, false) == -ENOMEM)
+		mtag_space_lost(s, 1);
+}
+
 static void naming_run(struct mtag_later *later, bool runs)
 {
 	struct naming *n = container_of(later, struct naming, later);
 	struct mtag_space *s = NULL;
-	size_t len;
-	int tag;
 
 	/* A task only names threads of its own process. n->mm is only compared. */
 	if (runs && current->mm == n->mm)
 		s = mtag_space_lookup(current->mm);
 	if (s) {
-		len = mtag_name_component(n->name);
-		tag = len ? mtag_tree_intern(s, s->default_tag, n->name, len) : -EINVAL;
-		if (tag >= 0 && mtag_thread_set(s, n->task, tag) == -ENOMEM)
-			mtag_space_lost(s, 1);
+		if (READ_ONCE(s->naming) == MTAG_NAMING_TID)
+			mtag_bytid_named(s, n->task);
+		else if (READ_ONCE(s->naming) == MTAG_NAMING_THREAD)
+			tag_by_name(s, n);
 		mtag_space_put(s);
 	}
 	naming_free(n);
@@ -89,13 +97,40 @@ MTAG_HOOK_FUNC(mtag_naming_rename)
 {
 	struct task_struct *task = (struct task_struct *)mtag_arg0(fregs);
 	struct mtag_space *s;
+	u8 naming;
 
 	if (!current->mm || READ_ONCE(task->mm) != current->mm)
 		return;
 	s = mtag_space_lookup(current->mm);
 	if (!s)
 		return;
-	if (s->by_thread && !mtag_space_parked(s))
+	naming = READ_ONCE(s->naming);
+	if ((naming == MTAG_NAMING_THREAD || naming == MTAG_NAMING_TID) && !mtag_space_parked(s))
 		name_thread(s, task, (const char *)mtag_arg1(fregs));
 	mtag_space_put(s);
+}
+
+/**
+ * mtag_naming_born() - make a tag for a new thread, if each is to have its own
+ * @s:		space of the thread
+ * @task:	has not run yet
+ * @gfp:	allocation flags of the caller's context; 0: nothing may be allocated
+ *
+ * A vfork child borrows the memory of its creator, and keeps the creator's tag. So does a forked
+ * child of a thread with a word: its own copy of the word takes over.
+ * Context: as @gfp says.
+ * Return: the tag, or 0.
+ */
+u32 mtag_naming_born(struct mtag_space *s, struct task_struct *task, gfp_t gfp)
+{
+	int ret;
+
+	if (READ_ONCE(s->naming) != MTAG_NAMING_TID)
+		return 0;
+	if (task->mm == current->mm ? task->tgid != current->tgid : !!s->fork.user)
+		return 0;
+	ret = gfp ? mtag_bytid_make(s, task, gfp) : -EBUSY;
+	if (ret == -EBUSY)
+		mtag_space_lost(s, 1);
+	return max(ret, 0);
 }

@@ -14,17 +14,21 @@
 #include "account.h"
 #include "count.h"
 #include "dump.h"
+#include "history.h"
 #include "hook.h"
 #include "message.h"
 #include "mtag.h"
 #include "netlink.h"
 #include "notify.h"
+#include "recall.h"
 #include "report.h"
 #include "request.h"
 #include "stat.h"
 #include "state.h"
 #include "track.h"
+#include "tree.h"
 #include "walk.h"
+#include "watch.h"
 
 /* ---- messages ---- */
 
@@ -67,7 +71,12 @@ static int fill_info(struct sk_buff *skb, const void *unused)
 	    mtag_message_put_u64(skb, MTAG_A_INFO_LOST, atomic64_read(&mtag_stat.lost)) ||
 	    mtag_message_put_u64(skb, MTAG_A_INFO_OVERFLOW, atomic64_read(&mtag_stat.overflow)) ||
 	    mtag_message_put_u64(skb, MTAG_A_INFO_REPAIRS, atomic64_read(&mtag_stat.repairs)) ||
-	    mtag_message_put_u64(skb, MTAG_A_INFO_MEMORY, atomic64_read(&mtag_stat.memory)))
+	    mtag_message_put_u64(skb, MTAG_A_INFO_MEMORY, atomic64_read(&mtag_stat.memory)) ||
+	    nla_put_u32(skb, MTAG_A_INFO_HISTORY, atomic64_read(&mtag_stat.history)) ||
+	    mtag_message_put_u64(skb, MTAG_A_INFO_HISTORY_DROPPED,
+				 atomic64_read(&mtag_stat.history_dropped)) ||
+	    mtag_message_put_u64(skb, MTAG_A_INFO_HISTORY_LOST,
+				 atomic64_read(&mtag_stat.history_lost)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -76,6 +85,16 @@ static int info_get(struct sk_buff *skb, struct genl_info *info)
 {
 	return reply(genl_info_net(info), info->snd_portid, info->nlhdr, info->extack, fill_info,
 		     NULL);
+}
+
+static int history_clear(struct sk_buff *skb, struct genl_info *info)
+{
+	if (!netlink_capable(skb, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG(info->extack, "forgetting the history needs CAP_SYS_ADMIN");
+		return -EPERM;
+	}
+	mtag_history_clear();
+	return 0;
 }
 
 struct proc_reply {
@@ -183,6 +202,42 @@ static int reset(struct mtag_request *r)
 	return 0;
 }
 
+/* The attribute @type of a request, whose op has it in its policy; NULL if it is missing. */
+static const struct nlattr *attribute(struct mtag_request *r, int type)
+{
+	const struct nlattr *attr = nlmsg_find_attr(r->nlh, GENL_HDRLEN, type);
+
+	if (!attr) {
+		NL_SET_ERR_ATTR_MISS(&r->extack, NULL, type);
+		NL_SET_ERR_MSG(&r->extack, "one of tag-id, limit-bytes, limit-fd is missing");
+	}
+	return attr;
+}
+
+static int limit(struct mtag_request *r)
+{
+	const struct nlattr *tag = attribute(r, MTAG_A_TAG_ID);
+	const struct nlattr *bytes = attribute(r, MTAG_A_LIMIT_BYTES);
+	const struct nlattr *fd = attribute(r, MTAG_A_LIMIT_FD);
+	struct mtag_target t;
+	int err;
+
+	if (!tag || !bytes || !fd)
+		return -EINVAL;
+	err = mtag_request_target(&t, MTAG_ACCESS_READ, r);
+	if (err)
+		return err;
+	if (nla_get_u16(tag) <= MTAG_ID_KSM || mtag_tree_has(t.space->tree, nla_get_u16(tag)))
+		err = mtag_watch_set(t.space, nla_get_u16(tag), nla_get_u64(bytes),
+				     nla_get_u32(fd), task_tgid(t.task));
+	else
+		err = -ENOENT;
+	mtag_access_put(&t);
+	if (err)
+		r->extack._msg = mtag_watch_why(err);
+	return err;
+}
+
 /* ---- requests that may wait go through request.c ---- */
 
 static int request_do(struct sk_buff *skb, struct genl_info *info, mtag_request_t *run)
@@ -201,6 +256,7 @@ LATER(track)
 LATER(untrack)
 LATER(audit)
 LATER(reset)
+LATER(limit)
 
 /* Never returns 0, so that the core does not begin a dump of its own. */
 static int dump_start(struct netlink_callback *cb, mtag_request_t *run)
@@ -219,6 +275,11 @@ static int dump_tags_start(struct netlink_callback *cb)
 	return dump_start(cb, mtag_dump_tags);
 }
 
+static int dump_shares_start(struct netlink_callback *cb)
+{
+	return dump_start(cb, mtag_dump_shares);
+}
+
 static int dump_nothing(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return 0;
@@ -233,6 +294,13 @@ static const struct nla_policy pid_policy[MTAG_A_PROC_PID + 1] = {
 	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
 };
 
+static const struct nla_policy limit_policy[MTAG_A_LIMIT_FD + 1] = {
+	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
+	[MTAG_A_TAG_ID] = { .type = NLA_U16 },
+	[MTAG_A_LIMIT_BYTES] = { .type = NLA_U64 },
+	[MTAG_A_LIMIT_FD] = { .type = NLA_U32 },
+};
+
 /*
  * Accepts no attribute. For an op without a policy, 7.2 uses one of its own that
  * rejects all, but reads it up to the family's last attribute.
@@ -243,6 +311,7 @@ static const struct nla_policy no_policy[] = {
 };
 
 #define WITH_PID	.policy = pid_policy, .maxattr = ARRAY_SIZE(pid_policy) - 1
+#define WITH_LIMIT	.policy = limit_policy, .maxattr = ARRAY_SIZE(limit_policy) - 1
 #define WITH_NOTHING	.policy = no_policy, .maxattr = ARRAY_SIZE(no_policy) - 1
 #define DUMP(_start)	.start = _start, .dumpit = dump_nothing
 
@@ -254,6 +323,11 @@ static const struct genl_ops mtag_ops[] = {
 	{ .cmd = MTAG_CMD_UNTRACK, WITH_PID, .doit = untrack_later },
 	{ .cmd = MTAG_CMD_AUDIT, WITH_PID, .doit = audit_later },
 	{ .cmd = MTAG_CMD_RESET, WITH_PID, .doit = reset_later },
+	{ .cmd = MTAG_CMD_LIMIT, WITH_LIMIT, .doit = limit_later },
+	{ .cmd = MTAG_CMD_PSS_GET, WITH_PID, DUMP(dump_shares_start) },
+	{ .cmd = MTAG_CMD_HISTORY_GET, WITH_NOTHING, .start = mtag_recall_start,
+	  .dumpit = mtag_recall_dump, .done = mtag_recall_done },
+	{ .cmd = MTAG_CMD_HISTORY_CLEAR, WITH_NOTHING, .doit = history_clear },
 };
 
 static const struct genl_multicast_group mtag_groups[] = {

@@ -77,12 +77,15 @@ struct mtag_note *mtag_note_get(void)
 	return e;
 }
 
-/* Keeps notes at hand for a walk, which needs a few at most. Context: may sleep if @gfp may. */
-void mtag_notes_prepare(gfp_t gfp)
+/*
+ * Keeps notes at hand for a walk, which needs a few and one for each of @pages at most. Context:
+ * may sleep if @gfp may.
+ */
+void mtag_notes_prepare(unsigned int pages, gfp_t gfp)
 {
 	struct mtag_note *e;
 
-	while (READ_ONCE(nr_unused) < AT_HAND) {
+	while (READ_ONCE(nr_unused) < AT_HAND + pages) {
 		e = note_alloc(gfp & ~__GFP_ACCOUNT);
 		if (!e)
 			return;

@@ -52,7 +52,7 @@ static inline unsigned long mtag_note_place(const struct mtag_note *e, unsigned 
 struct mtag_note *mtag_note_pop(void);
 struct mtag_note *mtag_note_get(void);
 void mtag_notes_push(struct mtag_note *e);
-void mtag_notes_prepare(gfp_t gfp);
+void mtag_notes_prepare(unsigned int pages, gfp_t gfp);
 void mtag_notes_trim(void);
 void mtag_notes_exit(void);
 

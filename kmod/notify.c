@@ -19,11 +19,15 @@
  * @node:	in the list of events to be sent
  * @kind:	a string literal
  * @process:	the process that it is about
+ * @bytes:	the limit that was crossed
+ * @tag:	path of the tag that crossed it, or ""
  */
 struct event {
 	struct llist_node node;
 	const char *kind;
 	struct mtag_process process;
+	u64 bytes;
+	char tag[];
 };
 
 /* Users can raise events faster than they are sent. */
@@ -39,6 +43,9 @@ static int event_put(struct sk_buff *skb, const struct event *e)
 
 	if (!hdr || nla_put_string(skb, MTAG_A_EVENT_KIND, e->kind) ||
 	    mtag_message_put_process(skb, &e->process))
+		return -EMSGSIZE;
+	if (e->bytes && (nla_put_string(skb, MTAG_A_EVENT_TAG, e->tag) ||
+			 mtag_message_put_u64(skb, MTAG_A_LIMIT_BYTES, e->bytes)))
 		return -EMSGSIZE;
 	genlmsg_end(skb, hdr);
 	return 0;
@@ -58,13 +65,13 @@ static void event_send(const struct event *e)
 	}
 }
 
-/* Context: process context, atomic or not. */
-static struct event *event_alloc(void)
+/* With room for a path of @len bytes. Context: process context, atomic or not. */
+static struct event *event_alloc(size_t len)
 {
 	struct event *e = NULL;
 
 	if (atomic_inc_return(&waiting) <= EVENTS_MAX && mtag_sleep_may_lock())
-		e = kmalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN);
+		e = kmalloc(struct_size(e, tag, len + 1), GFP_ATOMIC | __GFP_NOWARN);
 	if (!e)
 		atomic_dec(&waiting);
 	return e;
@@ -94,20 +101,24 @@ static void events_send(struct work_struct *work)
 static DECLARE_WORK(events_work, events_send);
 
 /* Tells the listeners, if any: see mtag_tell(). The pid is that of the initial namespace. */
-static void notify(const char *kind, struct task_struct *leader)
+static void notify(const struct mtag_news *news)
 {
+	const char *tag = news->tag ?: "";
+	size_t len = strlen(tag);
 	struct event *e;
 
 	if (!mtag_message_has_listeners())
 		return;
-	e = event_alloc();
+	e = event_alloc(len);
 	if (!e) {
 		WRITE_ONCE(missed, true);
 		queue_work(mtag_system_wq, &events_work);
 		return;
 	}
-	e->kind = kind;
-	mtag_access_name(leader, &init_pid_ns, &e->process);
+	e->kind = news->kind;
+	e->bytes = news->bytes;
+	memcpy(e->tag, tag, len + 1);
+	mtag_access_name(news->leader, &init_pid_ns, &e->process);
 	if (llist_add(&e->node, &events))
 		queue_work(mtag_system_wq, &events_work);
 }

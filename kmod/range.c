@@ -78,6 +78,53 @@ bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, uns
 	return true;
 }
 
+/**
+ * mtag_range_grown() - the explicit tag of an address by which a stack has grown
+ * @s:		space
+ * @addr:	no range contains it
+ * @last:	last address of the stack
+ * @tag:	filled
+ * @end:	filled with the end of the part for which the answer holds
+ *
+ * A stack grows downwards from where it was mapped: the grown part has the tag of the lowest range.
+ * Context: a page-table lock or mmap_lock of the space's mm.
+ * Return: false if that range has no explicit tag.
+ */
+bool mtag_range_grown(struct mtag_space *s, unsigned long addr, unsigned long last, u32 *tag,
+		      unsigned long *end)
+{
+	MA_STATE(mas, &s->ranges.tree, addr, addr);
+	void *entry;
+
+	rcu_read_lock();
+	entry = mas_find(&mas, last);
+	*end = mas.index;
+	rcu_read_unlock();
+	if (!entry || !(xa_to_value(entry) & EXPLICIT))
+		return false;
+	*tag = entry_tag(s, entry);
+	return true;
+}
+
+/**
+ * mtag_range_uses() - call @use for each tag that a range has
+ * @s:		space
+ * @use:	called with @data and the tag, perhaps several times for one tag
+ * @data:	for @use
+ *
+ * Context: may sleep, or a page-table lock or mmap_lock of the space's mm.
+ */
+void mtag_range_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), void *data)
+{
+	MA_STATE(mas, &s->ranges.tree, 0, 0);
+	void *entry;
+
+	rcu_read_lock();
+	mas_for_each(&mas, entry, ULONG_MAX)
+		use(data, entry_tag(s, entry));
+	rcu_read_unlock();
+}
+
 static unsigned int count_ranges(struct mtag_space *s)
 {
 	MA_STATE(mas, &s->ranges.tree, 0, 0);
@@ -181,8 +228,13 @@ static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned lon
  */
 void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag)
 {
+	void *entry = tag == s->base_tag ? NULL : xa_mk_value(tag + 1);
+
+	/* By mapping, the anonymous memory belongs to that tag as well. */
+	if (READ_ONCE(s->naming) == MTAG_NAMING_MAP)
+		entry = xa_mk_value((tag + 1) | EXPLICIT);
 	if (len)
-		store_or_lose(s, addr, len, tag == s->base_tag ? NULL : xa_mk_value(tag + 1));
+		store_or_lose(s, addr, len, entry);
 }
 
 /**

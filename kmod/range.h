@@ -8,14 +8,17 @@
 #include <linux/gfp_types.h>
 #include "state.h"
 
-/* Context of all: a page-table lock or mmap_lock of the space's mm. */
+/* Context: a page-table lock or mmap_lock of the space's mm. */
 u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end);
 bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end);
+bool mtag_range_grown(struct mtag_space *s, unsigned long addr, unsigned long last, u32 *tag,
+		      unsigned long *end);
 void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len, u32 tag);
 void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 		     unsigned long len);
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp);
 void mtag_range_free(struct mtag_space *s);
+void mtag_range_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), void *data);
 int mtag_range_reserve(struct mtag_space *s);
 int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag);
 

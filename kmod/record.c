@@ -9,6 +9,9 @@
 #include "memory.h"
 #include "mtag.h"
 #include "record.h"
+#include "state.h"
+
+#define LOOK_BATCH	64	/* threads between two chances for others to take the lock */
 
 struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
 DEFINE_RAW_SPINLOCK(mtag_record_lock);
@@ -101,6 +104,41 @@ void mtag_record_free(struct mtag_thread *t)
 		mtag_memory_uncharge(sizeof(*t));
 		kfree_rcu(t, rcu);
 	}
+}
+
+/**
+ * mtag_record_uses() - call @use for each tag that a thread of a space has, other than by its word
+ * @s:		space
+ * @use:	called with @data and the tag
+ * @data:	for @use
+ *
+ * The lock is let go now and then. Threads that have been seen go to the end of the list, and those
+ * that enter meanwhile, or get another tag, to its front: all before the first one seen are left.
+ * Context: may sleep; one caller for each space at a time.
+ */
+void mtag_record_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), void *data)
+{
+	static u64 looks;	/* mtag_record_lock */
+	struct mtag_thread *t;
+	u64 look;
+	int i;
+
+	raw_spin_lock(&mtag_record_lock);
+	look = ++looks;
+	do {
+		for (i = 0; i < LOOK_BATCH; i++) {
+			t = list_first_entry_or_null(&s->threads, struct mtag_thread, of_space);
+			if (!t || t->looked == look)
+				break;
+			use(data, t->inherited);
+			t->looked = look;
+			list_move_tail(&t->of_space, &s->threads);
+		}
+		raw_spin_unlock(&mtag_record_lock);
+		cond_resched();
+		raw_spin_lock(&mtag_record_lock);
+	} while (i == LOOK_BATCH);
+	raw_spin_unlock(&mtag_record_lock);
 }
 
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Per-task records, hashed by the task; record.c. Only thread.c and zap.c use them.
+ * Per-task records, hashed by the task; record.c. Only thread.c, zap.c and bytid.c use
+ * them.
  */
 #ifndef MTAG_RECORD_H
 #define MTAG_RECORD_H
@@ -22,7 +23,9 @@ struct mtag_pin;
  * @user:	user address of the word
  * @pin:	pin of the page of @word, or NULL
  * @inherited:	the tag of a thread without a word
+ * @own:	the same, if it was made for this thread alone; else 0
  * @zap:	the mm whose page tables the task is zapping
+ * @looked:	the last mtag_record_uses() that has seen it here; mtag_record_lock
  * @rcu:	frees it
  */
 struct mtag_thread {
@@ -34,7 +37,9 @@ struct mtag_thread {
 	unsigned long user;
 	struct mtag_pin *pin;
 	u32 inherited;
+	u32 own;
 	struct mm_struct *zap;
+	u64 looked;
 	struct rcu_head rcu;
 };
 
@@ -52,6 +57,7 @@ struct mtag_thread *mtag_record_alloc(struct task_struct *task, gfp_t gfp);
 struct mtag_thread *mtag_record_get(struct mtag_thread **spare);
 void mtag_record_del(struct mtag_thread *t);
 void mtag_record_free(struct mtag_thread *t);
+void mtag_record_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), void *data);
 void mtag_record_each(void (*end)(struct task_struct *task));
 
 #endif /* MTAG_RECORD_H */

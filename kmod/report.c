@@ -107,18 +107,6 @@ static int virt_read(struct mtag_space *s, struct mm_struct *mm, struct virt *v)
 	return 0;
 }
 
-/* Pages come and go during a fold: it may see one CPU's removal before another's addition. */
-static void fold(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
-{
-	int i;
-
-	mtag_account_fold(acc, tag, sum);
-	for (i = 0; i < MTAG_KINDS; i++)
-		sum->nr[i] = max_t(s64, sum->nr[i], 0);
-	sum->peak = mtag_account_seen(acc, tag, sum->nr[MTAG_ANON] + sum->nr[MTAG_FILE] +
-						sum->nr[MTAG_SHMEM]);
-}
-
 static void fold_all(struct mtag_space *s, struct mtag_report *r)
 {
 	struct mtag_accounts *acc;
@@ -129,7 +117,7 @@ static void fold_all(struct mtag_space *s, struct mtag_report *r)
 		rcu_read_lock();
 		acc = rcu_dereference(s->accounts);
 		for (; tag < end; tag++)
-			fold(acc, tag, &r->sums[tag]);
+			mtag_account_read(acc, tag, &r->sums[tag]);
 		rcu_read_unlock();
 		cond_resched();
 	}
@@ -141,7 +129,7 @@ static unsigned int count_tags(struct mtag_space *s)
 	unsigned int nr_tags;
 
 	rcu_read_lock();
-	/* Pairs with the release in mtag_account_extend(). */
+	/* Pairs with the release in mtag_accounts_extend(). */
 	nr_tags = smp_load_acquire(&rcu_dereference(s->accounts)->nr_tags);
 	rcu_read_unlock();
 	return nr_tags;
@@ -356,7 +344,7 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
 	if (err)
 		return err;
 	rcu_read_lock();
-	fold(rcu_dereference(s->accounts), tag, &sum);
+	mtag_account_read(rcu_dereference(s->accounts), tag, &sum);
 	rcu_read_unlock();
 	to_counters(&sum, v.one, counters);
 	return 0;
@@ -396,6 +384,9 @@ static const struct {
 	{ "bad_word", &mtag_stat.bad_word },
 	{ "foreign", &mtag_stat.foreign },
 	{ "memory", &mtag_stat.memory },
+	{ "history", &mtag_stat.history },
+	{ "history_dropped", &mtag_stat.history_dropped },
+	{ "history_lost", &mtag_stat.history_lost },
 };
 
 const char *mtag_report_health(unsigned int i, u64 *value)

@@ -11,6 +11,7 @@
 #include "compat/compat.h"
 #include "file.h"
 #include "ksm.h"
+#include "migrate.h"
 #include "mtag.h"
 #include "owner.h"
 #include "range.h"
@@ -20,12 +21,18 @@
 #include "visit.h"
 #include "walk.h"
 
+/* How often busy pages are tried, a tick apart */
+#define MAX_PASSES	50
+
 struct retagger {
 	struct mtag_visitor v;
 	struct mtag_walk w;
 	bool present;
 	bool missed;	/* a page was found whose place cannot be told */
+	bool again;	/* a later pass, for anonymous pages that were busy */
 	u64 moved, kept;
+	/* The first and the end of the last anonymous page that was locked or under migration */
+	unsigned long busy, busy_end;
 };
 
 /* Caller holds walk_lock. */
@@ -36,25 +43,47 @@ static void move_charge(struct retagger *r, u32 from, enum mtag_kind kind)
 	r->moved += PAGE_SIZE;
 }
 
+static void keep(struct retagger *r)
+{
+	if (!r->again)
+		r->kept += PAGE_SIZE;
+}
+
+static void keep_busy(struct retagger *r, unsigned long addr)
+{
+	keep(r);
+	r->busy = min(r->busy, addr);
+	r->busy_end = addr + PAGE_SIZE;
+}
+
 /* A frame that a relative also maps, or that KSM shares, keeps its owner. */
-static void retag_anon(struct retagger *r, struct page *page)
+static void retag_anon(struct retagger *r, struct page *page, unsigned long addr)
 	__must_hold(&r->v.s->walk_lock)
 {
 	u32 from;
 
-	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 || !trylock_page(page)) {
-		r->kept += PAGE_SIZE;
+	if (!mtag_is_ksm(page) && mtag_owner_get(page) == r->w.tag)
+		return;
+	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1) {
+		keep(r);
+		return;
+	}
+	if (!trylock_page(page)) {
+		keep_busy(r, addr);
 		return;
 	}
 	/* A relative may have a page of the swap cache in swap. */
 	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 ||
 	    folio_test_swapcache(page_folio(page))) {
-		r->kept += PAGE_SIZE;
+		keep(r);
 	} else {
 		from = mtag_owner_get(page);
 		if (from != r->w.tag) {
 			move_charge(r, from, MTAG_ANON);
 			mtag_owner_change(page, r->w.tag);
+			/* The first pass has counted it. */
+			if (r->again && r->kept)
+				r->kept -= PAGE_SIZE;
 		}
 	}
 	/* unlock_page() may sleep on PREEMPT_RT. The page-table lock still keeps events off. */
@@ -84,32 +113,49 @@ static void retag_file(struct retagger *r, const struct mtag_pte *e, int i)
 		move_charge(r, from, mtag_file_kind(e->page));
 }
 
+/* Is the page under migration that belongs at @addr charged to the new tag already? */
+static bool is_given(const struct retagger *r, unsigned long addr)
+{
+	u32 tag;
+
+	return mtag_migrate_seen(r->v.s, addr, &tag) && tag == r->w.tag;
+}
+
 static void retag_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct retagger *r = container_of(v, struct retagger, v);
+	unsigned long addr;
 	int i;
 
-	/* A page under migration follows when it comes back. */
-	if (!e->page || e->moving)
+	if (!e->page)
 		return;
-	for (i = 0; i < e->nr; i++) {
-		if (!PageAnon(e->page))
-			retag_file(r, e, i);
-		else if (r->present)
-			retag_anon(r, e->page + i);
+	for (i = 0, addr = e->addr; i < e->nr; i++, addr += PAGE_SIZE) {
+		if (!PageAnon(e->page)) {
+			/* One under migration follows when it comes back. */
+			if (!r->again && !e->moving)
+				retag_file(r, e, i);
+		} else if (r->present) {
+			if (!e->moving)
+				retag_anon(r, e->page + i, addr);
+			else if (!is_given(r, addr))
+				keep_busy(r, addr);
+		}
 	}
 }
 
 static void retag_leave(struct mtag_visitor *v, unsigned long end)
 {
-	container_of(v, struct retagger, v)->w.cursor = end;
+	struct retagger *r = container_of(v, struct retagger, v);
+
+	if (!r->again)
+		r->w.cursor = end;
 }
 
 static void retag_set(struct mtag_space *s, struct mtag_walk *w)
 {
 	raw_spin_lock(&s->walk_lock);
 	s->walk = w;
-	WRITE_ONCE(s->slow, w ? s->slow | MTAG_SLOW_WALK : s->slow & ~MTAG_SLOW_WALK);
+	mtag_space_set_slow(s, MTAG_SLOW_WALK, w ? MTAG_SLOW_WALK : 0);
 	raw_spin_unlock(&s->walk_lock);
 }
 
@@ -137,17 +183,32 @@ static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long e
 	return 0;
 }
 
+static void retag_pass(struct retagger *r, struct mm_struct *mm, unsigned long addr,
+		       unsigned long end)
+{
+	VMA_ITERATOR(vmi, mm, addr);
+	struct vm_area_struct *vma;
+
+	r->busy = ULONG_MAX;
+	r->busy_end = 0;
+	for_each_vma_range(vmi, vma, end)
+		mtag_visit_vma(&r->v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
+	r->again = true;
+}
+
 /* Pages may have moved even if this fails. */
 static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long addr,
 		      unsigned long end)
 {
-	VMA_ITERATOR(vmi, mm, addr);
 	struct mtag_space *s = r->v.s;
-	struct vm_area_struct *vma;
-	int ret;
+	int passes = 0, ret;
 
-	for_each_vma_range(vmi, vma, end)
-		mtag_visit_vma(&r->v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
+	retag_pass(r, mm, addr, end);
+	/* Reclaim and migration hold a page for a moment; others could hold it for long. */
+	while (r->busy_end && ++passes < MAX_PASSES && !fatal_signal_pending(current)) {
+		schedule_timeout_uninterruptible(1);
+		retag_pass(r, mm, r->busy, r->busy_end);
+	}
 	raw_spin_lock(&s->walk_lock);
 	r->w.cursor = end;
 	raw_spin_unlock(&s->walk_lock);
@@ -168,7 +229,8 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
  * @tag:	id, with an account in @s
  * @flags:	MTAG_RANGE_*
  * @moved:	bytes of resident pages that changed their owner
- * @kept:	bytes of anonymous pages that were to change it and could not
+ * @kept:	bytes of anonymous pages that were to change it and could not: shared with a
+ *		relative, merged by KSM, or locked for longer than a moment
  *
  * Context: may sleep.
  * Return: 0; -EINVAL, also for part of a mapping whose pages have no address of their own; -ENOMEM,

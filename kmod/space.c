@@ -8,6 +8,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "account.h"
+#include "accounts.h"
 #include "memory.h"
 #include "mtag.h"
 #include "note.h"
@@ -39,7 +40,7 @@ static void space_free(struct work_struct *work)
 	/* A space that could not be published has never been dissolved. */
 	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
-	mtag_account_free(rcu_dereference_protected(s->accounts, true));
+	mtag_accounts_free(rcu_dereference_protected(s->accounts, true));
 	kfree(s->collapse.owners);
 	mtag_memory_uncharge(sizeof(*s));
 	kmem_cache_free(cache, s);
@@ -191,7 +192,7 @@ struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket
 void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear)
 {
 	raw_spin_lock(&s->walk_lock);
-	WRITE_ONCE(s->slow, (s->slow | set) & ~clear);
+	mtag_space_set_slow(s, clear, set);
 	raw_spin_unlock(&s->walk_lock);
 }
 
@@ -253,7 +254,7 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	s = kmem_cache_zalloc(cache, gfp);
 	if (!s)
 		goto uncharge;
-	acc = mtag_account_alloc(READ_ONCE(tree->nr_tags), gfp);
+	acc = mtag_accounts_alloc(READ_ONCE(tree->nr_tags), gfp);
 	if (!acc)
 		goto free;
 	RCU_INIT_POINTER(s->accounts, acc);

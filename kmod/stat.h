@@ -20,6 +20,9 @@ struct mtag_stat {
 	atomic64_t bad_word;	/* first touches under an id that is not a tag */
 	atomic64_t foreign;	/* rmap calls from callers that mtag does not know */
 	atomic64_t memory;	/* bytes the module holds */
+	atomic64_t history;	/* ended processes that are remembered */
+	atomic64_t history_dropped;	/* forgotten to stay within the bound */
+	atomic64_t history_lost;	/* could not be remembered */
 };
 
 extern struct mtag_stat mtag_stat;

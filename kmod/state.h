@@ -7,6 +7,7 @@
 #define MTAG_STATE_H
 
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/maple_tree.h>
@@ -30,6 +31,10 @@
  * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
  * @nr_tags:	highest id + 1
  * @spaces:	spaces that share the tree, by mtag_space.sibling
+ * @born:	names given to tags so far; @lock for changes
+ * @ended:	tags whose threads have ended, and that are not free yet; bytid.c
+ * @enough:	how many of them are worth a sweep; @lock for changes
+ * @sweeping:	a sweep looks for those that own nothing; atomic
  * @parked:	a space of the tree was parked; never cleared. @build_lock
  * @unlisted:	the tree may have strays that stray.c does not list; never cleared. strays_lock
  * @rcu:	frees it
@@ -42,6 +47,10 @@ struct mtag_tree {
 	struct xarray nodes;
 	unsigned int nr_tags;
 	struct list_head spaces;
+	u64 born;
+	atomic_t ended;
+	int enough;
+	atomic_t sweeping;
 	bool parked;
 	bool unlisted;
 	struct rcu_head rcu;
@@ -52,6 +61,15 @@ struct mtag_tree {
 #define MTAG_SLOW_FORK		0x2	/* being forked: events are counted */
 #define MTAG_SLOW_PARKED	0x4	/* no longer tracked, but may share pages with its tree */
 #define MTAG_SLOW_RANGE		0x8	/* has ranges with an explicit tag */
+#define MTAG_SLOW_LIMIT		0x10	/* a tag is near a limit that somebody watches */
+
+/* What tags are made for by themselves */
+enum mtag_naming {
+	MTAG_NAMING_NONE,
+	MTAG_NAMING_THREAD,		/* each name of a thread */
+	MTAG_NAMING_TID,		/* each thread */
+	MTAG_NAMING_MAP,		/* each name of a mapping */
+};
 
 struct mtag_accounts;
 struct mtag_collapse_owners;
@@ -94,7 +112,7 @@ struct mtag_fork {
 
 /* The fork that created this space; fork.c, tree.c. */
 struct mtag_birth {
-	u32 nr_tags;			/* of the tree at the fork; constant */
+	u64 born;			/* tree->born at the fork; constant */
 	kuid_t uid;			/* effective uid of the forking task; constant */
 	bool unborn;			/* the fork has not completed: no task runs here */
 	/*
@@ -124,19 +142,21 @@ struct mtag_migration {
 struct mtag_space {
 	struct hlist_node node;		/* in the hash of spaces; RCU, changed under hash_lock */
 	struct mm_struct *mm;		/* hash key; NULL once unhashed, under hash_lock */
-	unsigned int slow;		/* MTAG_SLOW_*; changed under walk_lock */
+	unsigned int slow;		/* MTAG_SLOW_*; by mtag_space_set_slow() */
 	u32 default_tag;		/* of threads without a tag of their own */
 	struct mtag_accounts __rcu *accounts;	/* replaced under tree->lock */
 	u32 base_tag;			/* of addresses that @ranges does not contain */
 	u32 tree_id;			/* tree->id, which saves a load; constant */
 
 	struct mtag_tree *tree;		/* reference; constant */
-	raw_spinlock_t walk_lock;	/* protects counters during a walk or a fork; @slow */
+	raw_spinlock_t walk_lock;	/* protects counters during a walk or a fork */
 	struct mtag_walk *walk;		/* the walk under way; walk_lock */
 	bool live;			/* counted, and not untracked since; walk_lock */
 	bool dirty;			/* an event was missed: walk before the next answer */
 	bool unsure;			/* more events may be missed: the space stays dirty */
-	bool by_thread;			/* tags are named after threads */
+	u8 naming;			/* enum mtag_naming */
+	bool left;			/* its process has ended, and was told of; by xchg() */
+	const struct signal_struct *process;	/* whose space this is; only compared */
 
 	struct mtag_ranges ranges;
 	struct mtag_mapping mapping;
@@ -144,6 +164,7 @@ struct mtag_space {
 	struct mtag_fork fork;
 	struct mtag_birth birth;
 	struct mtag_migration migration;
+	struct hlist_head limits;	/* struct mtag_limit; RCU, changed under watch_lock */
 
 	struct list_head threads;	/* with a word or tag of their own; mtag_record_lock */
 	struct rb_root pins;		/* pinned pages with words; mtag_record_lock */
@@ -165,6 +186,15 @@ struct mtag_space {
 static inline bool mtag_space_parked(const struct mtag_space *s)
 {
 	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
+}
+
+/*
+ * Clears and sets bits of @s->slow. Those that change what a charge does change under walk_lock;
+ * MTAG_SLOW_LIMIT does not. Context: any.
+ */
+static inline void mtag_space_set_slow(struct mtag_space *s, unsigned int clear, unsigned int set)
+{
+	set_mask_bits(&s->slow, clear, set);
 }
 
 /* Counts @nr events that could not be recorded. @s is NULL if unknown. Context: any. */

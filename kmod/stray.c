@@ -195,6 +195,23 @@ void mtag_stray_untag_end(struct mtag_untagging *u)
 	raw_spin_unlock_irqrestore(&strays_lock, flags);
 }
 
+/* May @tree have strays? Context: any. */
+bool mtag_stray_has(const struct mtag_tree *tree)
+{
+	struct stray *each;
+	unsigned long flags;
+	bool has;
+
+	if (!has_strays())
+		return false;
+	raw_spin_lock_irqsave(&strays_lock, flags);
+	has = tree->unlisted;
+	for (each = strays; each < strays + STRAYS_MAX && !has; each++)
+		has = each->mm && each->tree == tree;
+	raw_spin_unlock_irqrestore(&strays_lock, flags);
+	return has;
+}
+
 /**
  * mtag_stray_untags() - are the pages of a stray of @tree becoming untagged now?
  * @tree:	the tree

@@ -29,6 +29,7 @@ void mtag_stray_end(struct mm_struct *mm);
 bool mtag_stray_concerns(const struct mm_struct *mm, const struct mtag_tree **tree);
 void mtag_stray_untag_begin(struct mtag_untagging *u, const struct mm_struct *mm);
 void mtag_stray_untag_end(struct mtag_untagging *u);
+bool mtag_stray_has(const struct mtag_tree *tree);
 bool mtag_stray_untags(const struct mtag_tree *tree);
 void mtag_stray_forget(struct mtag_tree *tree);
 

@@ -9,6 +9,14 @@
 
 static mtag_tell_t *told;
 
+static void tell(const struct mtag_news *news)
+{
+	mtag_tell_t *listener = READ_ONCE(told);
+
+	if (listener)
+		listener(news);
+}
+
 /**
  * mtag_tell() - report an event to the listener, if there is one
  * @kind:	a string literal: "track", "untrack", "exit", "overflow"
@@ -18,10 +26,22 @@ static mtag_tell_t *told;
  */
 void mtag_tell(const char *kind, struct task_struct *leader)
 {
-	mtag_tell_t *listener = READ_ONCE(told);
+	tell(&(struct mtag_news){ .kind = kind, .leader = leader });
+}
 
-	if (listener)
-		listener(kind, leader);
+/**
+ * mtag_tell_limit() - report that a tag has crossed a limit
+ * @leader:	a task of its process
+ * @tag:	its path
+ * @bytes:	the limit
+ *
+ * Context: as mtag_tell().
+ */
+void mtag_tell_limit(struct task_struct *leader, const char *tag, u64 bytes)
+{
+	tell(&(struct mtag_news){
+		.kind = "limit", .leader = leader, .tag = tag, .bytes = bytes
+	});
 }
 
 /* Sends all further events to @listener. NULL drops them. */

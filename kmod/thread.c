@@ -34,6 +34,8 @@ static bool space_ending(const struct mtag_space *s)
 /* Makes the word or tag of @t valid in @s. Context: mtag_record_lock. */
 static void word_enter(struct mtag_thread *t, struct mtag_space *s)
 {
+	/* In front, as mtag_record_uses() has not seen it with this tag. */
+	t->looked = 0;
 	list_move(&t->of_space, &s->threads);
 	WRITE_ONCE(t->space, s);
 }
@@ -51,6 +53,7 @@ static struct mtag_pin *word_leave(struct mtag_thread *t)
 	WRITE_ONCE(t->space, NULL);
 	WRITE_ONCE(t->word, &t->inherited);
 	WRITE_ONCE(t->pin, NULL);
+	WRITE_ONCE(t->own, 0);
 	t->user = 0;
 	return pin ? mtag_pin_put(s, pin) : NULL;
 }
@@ -223,13 +226,14 @@ int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag)
 }
 
 /* Context: mtag_record_lock. */
-static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
+static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag, bool own)
 {
 	struct task_struct *task = (*spare)->task;
 	struct mtag_thread *t;
+	u32 was;
 
 	if (space_ending(s) || READ_ONCE(s->mm) != READ_ONCE(task->mm))
-		return 0;
+		return -ESRCH;
 	t = mtag_record_get(spare);
 	/* Pairs with mtag_thread_end(): it sees the record, or this sees PF_EXITING. */
 	smp_mb();
@@ -239,13 +243,15 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
 			mtag_record_del(t);
 			*spare = t;
 		}
-		return 0;
+		return -ESRCH;
 	}
 	if (t->pin)
 		return -EBUSY;
+	was = t->space == s ? t->own : 0;
 	WRITE_ONCE(t->inherited, tag);
+	WRITE_ONCE(t->own, own ? tag : 0);
 	word_enter(t, s);
-	return 0;
+	return was;
 }
 
 /**
@@ -253,11 +259,13 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag)
  * @s:		space of the process of @task
  * @task:	a thread; the caller has a reference
  * @tag:	id, with an account in @s
+ * @own:	the tag was made for this thread alone
  *
  * Context: may sleep.
- * Return: 0, also if @task is exiting; -EBUSY if it has a word; -ENOMEM.
+ * Return: the tag that was made for it alone before, or 0; -ESRCH if @task is exiting or has left
+ * @s; -EBUSY if it has a word; -ENOMEM.
  */
-int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
+int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag, bool own)
 {
 	struct mtag_thread *spare = mtag_record_alloc(task, MTAG_GFP);
 	int ret;
@@ -265,7 +273,7 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag)
 	if (!spare)
 		return -ENOMEM;
 	raw_spin_lock(&mtag_record_lock);
-	ret = set_tag(s, &spare, tag);
+	ret = set_tag(s, &spare, tag, own);
 	raw_spin_unlock(&mtag_record_lock);
 	cpus_forget(task);
 	mtag_record_free(spare);
@@ -350,7 +358,7 @@ static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 
 /* Sets up the record of @child. May use up *@spare. */
 static void record_child(struct mtag_space *s, struct task_struct *child,
-			 struct mtag_thread **spare, bool vforked, u32 tag)
+			 struct mtag_thread **spare, bool vforked, u32 tag, u32 own)
 {
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
@@ -361,6 +369,7 @@ static void record_child(struct mtag_space *s, struct task_struct *child,
 		unused = word_leave(t);
 		if (!vforked || !share_word(t, s))
 			t->inherited = tag;
+		t->own = own;
 		word_enter(t, s);
 	}
 	raw_spin_unlock(&mtag_record_lock);
@@ -372,15 +381,16 @@ static void record_child(struct mtag_space *s, struct task_struct *child,
  * mtag_thread_start() - set up the tag of a task that the current thread has created
  * @s:		space of @child
  * @child:	has not run yet; a thread, a vfork child or a forked process
+ * @own:	tag that was made for it alone; 0: it inherits one
  * @gfp:	allocation flags of the caller's context; 0: do not allocate
  *
  * Context: as @gfp says; @s stays.
  */
-void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gfp)
+void mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own, gfp_t gfp)
 {
 	bool same_mm = child->mm == current->mm;
 	bool vforked = same_mm && child->tgid != current->tgid;
-	u32 tag = same_mm ? mtag_thread_tag(s) : s->fork.tag;
+	u32 tag = own ?: same_mm ? mtag_thread_tag(s) : s->fork.tag;
 	struct mtag_thread *spare;
 
 	/* A child with the process's default tag, and no word to take over, needs no record. */
@@ -391,7 +401,7 @@ void mtag_thread_start(struct mtag_space *s, struct task_struct *child, gfp_t gf
 		mtag_space_lost(s, 1);
 		return;
 	}
-	record_child(s, child, &spare, vforked, tag);
+	record_child(s, child, &spare, vforked, tag, own);
 	mtag_record_free(spare);
 	if (!same_mm && s->fork.user)
 		register_later(s, child, gfp);
@@ -428,14 +438,18 @@ void mtag_thread_end(struct task_struct *task)
 /**
  * mtag_thread_end_space() - take the words and tags in @s from all threads
  * @s:		space that is unhashed or parked
+ * @ended:	called with each tag that was made for one of them alone
  *
+ * A thread whose memory has ended may still be on its way out: whoever takes the tag from it, this
+ * or the hook at its end, says that the tag has ended.
  * Context: may sleep.
  */
-void mtag_thread_end_space(struct mtag_space *s)
+void mtag_thread_end_space(struct mtag_space *s, void (*ended)(struct mtag_space *s, u32 own))
 {
 	struct mtag_pin *unused = NULL;
 	struct task_struct *task = NULL;
 	struct mtag_thread *t;
+	u32 own = 0;
 
 	do {
 		/* One at a time: others need the lock too. */
@@ -443,12 +457,15 @@ void mtag_thread_end_space(struct mtag_space *s)
 		t = list_first_entry_or_null(&s->threads, struct mtag_thread, of_space);
 		if (t) {
 			task = t->task;
+			own = t->own;
 			unused = word_leave(t);
 		}
 		raw_spin_unlock(&mtag_record_lock);
 		/* The task may have ended by now: it is only compared. */
 		if (t)
 			word_released(task, unused);
+		if (t && own)
+			ended(s, own);
 		cond_resched();
 	} while (t);
 }

@@ -17,11 +17,13 @@
 #include "state.h"
 #include "stray.h"
 #include "swap.h"
+#include "sweep.h"
 #include "tell.h"
 #include "thread.h"
 #include "track.h"
 #include "tree.h"
 #include "walk.h"
+#include "watch.h"
 
 /* Serializes installing and removing the hooks, and publishing spaces that need them. */
 static DEFINE_MUTEX(track_mutex);
@@ -142,12 +144,13 @@ static void park(struct mtag_space *s)
 {
 	raw_spin_lock(&s->walk_lock);
 	s->live = false;
-	WRITE_ONCE(s->slow, s->slow | MTAG_SLOW_PARKED);
+	mtag_space_set_slow(s, 0, MTAG_SLOW_PARKED);
 	raw_spin_unlock(&s->walk_lock);
 	s->tree->parked = true;
 	mutex_unlock(&s->tree->build_lock);
-	mtag_thread_end_space(s);
+	mtag_thread_end_space(s, mtag_sweep_ended);
 	mtag_note_forget(s, false);
+	mtag_watch_end(s);
 	mtag_end_retire();
 }
 
@@ -172,6 +175,17 @@ static void untrack(struct mtag_space *s)
 		synchronize_rcu();
 		mtag_end_space(s);
 	}
+}
+
+/* The process whose end is that of @s, and not that of a child by vfork(). */
+static void set_process(struct mtag_space *s, struct mm_struct *mm)
+{
+	struct task_struct *owner;
+
+	rcu_read_lock();
+	owner = mtag_mm_owner(mm);
+	WRITE_ONCE(s->process, owner ? owner->signal : NULL);
+	rcu_read_unlock();
 }
 
 /* Make @s, in a new tree, visible to lookups. Return: 0 with its build_lock held, or an error. */
@@ -201,6 +215,7 @@ static int track_new(struct mm_struct *mm)
 	mtag_tree_put(tree);
 	if (!s)
 		return ret;
+	set_process(s, mm);
 	ret = publish_new(s, mm);
 	if (ret)
 		goto put;
@@ -355,6 +370,7 @@ static void idle(void)
 	drop_all();
 	mtag_hook_remove();
 	mtag_end_flush();
+	mtag_watch_flush();
 	mtag_swap_exit();
 	mtag_ksm_exit();
 	mtag_thread_exit();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Manages tags: a tree of names shared by a process and its descendants. Ids are
- * assigned in ascending order and never reused while the tree lives, so a page's
- * owner needs no reference.
+ * assigned in ascending order. A tag stays while the tree lives, so a page's owner
+ * needs no reference; only bytid.c uses ids again, of tags that own nothing. The
+ * node of a tag that gets another name is replaced under RCU.
  */
 #include <linux/cred.h>
 #include <linux/jhash.h>
@@ -10,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "account.h"
+#include "accounts.h"
 #include "memory.h"
 #include "mtag.h"
 #include "name.h"
@@ -149,7 +151,7 @@ bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
 static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 {
 	return uid_eq(node->uid, uid) ||
-	       (node->id < s->birth.nr_tags && uid_eq(node->uid, s->birth.uid)) ||
+	       (node->born < s->birth.born && uid_eq(node->uid, s->birth.uid)) ||
 	       mtag_account_known(rcu_dereference(s->accounts), node->id);
 }
 
@@ -177,38 +179,8 @@ bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid)
 	return ret;
 }
 
-/**
- * mtag_tree_inherit() - let a forked child see the tags that its parent sees
- * @child:	new space, not published yet
- * @parent:	space of the current process
- *
- * Context: any.
- */
-void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent)
-{
-	struct mtag_accounts *acc;
-	struct mtag_node *node;
-	u32 tag, end;
-
-	child->birth.uid = current_euid();
-	rcu_read_lock();
-	acc = rcu_dereference(child->accounts);
-	mtag_account_inherit(acc, rcu_dereference(parent->accounts));
-	child->birth.nr_tags = acc->nr_tags;
-	/* The parent has changed its user since it was forked. */
-	if (!uid_eq(parent->birth.uid, child->birth.uid)) {
-		end = min(parent->birth.nr_tags, child->birth.nr_tags);
-		for (tag = MTAG_ID_FIRST; tag < end; tag++) {
-			node = mtag_tree_node(parent->tree, tag);
-			if (node && uid_eq(node->uid, parent->birth.uid))
-				mtag_account_know(acc, tag);
-		}
-	}
-	rcu_read_unlock();
-}
-
 /* Lets @s see @tag, which it asked for by name, and all tags above. Context: tree->lock. */
-static void know(struct mtag_space *s, u32 tag)
+void mtag_tree_know(struct mtag_space *s, u32 tag)
 {
 	struct mtag_accounts *acc;
 	struct mtag_node *node;
@@ -218,14 +190,16 @@ static void know(struct mtag_space *s, u32 tag)
 		mtag_account_know(acc, tag);
 }
 
-static struct mtag_node *node_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len)
+/* The tag @name below @parent, or NULL. Context: tree->lock. */
+struct mtag_node *mtag_tree_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len)
 {
 	struct node_key key = { .tree = tree, .parent = parent, .len = len, .name = name };
 
 	return rhashtable_lookup_fast(&node_table, &key, node_params);
 }
 
-static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const char *name,
+/* Context: tree->lock. */
+static struct mtag_node *node_alloc(struct mtag_tree *tree, u16 id, u32 parent, const char *name,
 				    size_t len, gfp_t gfp)
 {
 	struct mtag_node *above = mtag_tree_node(tree, parent), *node;
@@ -233,8 +207,6 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const ch
 
 	if (depth > MTAG_DEPTH_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	if (tree->nr_tags > min_t(u64, MTAG_ID_MAX, (u64)mtag_max_tags + MTAG_ID_FIRST - 1))
-		return ERR_PTR(-ENOSPC);
 	if (mtag_memory_charge(node_bytes()))
 		return ERR_PTR(-ENOMEM);
 	node = kzalloc(struct_size(node, name, len + 1), gfp);
@@ -244,7 +216,8 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u32 parent, const ch
 	}
 	node->tree = tree;
 	node->uid = current_euid();
-	node->id = tree->nr_tags;
+	node->born = tree->born;
+	node->id = id;
 	node->parent = parent;
 	node->depth = depth;
 	node->len = len;
@@ -263,12 +236,12 @@ static int accounts_reserve(struct mtag_tree *tree, struct mtag_space *own, unsi
 	int ret;
 
 	list_for_each_entry(s, &tree->spaces, sibling) {
-		ret = mtag_account_reserve(s, nr_tags, gfp);
+		ret = mtag_accounts_reserve(s, nr_tags, gfp);
 		if (ret)
 			return ret;
 	}
 	/* @own may not be in the list yet. */
-	return mtag_account_reserve(own, nr_tags, gfp);
+	return mtag_accounts_reserve(own, nr_tags, gfp);
 }
 
 static void accounts_extend(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags)
@@ -276,8 +249,92 @@ static void accounts_extend(struct mtag_tree *tree, struct mtag_space *own, unsi
 	struct mtag_space *s;
 
 	list_for_each_entry(s, &tree->spaces, sibling)
-		mtag_account_extend(s, nr_tags);
-	mtag_account_extend(own, nr_tags);
+		mtag_accounts_extend(s, nr_tags);
+	mtag_accounts_extend(own, nr_tags);
+}
+
+/* Context: tree->lock. */
+static void keep_parent(const struct mtag_node *node)
+{
+	struct mtag_node *parent = mtag_tree_node(node->tree, node->parent);
+
+	if (parent)
+		parent->kept = true;
+}
+
+static void node_free(struct mtag_node *node)
+{
+	mtag_memory_uncharge(node_bytes());
+	kfree_rcu(node, rcu);
+}
+
+/* Puts @node, complete, in the place of @old. Context: tree->lock. Return: 0, or @node is freed. */
+static int node_swap(struct mtag_node *old, struct mtag_node *node)
+{
+	int ret = rhashtable_insert_fast(&node_table, &node->hash, node_params);
+
+	if (ret) {
+		node_free(node);
+		return ret;
+	}
+	/* The entry exists: nothing is allocated, and the marks stay. */
+	xa_store(&node->tree->nodes, node->id, node, 0);
+	rhashtable_remove_fast(&node_table, &old->hash, node_params);
+	node_free(old);
+	return 0;
+}
+
+/**
+ * mtag_tree_replace() - give a tag that owns nothing to somebody else, under another name
+ * @old:	the tag's node; freed after a grace period
+ * @parent:	id of the tag above it from now on
+ * @name:	valid; no other tag below @parent has it
+ * @len:	bytes at @name
+ * @gfp:	allocation flags of the caller's context
+ *
+ * A reader sees the old name or the new one.
+ * Context: tree->lock.
+ * Return: the new node, whose other members are those of a new tag; or an error, and the old name
+ * stays.
+ */
+struct mtag_node *mtag_tree_replace(struct mtag_node *old, u32 parent, const char *name, size_t len,
+				    gfp_t gfp)
+{
+	struct mtag_tree *tree = old->tree;
+	struct mtag_node *node = node_alloc(tree, old->id, parent, name, len, gfp);
+	int ret;
+
+	if (IS_ERR(node))
+		return node;
+	ret = node_swap(old, node);
+	if (ret)
+		return ERR_PTR(ret);
+	keep_parent(node);
+	WRITE_ONCE(tree->born, tree->born + 1);
+	return node;
+}
+
+/**
+ * mtag_tree_rename() - give a tag another name
+ * @old:	the tag's node; freed after a grace period
+ * @name:	valid; no other tag below the same parent has it
+ * @len:	bytes at @name
+ * @gfp:	allocation flags of the caller's context
+ *
+ * It stays the same tag: who may see its name does not change at any moment.
+ * Context: tree->lock.
+ * Return: 0; or an error, and the old name stays.
+ */
+int mtag_tree_rename(struct mtag_node *old, const char *name, size_t len, gfp_t gfp)
+{
+	struct mtag_node *node = node_alloc(old->tree, old->id, old->parent, name, len, gfp);
+
+	if (IS_ERR(node))
+		return PTR_ERR(node);
+	node->uid = old->uid;
+	node->born = old->born;
+	node->kept = old->kept;
+	return node_swap(old, node);
 }
 
 static int node_create(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
@@ -286,7 +343,9 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	struct mtag_node *node;
 	int ret;
 
-	node = node_alloc(tree, parent, name, len, gfp);
+	if (tree->nr_tags > min_t(u64, MTAG_ID_MAX, (u64)mtag_max_tags + MTAG_ID_FIRST - 1))
+		return -ENOSPC;
+	node = node_alloc(tree, tree->nr_tags, parent, name, len, gfp);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	ret = accounts_reserve(tree, s, node->id + 1, gfp);
@@ -298,6 +357,8 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	ret = rhashtable_insert_fast(&node_table, &node->hash, node_params);
 	if (ret)
 		goto erase;
+	keep_parent(node);
+	WRITE_ONCE(tree->born, tree->born + 1);
 	/* The node comes before the accounts: only an existing tag is ever charged. */
 	WRITE_ONCE(tree->nr_tags, node->id + 1);
 	accounts_extend(tree, s, node->id + 1);
@@ -305,8 +366,7 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 erase:
 	xa_erase(&tree->nodes, node->id);
 free:
-	mtag_memory_uncharge(node_bytes());
-	kfree_rcu(node, rcu);
+	node_free(node);
 	return ret;
 }
 
@@ -314,7 +374,7 @@ free:
  * A hook that must not sleep spins for a while. It gives up in the end, as the
  * holder may not be running.
  */
-static bool lock_tree(struct mtag_tree *tree, gfp_t gfp)
+bool mtag_tree_lock(struct mtag_tree *tree, gfp_t gfp)
 {
 	int i;
 
@@ -336,11 +396,11 @@ int mtag_tree_join(struct mtag_space *s, gfp_t gfp)
 	struct mtag_tree *tree = s->tree;
 	int ret;
 
-	if (!lock_tree(tree, gfp))
+	if (!mtag_tree_lock(tree, gfp))
 		return -EBUSY;
-	ret = mtag_account_reserve(s, tree->nr_tags, gfp);
+	ret = mtag_accounts_reserve(s, tree->nr_tags, gfp);
 	if (!ret) {
-		mtag_account_extend(s, tree->nr_tags);
+		mtag_accounts_extend(s, tree->nr_tags);
 		list_add(&s->sibling, &tree->spaces);
 	}
 	mutex_unlock(&tree->lock);
@@ -355,18 +415,22 @@ void mtag_tree_leave(struct mtag_space *s)
 	mutex_unlock(&s->tree->lock);
 }
 
-static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
+static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len, bool keep,
+		  gfp_t gfp)
 {
 	struct mtag_tree *tree = s->tree;
 	struct mtag_node *node;
 	int ret;
 
-	if (!lock_tree(tree, gfp))
+	if (!mtag_tree_lock(tree, gfp))
 		return -EBUSY;
-	node = node_find(tree, parent, name, len);
+	node = mtag_tree_find(tree, parent, name, len);
 	ret = node ? node->id : node_create(s, parent, name, len, gfp);
-	if (ret >= 0)
-		know(s, ret);
+	if (ret >= 0) {
+		mtag_tree_know(s, ret);
+		if (keep)
+			mtag_tree_node(tree, ret)->kept = true;
+	}
 	mutex_unlock(&tree->lock);
 	/* An allocation may fail just because the task is dying. It will never use the tag. */
 	if ((ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) &&
@@ -399,69 +463,20 @@ int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t 
 	if (parent == MTAG_ID_KSM || !mtag_tree_has(s->tree, parent) ||
 	    !mtag_tree_sees(s, parent, current_euid()))
 		return -ENOENT;
-	return intern(s, parent, name, len, MTAG_GFP);
+	return intern(s, parent, name, len, true, MTAG_GFP);
 }
 
 /**
- * mtag_tree_copy_path() - find or create a tag of @from in the tree of @to
- * @to:		space
- * @from:	tree; the caller holds a reference
- * @tag:	id in @from; an unknown or reserved one becomes untagged
+ * mtag_tree_make() - find or create a tag for the module's own purposes
+ * @s:		space; the tag is created for its whole tree
+ * @parent:	id of a tag of the tree
+ * @name:	valid; @len bytes
+ * @len:	bytes
  * @gfp:	allows blocking if the caller may sleep
  *
- * Return: id in the tree of @to, or an error as mtag_tree_intern(); -EBUSY if the
- * caller must not sleep and the tree is locked.
+ * Return: as mtag_tree_intern(); -EBUSY if the caller must not sleep and the tree is locked.
  */
-int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, gfp_t gfp)
+int mtag_tree_make(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
 {
-	struct mtag_node *node = mtag_tree_node(from, tag);
-	int parent;
-
-	if (!node)
-		return MTAG_ID_UNTAGGED;
-	/* At most MTAG_DEPTH_MAX deep. */
-	parent = mtag_tree_copy_path(to, from, node->parent, gfp);
-	if (parent < 0)
-		return parent;
-	return intern(to, parent, node->name, node->len, gfp);
-}
-
-/**
- * mtag_tree_path() - write the path of @tag
- * @tree:	the caller holds a reference
- * @tag:	id
- * @buf:	@len bytes; NULL to ask for the size
- * @len:	bytes at @buf
- *
- * Return: size of the path with its NUL; nothing is written if it exceeds @len.
- * -ENOENT if there is no such tag.
- */
-int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len)
-{
-	struct mtag_node *node;
-	size_t need = 0;
-	u32 id;
-
-	if (tag == MTAG_ID_KSM) {
-		if (buf && len >= sizeof("[ksm]"))
-			strcpy(buf, "[ksm]");
-		return sizeof("[ksm]");
-	}
-	if (!mtag_tree_has(tree, tag))
-		return -ENOENT;
-	/* Nodes live as long as their tree, on which the caller holds a reference. */
-	for (id = tag; (node = mtag_tree_node(tree, id)); id = node->parent)
-		need += node->len + 1;
-	need = need ?: 1;
-	if (!buf || need > len)
-		return need;
-	buf[need - 1] = '\0';
-	len = need - 1;
-	for (id = tag; (node = mtag_tree_node(tree, id)); id = node->parent) {
-		len -= node->len;
-		memcpy(buf + len, node->name, node->len);
-		if (len)
-			buf[--len] = '/';
-	}
-	return need;
+	return intern(s, parent, name, len, false, gfp);
 }

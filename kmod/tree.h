@@ -9,6 +9,7 @@
 #include <linux/rhashtable-types.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
+#include <linux/xarray.h>
 #include "state.h"
 
 /**
@@ -17,9 +18,12 @@
  * @tree:	not a reference: a tree outlives its tags
  * @rcu:	frees it
  * @uid:	effective uid of the task that created it
+ * @born:	tree->born when it was created
  * @id:		its index in tree->nodes
  * @parent:	id; 0 for a first-level tag
  * @depth:	components of its path
+ * @kept:	a program asked for it by name, or it has tags below: it is never used for another
+ *		thread; tree->lock
  * @len:	bytes of @name, without the NUL
  * @name:	NUL-terminated component
  */
@@ -28,12 +32,22 @@ struct mtag_node {
 	struct mtag_tree *tree;
 	struct rcu_head rcu;
 	kuid_t uid;
+	u64 born;
 	u16 id;
 	u16 parent;
 	u8 depth;
 	u8 len;
+	bool kept;
 	char name[];
 };
+
+/*
+ * Marks of tree->nodes: a sweep began, and no thread got the tag since; the tag's thread has ended;
+ * the tag may be used for another; sweep.c
+ */
+#define MTAG_NODE_SWEPT	XA_MARK_0
+#define MTAG_NODE_ENDED	XA_MARK_1
+#define MTAG_NODE_FREE	XA_MARK_2
 
 int mtag_tree_init(void);
 void mtag_tree_exit(void);
@@ -41,15 +55,24 @@ struct mtag_tree *mtag_tree_create(gfp_t gfp);
 struct mtag_tree *mtag_tree_get(struct mtag_tree *tree);
 void mtag_tree_put(struct mtag_tree *tree);
 int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t len);
-int mtag_tree_copy_path(struct mtag_space *to, struct mtag_tree *from, u32 tag, gfp_t gfp);
+int mtag_tree_make(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp);
+bool mtag_tree_lock(struct mtag_tree *tree, gfp_t gfp);
 int mtag_tree_join(struct mtag_space *s, gfp_t gfp);
 void mtag_tree_leave(struct mtag_space *s);
-int mtag_tree_path(struct mtag_tree *tree, u32 tag, char *buf, size_t len);
 bool mtag_tree_has(struct mtag_tree *tree, u32 tag);
 bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid);
-void mtag_tree_inherit(struct mtag_space *child, struct mtag_space *parent);
 
-/* NULL for reserved and unknown ids. Caller holds rcu_read_lock() or a reference on @tree. */
+/*
+ * NULL for reserved and unknown ids. Context: RCU or tree->lock; the node of a tag that is renamed
+ * is replaced.
+ */
 struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag);
+
+/* Context of all: tree->lock. */
+struct mtag_node *mtag_tree_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len);
+struct mtag_node *mtag_tree_replace(struct mtag_node *old, u32 parent, const char *name, size_t len,
+				    gfp_t gfp);
+int mtag_tree_rename(struct mtag_node *old, const char *name, size_t len, gfp_t gfp);
+void mtag_tree_know(struct mtag_space *s, u32 tag);
 
 #endif /* MTAG_TREE_H */

@@ -10,10 +10,13 @@
 #ifndef MTAG_COMPAT_H
 #define MTAG_COMPAT_H
 
+#include <linux/eventfd.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/mm_types.h>
+#include <linux/sched/coredump.h>
+#include <linux/sched/signal.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
 #include <linux/userfaultfd.h>
@@ -185,6 +188,35 @@ static inline int mtag_page_mapcount(struct page *page)
 #endif
 }
 
+/*
+ * The number of mappings of @page, which is mapped, and whether it has only one, as this kernel's
+ * smaps takes them.
+ */
+static inline int mtag_smaps_mappings(struct page *page, bool *alone)
+{
+	int mapcount = mtag_page_mapcount(page);
+
+	*alone = mapcount < 2;
+#if MTAG_SINCE(7, 0)
+	/* Without a count for each page of a large folio, smaps takes the average of the folio. */
+	if (IS_ENABLED(CONFIG_NO_PAGE_MAPCOUNT)) {
+		struct folio *folio = page_folio(page);
+		int entire, parts;
+
+		*alone = !folio_maybe_mapped_shared(folio);
+		if (folio_test_large(folio)) {
+			entire = folio_entire_mapcount(folio);
+			parts = max(folio_large_mapcount(folio) - entire, 0);
+			mapcount = entire + DIV_ROUND_CLOSEST(parts, (int)folio_nr_pages(folio));
+		}
+	}
+#endif
+	return mapcount;
+}
+
+/* Is a page under migration one that smaps takes for a page without other mappings? */
+#define MTAG_SMAPS_MOVING_ALONE	!MTAG_SINCE(6, 12)
+
 /* ---- page tables ---- */
 
 /* Mappings of device memory, which do not count as RSS; later kernels have none. */
@@ -288,6 +320,64 @@ static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task)
 	task_unlock(task);
 #endif
 	return ns;
+}
+
+/* Adds 1 to the counter of an eventfd. */
+static inline void mtag_eventfd_signal(struct eventfd_ctx *ctx)
+{
+#if MTAG_SINCE(6, 8)
+	eventfd_signal(ctx);
+#else
+	eventfd_signal(ctx, 1);
+#endif
+}
+
+/*
+ * The user namespace in which the current task's program was executed, with a reference; and may
+ * its user look into it? The task has just left @mm.
+ */
+static inline struct user_namespace *mtag_leaving_user_ns(struct mm_struct *mm, bool *dumpable)
+{
+	struct user_namespace *ns;
+
+#if MTAG_SINCE(7, 2)
+	const struct task_exec_state *state;
+
+	rcu_read_lock();
+	state = rcu_dereference(current->exec_state);
+	*dumpable = READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
+	ns = get_user_ns(state->user_ns);
+	rcu_read_unlock();
+#else
+	*dumpable = get_dumpable(mm) == SUID_DUMP_USER;
+	ns = get_user_ns(mm->user_ns);
+#endif
+	return ns;
+}
+
+/* Has somebody else begun to take the memory of @mm away, as the OOM reaper does? */
+static inline bool mtag_mm_reaped(const struct mm_struct *mm)
+{
+#if MTAG_SINCE(7, 0)
+	return mm_flags_test(MMF_UNSTABLE, mm);
+#else
+	return test_bit(MMF_UNSTABLE, &mm->flags);
+#endif
+}
+
+/* A task that runs in @mm, of its process rather than of one that shares it. Context: RCU. */
+static inline struct task_struct *mtag_mm_owner(const struct mm_struct *mm)
+{
+#ifdef CONFIG_MEMCG
+	return rcu_dereference(mm->owner);
+#else
+	struct task_struct *process, *task;
+
+	for_each_process_thread(process, task)
+		if (READ_ONCE(task->mm) == mm && !(task->flags & PF_KTHREAD))
+			return task;
+	return NULL;
+#endif
 }
 
 /* The executable file of @mm, with a reference; or NULL. */

@@ -35,7 +35,7 @@
  * @default_tag: out: the default tag of the process
  *
  * Idempotent. If the process was not tracked before, its present pages become
- * untagged.
+ * untagged. At most one of the flags; without any, those of an earlier call stay.
  * Errors: EINVAL, E2BIG, EFAULT; ENOMEM; ENOSPC (limit on tracked processes).
  */
 struct mtag_ioc_attach {
@@ -45,7 +45,10 @@ struct mtag_ioc_attach {
 	__u32 default_tag;
 };
 
-#define MTAG_ATTACH_BY_THREAD	0x1	/* each thread has a tag named after it; survives exec */
+/* From now on tags come by themselves. All survive exec; tags are below the default tag. */
+#define MTAG_ATTACH_BY_THREAD	0x1	/* each thread has a tag named after it */
+#define MTAG_ATTACH_BY_TID	0x2	/* each thread has a tag of its own, NAME-TID */
+#define MTAG_ATTACH_BY_MAP	0x4	/* each mapping's memory has a tag named after it */
 
 /**
  * struct mtag_ioc_thread - MTAG_IOC_THREAD: register where the calling thread keeps its current tag
@@ -203,6 +206,31 @@ struct mtag_ioc_path {
 	__u64 buf;
 };
 
+/**
+ * struct mtag_ioc_notify - MTAG_IOC_NOTIFY: be told when a tag reaches a number of bytes
+ * @size:	in: sizeof(struct mtag_ioc_notify)
+ * @flags:	in: 0
+ * @tag:	in: tag
+ * @fd:		in: an eventfd
+ * @rss_bytes:	in: anon + file + shmem of this tag alone; 0 ends it
+ *
+ * The event that makes the tag reach it adds 1 to the eventfd; so does this
+ * call if it has been reached already. The next time it does so only after
+ * the tag has fallen by an eighth (in a large tag it may take a quarter). One
+ * number for each pair of tag and eventfd: a new one replaces it. It ends with
+ * the last descriptor of the eventfd, and when the process executes another
+ * program, ends or is untracked, which adds 1 as well. A forked child has none.
+ * Errors: EINVAL (also: no eventfd), E2BIG, EFAULT; EBADF; ENOENT (no such tag;
+ * nothing to end); ENOMEM; ENOSPC (64 in this process); ESRCH.
+ */
+struct mtag_ioc_notify {
+	__u32 size;
+	__u32 flags;
+	__u32 tag;
+	__s32 fd;
+	__u64 rss_bytes;
+};
+
 /* No size in the numbers: the structs carry their own. */
 #define MTAG_IOC_MAGIC		0xb6
 #define MTAG_IOC_ATTACH		_IO(MTAG_IOC_MAGIC, 0x40)
@@ -212,6 +240,7 @@ struct mtag_ioc_path {
 #define MTAG_IOC_RANGE		_IO(MTAG_IOC_MAGIC, 0x44)
 #define MTAG_IOC_USAGE		_IO(MTAG_IOC_MAGIC, 0x45)
 #define MTAG_IOC_PATH		_IO(MTAG_IOC_MAGIC, 0x46)
+#define MTAG_IOC_NOTIFY		_IO(MTAG_IOC_MAGIC, 0x47)
 
 /* Generic netlink; docs/netlink/mtag.yaml describes the family. */
 #define MTAG_GENL_NAME		"mtag"
@@ -228,6 +257,10 @@ enum {
 	MTAG_CMD_AUDIT,		/* do with PROC_PID: walk its page tables and compare */
 	MTAG_CMD_RESET,		/* do with PROC_PID: restart peaks from now */
 	MTAG_CMD_EVENT,		/* multicast */
+	MTAG_CMD_LIMIT,		/* do with PROC_PID, TAG_ID, LIMIT_BYTES, LIMIT_FD */
+	MTAG_CMD_PSS_GET,	/* dump, as TAG_GET, with TAG_SHARES; walks the page tables */
+	MTAG_CMD_HISTORY_GET,	/* dump: the processes that ended, oldest first */
+	MTAG_CMD_HISTORY_CLEAR,	/* do: forget them; needs CAP_SYS_ADMIN */
 	__MTAG_CMD_MAX
 };
 
@@ -267,10 +300,34 @@ enum {
 	MTAG_A_INFO_OVERFLOW,	/* u64 */
 	MTAG_A_INFO_REPAIRS,	/* u64 */
 	MTAG_A_INFO_MEMORY,	/* u64 bytes that the module holds */
-	MTAG_A_EVENT_KIND,	/* string: "track", "untrack", "exit", "overflow" */
+	MTAG_A_EVENT_KIND,	/* string: "track", "untrack", "exit", "overflow", "limit" */
+	MTAG_A_EVENT_TAG,	/* string, path of the tag that reached its limit */
+	MTAG_A_LIMIT_BYTES,	/* u64 bytes */
+	MTAG_A_LIMIT_FD,	/* u32, an eventfd of the sender */
+	MTAG_A_TAG_SHARES,	/* binary, array of u64 by MTAG_S_*; longer in later versions */
+	MTAG_A_HISTORY_ID,	/* u64, ascending; the same in all messages of a process */
+	MTAG_A_HISTORY_ENDED,	/* u64, nanoseconds since 1970 */
+	MTAG_A_HISTORY_RAN,	/* u64, nanoseconds from its fork to its end */
+	MTAG_A_HISTORY_STATUS,	/* u32, as wait(2) gives it */
+	MTAG_A_HISTORY_OOM,	/* flag: the OOM killer killed it */
+	MTAG_A_HISTORY_REAPED,	/* flag: its memory was being taken away before it ended */
+	MTAG_A_HISTORY_INEXACT,	/* flag: an event was missed, and no walk has repaired that */
+	MTAG_A_HISTORY_PEAK,	/* u64 bytes, the highest RSS of the process */
+	MTAG_A_HISTORY_OTHERS,	/* u32, tags left out for lack of room, of the lowest peaks */
+	MTAG_A_HISTORY_OTHERS_COUNTERS, /* binary, their sums and highest peak, by MTAG_C_* */
+	MTAG_A_TAG_PATH,	/* string, the whole path; "" for untagged */
+	MTAG_A_INFO_HISTORY,	/* u32, ended processes that are remembered */
+	MTAG_A_INFO_HISTORY_DROPPED, /* u64, forgotten to stay within history_kb */
+	MTAG_A_INFO_HISTORY_LOST, /* u64, not remembered for lack of memory */
 	__MTAG_A_MAX
 };
 
 #define MTAG_A_MAX (__MTAG_A_MAX - 1)
+
+enum {	/* indices of MTAG_A_TAG_SHARES, append only */
+	MTAG_S_USS,		/* bytes of pages that only this process maps, and once */
+	MTAG_S_PSS,		/* bytes of all pages, each divided by the number of its mappings */
+	MTAG_S_NR
+};
 
 #endif /* _UAPI_LINUX_MTAG_H */

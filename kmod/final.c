@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Takes the last numbers of a process: while its last thread exits, and its pages are still there.
+ *
+ * No walk is made, and nothing is waited for: an exit that the OOM killer waits for must not wait
+ * for us. What a walk would repair is marked as inexact.
+ */
+#include <linux/bits.h>
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/oom.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/user_namespace.h>
+#include "account.h"
+#include "compat/compat.h"
+#include "final.h"
+#include "history.h"
+#include "mtag.h"
+#include "path.h"
+#include "sleep.h"
+#include "space.h"
+#include "state.h"
+#include "tree.h"
+#include "walk.h"
+
+#define DIGIT_BITS	6
+#define DIGITS		BIT(DIGIT_BITS)
+#define PEAK_BITS	36	/* of the pages of any process; a multiple of DIGIT_BITS */
+#define LITTLE_ROOM	(PAGE_SIZE - sizeof(struct mtag_past))
+
+static const char hidden[] = "[hidden]";
+
+/* ---- one tag ---- */
+
+/* Reads the numbers of @tag; false if it has none, as it never had many pages. */
+static bool tag_read(struct mtag_space *s, u32 tag, struct mtag_last *last)
+{
+	struct mtag_sum sum;
+	int i;
+
+	rcu_read_lock();
+	mtag_account_read(rcu_dereference(s->accounts), tag, &sum);
+	rcu_read_unlock();
+	for (i = 0; i < MTAG_KINDS; i++)
+		last->nr[i] = sum.nr[i];
+	last->peak = min_t(u64, sum.peak, (1ULL << PEAK_BITS) - 1);
+	return last->peak || last->nr[MTAG_SWAP];
+}
+
+/* The process may have another user's tag: by a number that it was told or made up. */
+static bool is_hidden(struct mtag_space *s, u32 tag)
+{
+	return !mtag_tree_sees(s, tag, current_euid());
+}
+
+static size_t tag_bytes(struct mtag_space *s, u32 tag)
+{
+	return mtag_past_tag_bytes(is_hidden(s, tag) ? sizeof(hidden) :
+						       mtag_path_write(s->tree, tag, NULL, 0));
+}
+
+static void last_add(struct mtag_last *sum, const struct mtag_last *last)
+{
+	int i;
+
+	for (i = 0; i < MTAG_KINDS; i++)
+		sum->nr[i] += last->nr[i];
+	sum->peak = max(sum->peak, last->peak);
+}
+
+/* ---- which tags ---- */
+
+/* Tags of @s with numbers. Ids from here on have no account. */
+static u32 count_tags(struct mtag_space *s)
+{
+	u32 nr;
+
+	rcu_read_lock();
+	/* Pairs with the release in mtag_accounts_extend(). */
+	nr = smp_load_acquire(&rcu_dereference(s->accounts)->nr_tags);
+	rcu_read_unlock();
+	return nr;
+}
+
+/* Fills @bytes of the tags whose peak begins as @cut does, by their next digit. */
+static size_t weigh(struct mtag_space *s, u64 cut, int shift, size_t bytes[DIGITS], bool sleeps)
+{
+	u32 tag, nr_tags = count_tags(s);
+	struct mtag_last last;
+	size_t sum = 0, size;
+
+	memset(bytes, 0, DIGITS * sizeof(*bytes));
+	for (tag = MTAG_ID_UNTAGGED; tag < nr_tags; tag++) {
+		if (sleeps)
+			cond_resched();
+		if (!tag_read(s, tag, &last) ||
+		    (last.peak ^ cut) >> (shift + DIGIT_BITS))
+			continue;
+		size = tag_bytes(s, tag);
+		bytes[last.peak >> shift & (DIGITS - 1)] += size;
+		sum += size;
+	}
+	return sum;
+}
+
+/**
+ * struct choice - which tags are kept: those of the highest peaks
+ * @room:	bytes that they take
+ * @above:	bytes of those with a higher peak than @cut: all of them are kept
+ * @cut:	of those with this peak some are kept, and of others none
+ */
+struct choice {
+	size_t room;
+	size_t above;
+	u64 cut;
+};
+
+/* Chooses for at most @c->room bytes. */
+static void choose(struct mtag_space *s, struct choice *c, bool sleeps)
+{
+	int digit, shift = PEAK_BITS - DIGIT_BITS;
+	size_t bytes[DIGITS], left = c->room;
+	size_t all = weigh(s, 0, shift, bytes, sleeps);
+
+	c->above = 0;
+	c->cut = 0;
+	if (all <= c->room) {
+		c->room = all;
+		return;
+	}
+	/* Digit by digit from the highest: at which one do those above it still fit? */
+	for (;;) {
+		for (digit = DIGITS - 1; digit > 0 && bytes[digit] <= left; digit--)
+			left -= bytes[digit];
+		c->cut |= (u64)digit << shift;
+		shift -= DIGIT_BITS;
+		if (shift < 0)
+			break;
+		weigh(s, c->cut, shift, bytes, sleeps);
+	}
+	c->above = c->room - left;
+}
+
+/* ---- the entry ---- */
+
+/* Returns false if there is no room: a relative may have renamed the tag since it was measured. */
+static bool put_tag(struct mtag_past *p, struct mtag_space *s, u32 tag,
+		    const struct mtag_last *last)
+{
+	size_t room = p->bytes - sizeof(*p) - p->used;
+	struct mtag_past_tag *t = (void *)p->tags + p->used;
+	bool hides = is_hidden(s, tag);
+	int size = sizeof(hidden);
+
+	if (!hides)
+		size = mtag_path_write(s->tree, tag, t->path, room - sizeof(*t));
+	if (size < 0 || mtag_past_tag_bytes(size) > room)
+		return false;
+	if (hides)
+		memcpy(t->path, hidden, sizeof(hidden));
+	t->last = *last;
+	t->id = tag;
+	t->size = size;
+	p->used += mtag_past_tag_bytes(size);
+	p->nr_tags++;
+	return true;
+}
+
+/* Adds the chosen tags, and sums up the others. Numbers may have changed since the choice. */
+static void put_tags(struct mtag_past *p, struct mtag_space *s, const struct choice *c,
+		     bool sleeps)
+{
+	size_t size, above = c->above, room = p->bytes - sizeof(*p);
+	u32 tag, nr_tags = count_tags(s);
+	struct mtag_last last;
+
+	for (tag = MTAG_ID_UNTAGGED; tag < nr_tags; tag++) {
+		if (sleeps)
+			cond_resched();
+		if (!tag_read(s, tag, &last))
+			continue;
+		last_add(&p->total, &last);
+		size = tag_bytes(s, tag);
+		/* Room for those above the cut is kept until they come. */
+		if (last.peak > c->cut)
+			above -= min(above, size);
+		if (last.peak < c->cut || p->used + above + size > room ||
+		    !put_tag(p, s, tag, &last)) {
+			last_add(&p->others, &last);
+			p->nr_others++;
+		}
+	}
+}
+
+/* As wait(2) will give it: see wait_task_zombie() of the kernel. */
+static u32 wait_status(void)
+{
+	const struct signal_struct *sig = current->signal;
+
+	return sig->flags & SIGNAL_GROUP_EXIT ? sig->group_exit_code :
+						current->group_leader->exit_code;
+}
+
+/* Whose process it is: the rules of ptrace_may_access(), with what they will be applied to. */
+static void put_access(struct mtag_past *p, struct mm_struct *mm)
+{
+	const struct cred *cred = current_cred();
+	struct user_namespace *ns;
+	bool dumpable;
+
+	ns = mtag_leaving_user_ns(mm, &dumpable);
+	p->uid = INVALID_UID;
+	p->gid = INVALID_GID;
+	p->caps = cred->cap_permitted;
+	p->user_ns = dumpable ? get_user_ns(cred->user_ns) : ns;
+	if (!dumpable)
+		return;
+	put_user_ns(ns);
+	if (uid_eq(cred->uid, cred->euid) && uid_eq(cred->uid, cred->suid) &&
+	    gid_eq(cred->gid, cred->egid) && gid_eq(cred->gid, cred->sgid)) {
+		p->uid = cred->uid;
+		p->gid = cred->gid;
+	}
+}
+
+static void put_process(struct mtag_past *p, struct mtag_space *s, struct mm_struct *mm)
+{
+	struct pid *pid = task_tgid(current);
+
+	p->ended = ktime_get_real_ns();
+	p->ran = ktime_get_boottime_ns() - current->group_leader->start_boottime;
+	p->nr = pid->numbers[0].nr;
+	p->pid = pid->level ? get_pid(pid) : NULL;
+	strscpy_pad(p->comm, current->group_leader->comm, sizeof(p->comm));
+	p->status = wait_status();
+	p->oom = tsk_is_oom_victim(current) && (p->status & 0x7f) == SIGKILL;
+	p->reaped = mtag_mm_reaped(mm);
+	p->inexact = READ_ONCE(s->dirty) || !READ_ONCE(s->live) ||
+		     atomic_read(&s->migration.charged) || atomic_read(&s->migration.uncharged);
+	p->lost = atomic64_read(&s->lost);
+	p->overflow = atomic64_read(&s->overflow);
+	p->repairs = atomic64_read(&s->repairs);
+	put_access(p, mm);
+}
+
+/* Allocates an entry, and chooses the tags for it. If there is no room for all, a page will do. */
+static struct mtag_past *alloc(struct mtag_space *s, struct choice *c, gfp_t gfp, bool sleeps)
+{
+	struct mtag_past *p;
+
+	c->room = mtag_history_room();
+	choose(s, c, sleeps);
+	p = mtag_history_alloc(c->room, gfp);
+	if (p || c->room <= LITTLE_ROOM)
+		return p;
+	c->room = LITTLE_ROOM;
+	choose(s, c, sleeps);
+	return mtag_history_alloc(c->room, gfp);
+}
+
+static bool take(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp, bool sleeps)
+{
+	struct choice c;
+	struct mtag_past *p = alloc(s, &c, gfp, sleeps);
+
+	if (!p)
+		return false;
+	put_process(p, s, mm);
+	put_tags(p, s, &c, sleeps);
+	/* The OOM reaper unmaps pages without updating the kernel's high-water mark. */
+	p->total.peak = max3(p->total.peak, (u64)READ_ONCE(mm->hiwater_rss),
+			     p->total.nr[MTAG_ANON] + p->total.nr[MTAG_FILE] +
+				     p->total.nr[MTAG_SHMEM]);
+	mtag_history_add(p);
+	return true;
+}
+
+/**
+ * mtag_final_take() - remember the process of a space, which ends
+ * @s:		the space
+ * @mm:		its mm, which the current task, the last of its process, leaves
+ *
+ * Out of memory, the process is counted as lost to the ledger. A task that the OOM killer has
+ * chosen may use reserves.
+ * Context: hook of an exiting task.
+ */
+void mtag_final_take(struct mtag_space *s, struct mm_struct *mm)
+{
+	bool sleeps;
+
+	if (!mtag_history_wanted())
+		return;
+	sleeps = mtag_sleep_begin();
+	if (sleeps)
+		mtag_walk_verify();
+	if (!mtag_sleep_may_lock() ||
+	    !take(s, mm, (sleeps ? GFP_KERNEL | __GFP_NORETRY : GFP_NOWAIT) | __GFP_NOWARN, sleeps))
+		mtag_history_lost();
+	if (sleeps)
+		mtag_sleep_end();
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Notices when a tag crosses a limit, in the very event that does it.
+ *
+ * The hot path compares nothing: it sums a tag's counters over all CPUs once per 64 pages that a
+ * CPU adds, for the peak. That is enough while the tag is far from its limit. Once it is near,
+ * MTAG_SLOW_LIMIT sends the events of this space, and of no other, through the slow path, where
+ * each of them is compared.
+ */
+#include <linux/cpumask.h>
+#include "limit.h"
+#include "mtag.h"
+
+/*
+ * Pages that the hot paths of all CPUs can add without a comparison: less than MTAG_PEAK_BATCH of
+ * each of three kinds and CPU. One more share covers events that began before the bit was set.
+ */
+static s64 unseen(void)
+{
+	return (s64)num_possible_cpus() * MTAG_PEAK_BATCH * (3 + 1);
+}
+
+/* A limit counts as crossed until an eighth of it is free again. */
+static s64 hysteresis(s64 pages)
+{
+	return max_t(s64, pages / 8, 1);
+}
+
+void mtag_limit_init(struct mtag_limit *l, u32 tag, s64 pages)
+{
+	l->tag = tag;
+	l->pages = pages;
+	l->again = pages - hysteresis(pages);
+	/*
+	 * Far above its limit a tag may fall by unmapping alone, which the hot path does not
+	 * compare, and rise again. A fall to @again must not pass unnoticed between two sums.
+	 */
+	l->always = hysteresis(pages) < 2 * unseen();
+	l->near = true;
+	l->crossed = 0;
+}
+
+static bool any_near(struct mtag_space *s)
+{
+	struct mtag_limit *l;
+
+	hlist_for_each_entry_rcu(l, &s->limits, node)
+		if (READ_ONCE(l->near))
+			return true;
+	return false;
+}
+
+static void come_near(struct mtag_space *s, struct mtag_limit *l)
+{
+	WRITE_ONCE(l->near, true);
+	/* A full barrier: pairs with go_away(), and comes before the caller looks again. */
+	mtag_space_set_slow(s, 0, MTAG_SLOW_LIMIT);
+}
+
+/* Context: RCU read side. */
+static void go_away(struct mtag_space *s, struct mtag_limit *l)
+{
+	WRITE_ONCE(l->near, false);
+	/*
+	 * Of two limits that go away at once, one sees that none is near; and an event that still
+	 * saw @l near is in the counters that the caller adds up again. Pairs with itself, and with
+	 * mtag_account_add()'s barrier before mtag_limit_see().
+	 */
+	smp_mb();
+	if (any_near(s))
+		return;
+	/* A full barrier: another limit's @near is seen below, or sets the bit after us. */
+	mtag_space_set_slow(s, MTAG_SLOW_LIMIT, 0);
+	if (any_near(s))
+		mtag_space_set_slow(s, 0, MTAG_SLOW_LIMIT);
+}
+
+/* Compares with a distance of its own for coming and going, so that the bit does not flutter. */
+static bool measure(struct mtag_space *s, struct mtag_limit *l, s64 pages)
+{
+	s64 way = abs(pages - (READ_ONCE(l->crossed) ? l->again : l->pages));
+
+	if (l->always)
+		return false;
+	if (way <= unseen() && !READ_ONCE(l->near))
+		come_near(s, l);
+	else if (way > 2 * unseen() && READ_ONCE(l->near))
+		go_away(s, l);
+	else
+		return false;
+	return true;
+}
+
+static void step(struct mtag_limit *l, s64 pages)
+{
+	if (pages >= l->pages) {
+		if (!READ_ONCE(l->crossed) && !cmpxchg(&l->crossed, 0, 1))
+			irq_work_queue(&l->signal);
+	} else if (pages <= l->again && READ_ONCE(l->crossed)) {
+		cmpxchg(&l->crossed, 1, 0);
+	}
+}
+
+/**
+ * mtag_limit_see() - a tag that has a limit has so many resident pages now
+ * @s:		space
+ * @l:		the limit
+ * @pages:	anonymous, file and shared ones
+ *
+ * Context: any but NMI; RCU read side.
+ * Return: whether @l came near or went away. @pages may have been old then, and events that were
+ * compared with nothing may have passed meanwhile, of other tags, too: the caller adds up the
+ * counters of all that have limits, and looks again.
+ */
+bool mtag_limit_see(struct mtag_space *s, struct mtag_limit *l, s64 pages)
+{
+	step(l, pages);
+	return measure(s, l, pages);
+}
+
+/*
+ * Adds @l, to be told of each event until it turns out to be far. Caller holds watch_lock and
+ * compares once itself: mtag_account_check_limits().
+ */
+void mtag_limit_add(struct mtag_space *s, struct mtag_limit *l)
+{
+	hlist_add_head_rcu(&l->node, &s->limits);
+	come_near(s, l);
+}
+
+/* Takes @l out. Caller holds watch_lock, and owes mtag_limit_gone() after a grace period. */
+void mtag_limit_del(struct mtag_limit *l)
+{
+	hlist_del_init_rcu(&l->node);
+}
+
+/*
+ * No event sees @l any more: it keeps none of @s from the hot path. Caller looks again after that,
+ * as after mtag_limit_see(). Context: may sleep.
+ */
+void mtag_limit_gone(struct mtag_space *s, struct mtag_limit *l)
+{
+	rcu_read_lock();
+	go_away(s, l);
+	rcu_read_unlock();
+	irq_work_sync(&l->signal);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The tag that a page in the page tables is charged to; whose.c.
+ */
+#ifndef MTAG_WHOSE_H
+#define MTAG_WHOSE_H
+
+#include "state.h"
+#include "visit.h"
+
+u32 mtag_whose(struct mtag_space *s, const struct mtag_pte *e, int i);
+
+#endif /* MTAG_WHOSE_H */
