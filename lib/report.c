@@ -66,6 +66,18 @@ int mtag_usage(mtag_t tag, struct mtag_usage *u)
 	return 0;
 }
 
+int mtag_notify(mtag_t tag, uint64_t rss_bytes, int eventfd)
+{
+	struct mtag_ioc_notify arg = {
+		.size = sizeof(arg),
+		.tag = tag,
+		.fd = eventfd,
+		.rss_bytes = rss_bytes,
+	};
+
+	return mtag__ioctl(MTAG_IOC_NOTIFY, &arg);
+}
+
 const char *mtag_path(mtag_t tag, char *buf, size_t len)
 {
 	struct mtag_ioc_path arg = {
