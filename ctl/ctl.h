@@ -26,22 +26,33 @@ enum {
 
 struct ctl;
 
+/**
+ * struct command - a command
+ * @args:	its usage line, and
+ * @help:	its options: also what completions offer is read from them, see synopsis.h
+ * @summary:	NULL hides the command
+ * @takes:	letters of the common options that do something here, j, p, s or f (see option.h); S and F:
+ *		that letter means something else here; L: it only knows what is so now, hence no --from
+ */
 struct command {
 	const char *name;
 	const char *args;
 	const char *summary;
 	const char *help;
 	int (*run)(struct ctl *ctl, int argc, char **argv);
+	const char *takes;
 };
 
 /**
  * struct ctl - what a command is called with
+ * @commands:	all commands, ended by one without a name
  * @command:	the command, NULL until it is known
- * @json:	the options that every command takes, before or after its name
+ * @json:	the options that commands have in common, before or after the name
  * @pretty:	likewise
  * @stats:	likewise
  */
 struct ctl {
+	const struct command *commands;
 	const struct command *command;
 	bool json;
 	bool pretty;

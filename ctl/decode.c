@@ -12,19 +12,41 @@
 #define STRING_MAX 256
 
 static struct nla_policy policy[MTAG_A_MAX + 1] = {
-	[MTAG_A_PROC_PID] = {.type = NLA_U32},	       [MTAG_A_PROC_TAGS] = {.type = NLA_U32},
-	[MTAG_A_PROC_ANON] = {.type = NLA_U64},	       [MTAG_A_PROC_FILE] = {.type = NLA_U64},
-	[MTAG_A_PROC_SHMEM] = {.type = NLA_U64},       [MTAG_A_PROC_SWAP] = {.type = NLA_U64},
-	[MTAG_A_PROC_VIRT] = {.type = NLA_U64},	       [MTAG_A_PROC_LOST] = {.type = NLA_U64},
-	[MTAG_A_PROC_OVERFLOW] = {.type = NLA_U64},    [MTAG_A_PROC_REPAIRS] = {.type = NLA_U64},
-	[MTAG_A_TAG_ID] = {.type = NLA_U16},	       [MTAG_A_TAG_PARENT] = {.type = NLA_U16},
-	[MTAG_A_AUDIT_KERNEL_RSS] = {.type = NLA_U64}, [MTAG_A_AUDIT_WALKED] = {.type = NLA_U64},
-	[MTAG_A_AUDIT_ACCOUNTED] = {.type = NLA_U64},  [MTAG_A_AUDIT_DRIFT] = {.type = NLA_U64},
-	[MTAG_A_AUDIT_MIGRATING] = {.type = NLA_U64},  [MTAG_A_INFO_INSTALLED] = {.type = NLA_U32},
-	[MTAG_A_INFO_PROCS] = {.type = NLA_U32},       [MTAG_A_INFO_ENDED] = {.type = NLA_U64},
-	[MTAG_A_INFO_DRIFT] = {.type = NLA_U64},       [MTAG_A_INFO_LOST] = {.type = NLA_U64},
-	[MTAG_A_INFO_OVERFLOW] = {.type = NLA_U64},    [MTAG_A_INFO_REPAIRS] = {.type = NLA_U64},
+	[MTAG_A_PROC_PID] = {.type = NLA_U32},
+	[MTAG_A_PROC_TAGS] = {.type = NLA_U32},
+	[MTAG_A_PROC_ANON] = {.type = NLA_U64},
+	[MTAG_A_PROC_FILE] = {.type = NLA_U64},
+	[MTAG_A_PROC_SHMEM] = {.type = NLA_U64},
+	[MTAG_A_PROC_SWAP] = {.type = NLA_U64},
+	[MTAG_A_PROC_VIRT] = {.type = NLA_U64},
+	[MTAG_A_PROC_LOST] = {.type = NLA_U64},
+	[MTAG_A_PROC_OVERFLOW] = {.type = NLA_U64},
+	[MTAG_A_PROC_REPAIRS] = {.type = NLA_U64},
+	[MTAG_A_TAG_ID] = {.type = NLA_U16},
+	[MTAG_A_TAG_PARENT] = {.type = NLA_U16},
+	[MTAG_A_AUDIT_KERNEL_RSS] = {.type = NLA_U64},
+	[MTAG_A_AUDIT_WALKED] = {.type = NLA_U64},
+	[MTAG_A_AUDIT_ACCOUNTED] = {.type = NLA_U64},
+	[MTAG_A_AUDIT_DRIFT] = {.type = NLA_U64},
+	[MTAG_A_AUDIT_MIGRATING] = {.type = NLA_U64},
+	[MTAG_A_INFO_INSTALLED] = {.type = NLA_U32},
+	[MTAG_A_INFO_PROCS] = {.type = NLA_U32},
+	[MTAG_A_INFO_ENDED] = {.type = NLA_U64},
+	[MTAG_A_INFO_DRIFT] = {.type = NLA_U64},
+	[MTAG_A_INFO_LOST] = {.type = NLA_U64},
+	[MTAG_A_INFO_OVERFLOW] = {.type = NLA_U64},
+	[MTAG_A_INFO_REPAIRS] = {.type = NLA_U64},
 	[MTAG_A_INFO_MEMORY] = {.type = NLA_U64},
+	[MTAG_A_LIMIT_BYTES] = {.type = NLA_U64},
+	[MTAG_A_HISTORY_ID] = {.type = NLA_U64},
+	[MTAG_A_HISTORY_ENDED] = {.type = NLA_U64},
+	[MTAG_A_HISTORY_RAN] = {.type = NLA_U64},
+	[MTAG_A_HISTORY_STATUS] = {.type = NLA_U32},
+	[MTAG_A_HISTORY_PEAK] = {.type = NLA_U64},
+	[MTAG_A_HISTORY_OTHERS] = {.type = NLA_U32},
+	[MTAG_A_INFO_HISTORY] = {.type = NLA_U32},
+	[MTAG_A_INFO_HISTORY_DROPPED] = {.type = NLA_U64},
+	[MTAG_A_INFO_HISTORY_LOST] = {.type = NLA_U64},
 };
 
 /* nla_parse() checks minimal sizes. Of a repeated attribute the last one counts. */
@@ -58,6 +80,16 @@ static uint32_t get_u32(struct nlattr *a)
 	return a ? nla_get_u32(a) : 0;
 }
 
+/* Copies as many numbers as there are; the others stay. Returns whether all @n are there. */
+static bool get_array(const struct nlattr *a, uint64_t *values, size_t n)
+{
+	size_t have = a ? (size_t)nla_len(a) / sizeof(*values) : 0;
+
+	if (have)
+		memcpy(values, nla_data(a), (have < n ? have : n) * sizeof(*values));
+	return have >= n;
+}
+
 static int get_proc(struct nlattr **tb, struct snap *snap, struct proc **proc)
 {
 	char comm[STRING_MAX];
@@ -71,11 +103,10 @@ static int get_proc(struct nlattr **tb, struct snap *snap, struct proc **proc)
 
 static int decode_tag(struct nlattr *nest, struct proc *proc)
 {
-	struct nlattr *tb[MTAG_A_MAX + 1], *counters;
+	struct nlattr *tb[MTAG_A_MAX + 1];
 	char name[STRING_MAX];
 	struct tag *tag;
 	uint16_t parent = MTAG_ID_UNTAGGED;
-	size_t size;
 
 	if (parse_attrs(tb, nla_data(nest), nla_len(nest)) || !tb[MTAG_A_TAG_ID])
 		return -EBADMSG;
@@ -85,13 +116,8 @@ static int decode_tag(struct nlattr *nest, struct proc *proc)
 			   get_string(tb[MTAG_A_TAG_NAME], name, sizeof(name)));
 	if (!tag)
 		return -ENOMEM;
-	counters = tb[MTAG_A_TAG_COUNTERS];
-	if (!counters)
-		return 0;
-	size = (size_t)nla_len(counters) / sizeof(uint64_t) * sizeof(uint64_t);
-	if (size > sizeof(tag->c))
-		size = sizeof(tag->c);
-	memcpy(tag->c, nla_data(counters), size);
+	get_array(tb[MTAG_A_TAG_COUNTERS], tag->c, MTAG_C_NR);
+	tag->shares = get_array(tb[MTAG_A_TAG_SHARES], tag->s, MTAG_S_NR);
 	return 0;
 }
 
@@ -157,6 +183,21 @@ int decode_audit(struct nlattr *attrs, int len, struct audit *audit)
 	return 0;
 }
 
+int decode_event(struct nlattr *attrs, int len, struct event *event)
+{
+	struct nlattr *tb[MTAG_A_MAX + 1];
+
+	if (parse_attrs(tb, attrs, len) || !tb[MTAG_A_EVENT_KIND] || !tb[MTAG_A_PROC_PID])
+		return -EBADMSG;
+	get_string(tb[MTAG_A_EVENT_KIND], event->kind, sizeof(event->kind));
+	event->pid = (pid_t)nla_get_u32(tb[MTAG_A_PROC_PID]);
+	get_string(tb[MTAG_A_PROC_COMM], event->comm, sizeof(event->comm));
+	get_string(tb[MTAG_A_EVENT_TAG], event->tag, sizeof(event->tag));
+	event->limit = get_u64(tb[MTAG_A_LIMIT_BYTES]);
+	event->caught_up = false;
+	return 0;
+}
+
 int decode_info(struct nlattr *attrs, int len, struct info *info)
 {
 	struct nlattr *tb[MTAG_A_MAX + 1];
@@ -173,5 +214,70 @@ int decode_info(struct nlattr *attrs, int len, struct info *info)
 	info->overflow = get_u64(tb[MTAG_A_INFO_OVERFLOW]);
 	info->repairs = get_u64(tb[MTAG_A_INFO_REPAIRS]);
 	info->memory = get_u64(tb[MTAG_A_INFO_MEMORY]);
+	info->history = get_u32(tb[MTAG_A_INFO_HISTORY]);
+	info->history_dropped = get_u64(tb[MTAG_A_INFO_HISTORY_DROPPED]);
+	info->history_lost = get_u64(tb[MTAG_A_INFO_HISTORY_LOST]);
+	return 0;
+}
+
+static int decode_past_tag(struct nlattr *nest, struct past *past)
+{
+	struct nlattr *tb[MTAG_A_MAX + 1];
+	char path[MTAG_PATH_MAX];
+	struct past_tag *tag;
+
+	if (parse_attrs(tb, nla_data(nest), nla_len(nest)) || !tb[MTAG_A_TAG_ID])
+		return -EBADMSG;
+	tag = past_add_tag(past, nla_get_u16(tb[MTAG_A_TAG_ID]),
+			   get_string(tb[MTAG_A_TAG_PATH], path, sizeof(path)));
+	if (!tag)
+		return -ENOMEM;
+	get_array(tb[MTAG_A_TAG_COUNTERS], tag->c, PAST_NR);
+	return 0;
+}
+
+/* What all messages of an ended process say. */
+static void get_past(struct nlattr **tb, struct past *past)
+{
+	get_string(tb[MTAG_A_PROC_COMM], past->comm, sizeof(past->comm));
+	past->pid = (pid_t)nla_get_u32(tb[MTAG_A_PROC_PID]);
+	past->ended_ns = get_u64(tb[MTAG_A_HISTORY_ENDED]);
+	past->ran_ns = get_u64(tb[MTAG_A_HISTORY_RAN]);
+	past->status = (int)get_u32(tb[MTAG_A_HISTORY_STATUS]);
+	past->oom = tb[MTAG_A_HISTORY_OOM];
+	past->reaped = tb[MTAG_A_HISTORY_REAPED];
+	past->complete = !tb[MTAG_A_HISTORY_INEXACT];
+	past->total[MTAG_C_ANON] = get_u64(tb[MTAG_A_PROC_ANON]);
+	past->total[MTAG_C_FILE] = get_u64(tb[MTAG_A_PROC_FILE]);
+	past->total[MTAG_C_SHMEM] = get_u64(tb[MTAG_A_PROC_SHMEM]);
+	past->total[MTAG_C_SWAP] = get_u64(tb[MTAG_A_PROC_SWAP]);
+	past->total[MTAG_C_PEAK] = get_u64(tb[MTAG_A_HISTORY_PEAK]);
+	past->lost = get_u64(tb[MTAG_A_PROC_LOST]);
+	past->overflow = get_u64(tb[MTAG_A_PROC_OVERFLOW]);
+	past->repairs = get_u64(tb[MTAG_A_PROC_REPAIRS]);
+	past->n_others = get_u32(tb[MTAG_A_HISTORY_OTHERS]);
+	get_array(tb[MTAG_A_HISTORY_OTHERS_COUNTERS], past->others, PAST_NR);
+}
+
+int decode_past(struct nlattr *attrs, int len, struct ledger *ledger)
+{
+	struct nlattr *tb[MTAG_A_MAX + 1], *a;
+	struct past *past;
+	int left, err;
+
+	if (parse_attrs(tb, attrs, len) || !tb[MTAG_A_PROC_PID] || !tb[MTAG_A_HISTORY_ID])
+		return -EBADMSG;
+	past = ledger_past(ledger, nla_get_u64(tb[MTAG_A_HISTORY_ID]));
+	if (!past)
+		return -ENOMEM;
+	get_past(tb, past);
+	nla_for_each_attr(a, attrs, len, left)
+	{
+		if (nla_type(a) != MTAG_A_TAG)
+			continue;
+		err = decode_past_tag(a, past);
+		if (err)
+			return err;
+	}
 	return 0;
 }

@@ -56,6 +56,8 @@ int fail_pid(const struct kern *kern, const char *verb, pid_t pid, int err)
 	bool tracks = !strcmp(verb, "track") || !strcmp(verb, "untrack");
 
 	switch (-err) {
+	case ENOPROTOOPT:
+		return fail_open(err);
 	case ESRCH:
 		fail_print("no process %d%s", (int)pid, why);
 		break;
@@ -80,6 +82,8 @@ int fail_all(const struct kern *kern, const char *what, int err)
 {
 	char buf[300];
 
+	if (err == -ENOPROTOOPT)
+		return fail_open(err);
 	fail_print("cannot %s: %s%s", what, strerror(-err), kernel_reason(kern, buf, sizeof(buf)));
 	return CTL_REFUSED;
 }

@@ -129,6 +129,9 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *arg)
 	(void)from;
 	request->done = true;
 	request->err = error->error < 0 ? error->error : -EIO;
+	/* What netlink says for a module that is being unloaded. */
+	if (request->err == -EPROTONOSUPPORT)
+		request->err = -ENOPROTOOPT;
 	if (!(hdr->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len > NLMSG_HDRLEN)
 		offset += error->msg.nlmsg_len - NLMSG_HDRLEN;
 	keep_extack(request->kern, hdr, offset);
@@ -148,34 +151,36 @@ static struct nl_cb *alloc_callbacks(struct request *request)
 	return cb;
 }
 
-static int send_request(struct kern *kern, uint8_t command, int flags, pid_t pid)
+/* Returns NULL out of memory. */
+static struct nl_msg *new_message(struct kern *kern, uint8_t command, int flags, pid_t pid)
 {
 	struct nl_msg *msg = nlmsg_alloc();
-	int err = -ENOMEM;
 
 	if (msg &&
 	    genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, kern->family, 0, flags, command,
 			MTAG_GENL_VERSION) &&
-	    (!pid || !nla_put_u32(msg, MTAG_A_PROC_PID, (uint32_t)pid))) {
-		err = nl_send_auto(kern->sock, msg);
-		err = err < 0 ? errno_of(err) : 0;
-	}
+	    (!pid || !nla_put_u32(msg, MTAG_A_PROC_PID, (uint32_t)pid)))
+		return msg;
 	nlmsg_free(msg);
-	return err;
+	return NULL;
 }
 
-/* Sends a request and receives the reply. -EINTR: the dump changed meanwhile; repeat it. */
-static int send_and_receive(struct request *request, uint8_t command, int flags, pid_t pid)
+/* Sends @msg, which it frees, and receives the reply. -EINTR: the dump changed meanwhile; repeat it. */
+static int send_and_receive(struct request *request, struct nl_msg *msg)
 {
 	struct kern *kern = request->kern;
-	struct nl_cb *cb = alloc_callbacks(request);
+	struct nl_cb *cb = msg ? alloc_callbacks(request) : NULL;
 	bool interrupted = false;
 	int err;
 
-	if (!cb)
+	if (!cb) {
+		nlmsg_free(msg);
 		return -ENOMEM;
+	}
 	kern->why[0] = '\0';
-	err = send_request(kern, command, flags, pid);
+	err = nl_send_auto(kern->sock, msg);
+	err = err < 0 ? errno_of(err) : 0;
+	nlmsg_free(msg);
 	while (!err && !request->done) {
 		int n = nl_recvmsgs(kern->sock, cb);
 
@@ -210,6 +215,11 @@ static int info_into(struct nlattr *attrs, int len, void *info)
 	return decode_info(attrs, len, info);
 }
 
+static int past_into(struct nlattr *attrs, int len, void *ledger)
+{
+	return decode_past(attrs, len, ledger);
+}
+
 static int dump_processes(struct kern *kern, uint8_t command, pid_t pid,
 			  int (*decode)(struct nlattr *, int, void *), struct snap *snap)
 {
@@ -220,7 +230,7 @@ static int dump_processes(struct kern *kern, uint8_t command, pid_t pid,
 		struct request request = {.kern = kern, .decode = decode, .into = snap};
 
 		snap_clear(snap);
-		err = send_and_receive(&request, command, NLM_F_DUMP, pid);
+		err = send_and_receive(&request, new_message(kern, command, NLM_F_DUMP, pid));
 	}
 	interrupted = err == -EINTR;
 	err = err && !interrupted ? err : snap_finish(snap);
@@ -231,16 +241,26 @@ static int do_request(struct kern *kern, uint8_t command, pid_t pid,
 		      int (*decode)(struct nlattr *, int, void *), void *into)
 {
 	struct request request = {.kern = kern, .decode = decode, .into = into};
-	int err = send_and_receive(&request, command, NLM_F_ACK, pid);
+	int err = send_and_receive(&request, new_message(kern, command, NLM_F_ACK, pid));
 
 	return !err && decode && !request.replied ? -EBADMSG : err;
 }
 
-int kern_tags(struct kern *kern, pid_t pid, struct snap *snap)
+static int dump_tags(struct kern *kern, uint8_t command, pid_t pid, struct snap *snap)
 {
-	int err = dump_processes(kern, MTAG_CMD_TAG_GET, pid, tags_into, snap);
+	int err = dump_processes(kern, command, pid, tags_into, snap);
 
 	return !err && pid && !snap->n_procs ? -ESRCH : err;
+}
+
+int kern_tags(struct kern *kern, pid_t pid, struct snap *snap)
+{
+	return dump_tags(kern, MTAG_CMD_TAG_GET, pid, snap);
+}
+
+int kern_shares(struct kern *kern, pid_t pid, struct snap *snap)
+{
+	return dump_tags(kern, MTAG_CMD_PSS_GET, pid, snap);
 }
 
 int kern_procs(struct kern *kern, struct snap *snap)
@@ -263,6 +283,35 @@ int kern_info(struct kern *kern, struct info *info)
 {
 	*info = (struct info){0};
 	return do_request(kern, MTAG_CMD_INFO_GET, 0, info_into, info);
+}
+
+int kern_limit(struct kern *kern, pid_t pid, uint16_t tag, uint64_t bytes, int eventfd)
+{
+	struct nl_msg *msg = new_message(kern, MTAG_CMD_LIMIT, NLM_F_ACK, pid);
+	struct request request = {.kern = kern};
+
+	if (msg &&
+	    (nla_put_u16(msg, MTAG_A_TAG_ID, tag) || nla_put_u64(msg, MTAG_A_LIMIT_BYTES, bytes) ||
+	     nla_put_u32(msg, MTAG_A_LIMIT_FD, (uint32_t)eventfd))) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	return send_and_receive(&request, msg);
+}
+
+int kern_history(struct kern *kern, struct ledger *ledger)
+{
+	struct request request = {.kern = kern, .decode = past_into, .into = ledger};
+	int err =
+		send_and_receive(&request, new_message(kern, MTAG_CMD_HISTORY_GET, NLM_F_DUMP, 0));
+
+	ledger_finish(ledger);
+	return err;
+}
+
+int kern_history_clear(struct kern *kern)
+{
+	return do_request(kern, MTAG_CMD_HISTORY_CLEAR, 0, NULL, NULL);
 }
 
 const char *kern_why(const struct kern *kern)

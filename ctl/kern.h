@@ -4,10 +4,11 @@
 #define MTAGCTL_KERN_H
 
 #include "model.h"
+#include "past.h"
 
 struct kern;
 
-/* All return 0 or a negative errno; kern_open() -ENOPROTOOPT if the family does not exist. */
+/* All return 0 or a negative errno: -ENOPROTOOPT if the family does not exist, or is going. */
 int kern_open(struct kern **kern);
 void kern_close(struct kern *kern);
 static inline void kern_closep(struct kern **kern)
@@ -23,11 +24,21 @@ static inline void kern_closep(struct kern **kern)
 
 /* Reads the tags of a process, or with pid 0 of all that the caller may see. Finishes @snap. */
 int kern_tags(struct kern *kern, pid_t pid, struct snap *snap);
+/* Likewise with their shares, for which the kernel walks the page tables. */
+int kern_shares(struct kern *kern, pid_t pid, struct snap *snap);
 /* Reads all processes that the caller may see, without their tags. Finishes @snap. */
 int kern_procs(struct kern *kern, struct snap *snap);
 int kern_audit(struct kern *kern, pid_t pid, struct audit *audit);
 int kern_track(struct kern *kern, pid_t pid, bool track);
+/*
+ * Has @eventfd signalled when the RSS of a tag reaches @bytes, and when that can no longer happen;
+ * 0 ends this, or returns -ENOENT if it has ended.
+ */
+int kern_limit(struct kern *kern, pid_t pid, uint16_t tag, uint64_t bytes, int eventfd);
 int kern_info(struct kern *kern, struct info *info);
+/* Reads the processes that ended and that the caller may see. Finishes @ledger. */
+int kern_history(struct kern *kern, struct ledger *ledger);
+int kern_history_clear(struct kern *kern);
 
 /* The kernel's reason for the last failure, printable; "" if it gave none. */
 const char *kern_why(const struct kern *kern);

@@ -14,67 +14,121 @@ static int cmd_help(struct ctl *ctl, int argc, char **argv);
 
 /* clang-format off */
 static const struct command commands[] = {
-	{ "show", "[-f FORMAT] [-o FILE] [--from FILE] [PID...]",
+	{ "show", "[--pss] [-f FORMAT] [-o FILE] [--from FILE] [PID...]",
 	  "resident memory by process and tag",
-	  "  -f, --format F    table, tree, json (as -j), dot (graphviz) or folded (flame graph)\n"
+	  "  -f, --format F    table, tree, json (as -j), dot (graphviz), folded (flame\n"
+	  "                    graph), pprof, speedscope, openmetrics (Prometheus), svg\n"
+	  "                    (icicle) or html (page with a treemap, and lines over time)\n"
+	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  --by-pid          metrics of each process, not of all of a name and cgroup\n"
+	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
+	  "  --sample N        its Nth sample, not the last\n"
+	  "  --pss             also USS (mapped by nobody else) and PSS (each page divided by\n"
+	  "                    its mappings); walks the page tables. Table, tree and json only\n"
+	  "Without PID: every tracked process that you may see. With -s also virtual size,\n"
+	  "bytes ever touched, and the calls that mapped memory with their bytes.\n", cmd_show, "Fjps" },
+	{ "tree", "[--pss] [-f FORMAT] [-o FILE] [--from FILE] PID",
+	  "the tags of a process as a tree, with and without their children",
+	  "  -f, --format F    as in show\n"
 	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
 	  "  --sample N        its Nth sample, not the last\n"
-	  "Without PID: every tracked process that you may see. With -s also virtual size,\n"
-	  "bytes ever touched, and the calls that mapped memory with their bytes.\n", cmd_show },
-	{ "tree", "[--from FILE] PID",
-	  "the tags of a process as a tree, with and without their children",
-	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
-	  "  --sample N        its Nth sample, not the last\n"
+	  "  --pss             also USS and PSS of each tag itself, as with show\n"
 	  "SELF is what the tag itself owns, TOTAL what it and all below it own; the\n"
-	  "percentages are of the process's RSS. The largest come first.\n", cmd_tree },
-	{ "watch", "PID [-d SEC] [-n N]", "the tags of a process, repeatedly, with changes",
+	  "percentages are of the process's RSS. The largest come first.\n", cmd_tree, "Fjps" },
+	{ "watch", "[-f FORMAT] [--from FILE] PID [-d SEC] [-n N]", "the tags of a process, repeatedly, with changes",
+	  "  -f, --format F    table or json (as -j)\n"
 	  "  -d, --delay SEC   time between samples, fractions allowed (default 1)\n"
 	  "  -n, --count N     end after N samples\n"
+	  "  --from FILE       print the samples of a snapshot file (- is standard input)\n"
 	  "On a terminal the table is redrawn until Ctrl-C. Elsewhere, without -n, it is\n"
 	  "printed once; with -j one line per sample is printed until the process ends.\n",
-	  cmd_watch },
-	{ "snapshot", "[-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
+	  cmd_watch, "fjps" },
+	{ "top", "[-f FORMAT] [-d SEC] [-n N] [-s COLUMN] [-b BY] [--from FILE]",
+	  "all processes and tags, live; h shows the keys",
+	  "  -f, --format F    table or json (as -j)\n"
+	  "  -d, --delay SEC   time between refreshes, fractions allowed (default 1)\n"
+	  "  -n, --count N     end after N refreshes\n"
+	  "  -s, --sort COLUMN pid, name, tag, rss, delta, anon, file, shmem, swap or peak\n"
+	  "  -b, --by GROUPING process, tag or cgroup: what has a row of its own\n"
+	  "  --from FILE       one table of a snapshot file (- is standard input)\n"
+	  "  --sample N        its Nth sample, not the last\n"
+	  "On a terminal, q ends it. Elsewhere it prints a table, with -n several; with -j\n"
+	  "one line per refresh until interrupted.\n", cmd_top, "fjpS" },
+	{ "snapshot", "[--pss] [-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
 	  "  -i, --interval SEC  time between samples, fractions allowed (default 1)\n"
 	  "  -n, --count N       end after N samples (default 1; with -i, go on until Ctrl-C)\n"
 	  "  -o, --output FILE   append to FILE, not to standard output\n"
 	  "  -m, --max-size SIZE before FILE exceeds SIZE (as 64M), rename it to FILE.1\n"
-	  "  -k, --keep N        keep N such files (default 4)\n", cmd_snapshot },
-	{ "diff", "A B | --growth FILE...", "what changed between snapshots, by tag",
+	  "  -k, --keep N        keep N such files (default 4)\n"
+	  "  --pss               with USS and PSS, as with show; walks the page tables\n",
+	  cmd_snapshot, "L" },
+	{ "diff", "[-f FORMAT] A B | --growth FILE...", "what changed between snapshots, by tag",
+	  "  -f, --format F    table or json (as -j)\n"
 	  "  -g, --growth      the tags that only grew over all samples of the files, the\n"
 	  "                    oldest file first: suspects of a leak\n"
 	  "Compares the last samples of A and B; processes of the same name are one. The\n"
 	  "largest growth comes first. Growth is of anonymous and shared memory, resident or\n"
-	  "swapped: what the kernel cannot drop.\n", cmd_diff },
+	  "swapped: what the kernel cannot drop.\n", cmd_diff, "fjp" },
 	{ "merge", "--rules FILE [-o FILE] A...", "fold processes and tags of snapshots by rules",
 	  "  -r, --rules FILE  a line each: comm s/REGEX/NAME/ or tag s/REGEX/NAME/\n"
 	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
 	  "Prints a snapshot file for --from. Processes whose name a comm rule matched are one\n"
 	  "if they then have the same name; so are the tags of a process with the same path.\n",
-	  cmd_merge },
-	{ "run", "[-t TAG] [--by-thread] -- CMD...", "run a command tracked from its start",
+	  cmd_merge, "" },
+	{ "run", "[-t TAG] [--by-thread[=name|tid] | --by-map] -- CMD...",
+	  "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
 	  "  --by-thread       tag its threads by their names\n"
+	  "  --by-thread=tid   a tag for each thread: NAME-TID, as worker-4711\n"
+	  "  --by-map          tag its memory by what is mapped: [heap], [stack], [anon],\n"
+	  "                    file/libc.so.6, memfd/NAME, shm/NAME\n"
 	  "The exit status is that of CMD; 126 when it cannot be executed, 127 when it is\n"
-	  "not found.\n", cmd_run },
+	  "not found.\n", cmd_run, "" },
 	{ "track", "PID...", "start tracking running processes",
 	  "Pages that they already own become untagged. Needs CAP_SYS_PTRACE over\n"
-	  "them.\n", cmd_track },
+	  "them.\n", cmd_track, "" },
 	{ "untrack", "PID...", "stop tracking processes",
-	  "Their counters are discarded. Needs CAP_SYS_PTRACE over them.\n", cmd_untrack },
-	{ "audit", "[PID...]", "walk page tables and compare them with the counters",
+	  "Their counters are discarded. Needs CAP_SYS_PTRACE over them.\n", cmd_untrack, "" },
+	{ "limit", "PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
+	  "  -t, --timeout SEC  give up after that time\n"
+	  "BYTES are the RSS of TAG itself, or with a letter KiB, MiB or GiB (64M). The exit\n"
+	  "status is 3 when TAG has reached them: the page that does it tells us, nothing is\n"
+	  "polled. It is 0 if the process ends before, executes another program or is\n"
+	  "untracked, or at the timeout.\n", cmd_limit, "jpL" },
+	{ "events", "[-f FORMAT] [-a] [-n N]", "what happens to tracked processes, as it happens",
+	  "  -f, --format F    table or json (as -j)\n"
+	  "  -a, --all         begin with the processes that are tracked already\n"
+	  "  -n, --count N     end after N events\n"
+	  "EVENT is track, untrack, exit, overflow (a tag was refused), or limit (a tag\n"
+	  "reached one). After an overrun, where events came faster than they were read, it\n"
+	  "says so and lists the processes that are tracked then. Needs CAP_SYS_ADMIN.\n",
+	  cmd_events, "fjpL" },
+	{ "audit", "[-f FORMAT] [PID...]", "walk page tables and compare them with the counters",
+	  "  -f, --format F    table or json (as -j)\n"
 	  "Without PID: every tracked process that you may see. KERNEL is the kernel's own\n"
 	  "RSS, WALKED what the page tables hold, COUNTED the sum over the tags; DRIFT and\n"
 	  "MOVING (charged to nobody while they migrate) are pages. The exit status is 3 if\n"
 	  "any drift is found.\n",
-	  cmd_audit },
+	  cmd_audit, "fjpL" },
+	{ "history", "[-f FORMAT] [-n N] [--oom] [PID|COMM...] | --clear",
+	  "the processes that ended, and what their tags owned",
+	  "  -f, --format F    table or json (as -j)\n"
+	  "  -n, --count N     the last N of them\n"
+	  "  --oom             those that the OOM killer killed\n"
+	  "  --clear           forget all; needs CAP_SYS_ADMIN\n"
+	  "The newest come first, each with its largest tags at its end. HOW is the exit\n"
+	  "status, the signal, or OOM. With -s all tags, by kind of memory.\n", cmd_history, "fjpsL" },
 	{ "doctor", "[-m FILE] [--root DIR]", "is this kernel fit for mtag, and if not, why",
 	  "  -m, --module FILE  check this file instead of the installed module\n"
 	  "  -r, --root DIR     look at /proc, /sys, /boot and /lib/modules below DIR\n"
 	  "The exit status is 0 if mtag is usable, 4 without the module, 2 if something\n"
-	  "fails. Some checks need root.\n", cmd_doctor },
-	{ "help", "[COMMAND]", "show this help, or that of a command", "", cmd_help },
-	{ NULL, NULL, NULL, NULL, NULL },
+	  "fails. Some checks need root.\n", cmd_doctor, "jp" },
+	{ "help", "[COMMAND]", "show this help, or that of a command", "", cmd_help, "" },
+	{ "complete", "[WORD...]", NULL,
+	  "Prints what the last WORD of a command line, without \"mtagctl\", can become: for the\n"
+	  "completions of shells.\n", cmd_complete, "" },
+	{ NULL, NULL, NULL, NULL, NULL, NULL },
 };
 /* clang-format on */
 
@@ -88,16 +142,23 @@ static const struct command *find_command(const char *name)
 
 static void print_usage(FILE *out)
 {
+	const char *line;
+	size_t at = 0;
+
 	fputs("Usage: mtagctl [OPTION...] COMMAND [ARGUMENT...]\n\n", out);
 	for (const struct command *c = commands; c->name; c++)
-		fprintf(out, "  %-8s %s\n", c->name, c->summary);
+		if (c->summary)
+			fprintf(out, "  %-8s %s\n", c->name, c->summary);
+	fputs("\nOptions, before or after the command; each takes those that it has a use for:\n",
+	      out);
+	while ((line = option_common(NULL, &at)))
+		fputs(line, out);
 	fprintf(out,
-		"\nOptions, before or after the command:\n%s"
-		"  -V, --version     print the version (before the command)\n\n"
-		"Exit status: 0 ok, 1 usage, 2 the kernel refused, 3 drift found,\n"
-		"4 the mtag module is not loaded.\n"
+		"%s\n"
+		"Exit status: 0 ok, 1 usage, 2 the kernel refused, 3 drift found\n"
+		"or a limit reached, 4 the mtag module is not loaded.\n"
 		"`mtagctl help COMMAND` says more; so does mtagctl(8).\n",
-		option_common);
+		option_global);
 }
 
 static int cmd_help(struct ctl *ctl, int argc, char **argv)
@@ -136,6 +197,8 @@ static int run_command(struct ctl *ctl, int argc, char **argv)
 		fail_print("unknown command '%s'; `mtagctl help` lists the commands", argv[0]);
 		return CTL_USAGE;
 	}
+	if (!option_fits(ctl))
+		return CTL_USAGE;
 	optind = 0; /* getopt starts again */
 	return ctl->command->run(ctl, argc, argv);
 }
@@ -158,7 +221,7 @@ static int global_options(struct ctl *ctl, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static char name[] = "mtagctl";
-	struct ctl ctl = {0};
+	struct ctl ctl = {.commands = commands};
 	int opt, status;
 
 	setlocale(LC_ALL, "");

@@ -10,7 +10,7 @@
 
 static void *grow_array(void *array, size_t n, size_t *room, size_t size)
 {
-	size_t more = *room ? *room * 2 : 16;
+	size_t more = *room ? *room * 2 : 1; /* there may be many processes with one tag */
 	void *p;
 
 	if (n < *room)
@@ -45,6 +45,22 @@ struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
 	return snap_add_proc(snap, pid, comm);
 }
 
+int proc_set_cgroup(struct proc *proc, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	free(proc->cgroup);
+	proc->cgroup = copy;
+	return 0;
+}
+
+const char *proc_cgroup(const struct proc *proc)
+{
+	return proc->cgroup ? proc->cgroup : "";
+}
+
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)
 {
 	struct tag *tag = grow_array(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
@@ -76,6 +92,7 @@ void snap_clear(struct snap *snap)
 		free(proc->tags);
 		free(proc->order);
 		free(proc->comm);
+		free(proc->cgroup);
 	}
 	free(snap->procs);
 	*snap = (struct snap){0};
@@ -157,6 +174,7 @@ static int link_tag(struct proc *proc, struct tag *tag)
 		tag->path = strdup(tag->id == MTAG_ID_UNTAGGED ? "" : tag->name);
 	}
 	tag->total_rss = tag_rss(tag);
+	memcpy(tag->total_s, tag->s, sizeof(tag->total_s));
 	return tag->path ? 0 : -ENOMEM;
 }
 
@@ -224,12 +242,20 @@ static int proc_finish(struct proc *proc)
 	for (size_t i = 0; i < proc->n_tags; i++)
 		if (link_tag(proc, &proc->tags[i]))
 			return -ENOMEM;
+	proc->shares = proc->n_tags;
 	for (size_t i = proc->n_tags; i-- > 0;) {
 		const struct tag *tag = &proc->tags[i];
+		struct tag *parent = tag->parent >= 0 ? &proc->tags[tag->parent] : NULL;
 
-		if (tag->parent >= 0)
-			proc->tags[tag->parent].total_rss += tag->total_rss;
+		if (parent)
+			parent->total_rss += tag->total_rss;
+		for (size_t s = 0; s < MTAG_S_NR; s++) {
+			if (parent)
+				parent->total_s[s] += tag->total_s[s];
+			proc->s[s] += tag->s[s];
+		}
 		proc->rss += tag_rss(tag);
+		proc->shares &= tag->shares;
 	}
 	proc->order = calloc(proc->n_tags + 1, sizeof(*proc->order));
 	if (!proc->order)

@@ -20,6 +20,9 @@
  * @path:	by snap_finish()
  * @c:		self values by MTAG_C_*; 0 where an older kernel has none
  * @total_rss:	RSS of the tag and of all below it; by snap_finish()
+ * @shares:	@s is known, because somebody asked for it
+ * @s:		self values by MTAG_S_*
+ * @total_s:	@s of the tag and of all below it; by snap_finish()
  */
 struct tag {
 	uint16_t id;
@@ -30,22 +33,31 @@ struct tag {
 	char *path;
 	uint64_t c[MTAG_C_NR];
 	uint64_t total_rss;
+	bool shares;
+	uint64_t s[MTAG_S_NR];
+	uint64_t total_s[MTAG_S_NR];
 };
 
 /**
  * struct proc - a process
  * @comm:	any bytes except NUL
+ * @cgroup:	path of its cgroup v2, likewise; NULL while it is unknown
  * @tags:	ascending by id after snap_finish()
  * @order:	indices of @tags, depth first, siblings by id; by snap_finish()
+ * @shares:	those of all tags are known; by snap_finish()
+ * @s:		sums of them by MTAG_S_*; by snap_finish()
  */
 struct proc {
 	pid_t pid;
 	char *comm;
+	char *cgroup;
 	struct tag *tags;
 	size_t n_tags;
 	size_t room;
 	size_t *order;
 	uint64_t rss;
+	bool shares;
+	uint64_t s[MTAG_S_NR];
 	uint64_t lost;
 	uint64_t overflow;
 	uint64_t repairs;
@@ -55,6 +67,7 @@ struct snap {
 	struct proc *procs; /* ascending by pid after snap_finish() */
 	size_t n_procs;
 	size_t room;
+	uint64_t time_ms; /* when it was so, since 1970; 0 if nobody said */
 };
 
 struct audit {
@@ -70,12 +83,31 @@ struct info {
 	char mode[32];
 	uint32_t installed, procs;
 	uint64_t ended, drift, lost, overflow, repairs, memory;
+	uint32_t history;
+	uint64_t history_dropped, history_lost;
+};
+
+/**
+ * struct event - what the module tells its listeners
+ * @kind:	"track", "untrack", "exit", "overflow", "limit"; "overrun": some were missed
+ * @tag:	path of the tag that reached its limit; else ""
+ * @limit:	the limit, bytes
+ * @caught_up:	not told when it happened: the process was found in a list
+ */
+struct event {
+	char kind[16];
+	pid_t pid;
+	char comm[64];
+	char tag[MTAG_PATH_MAX];
+	uint64_t limit;
+	bool caught_up;
 };
 
 /* Out of memory, all return NULL or -ENOMEM and leave the snapshot valid. */
 struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm);
 /* Likewise for a process that is not in the snapshot yet, which the caller knows. */
 struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm);
+int proc_set_cgroup(struct proc *proc, const char *path);
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name);
 /* Sorts, drops duplicates, and computes paths, totals and orders. */
 int snap_finish(struct snap *snap);
@@ -84,6 +116,8 @@ void snap_clear(struct snap *snap);
 int proc_order_by_size(const struct proc *proc, size_t *out);
 
 const struct tag *proc_find_tag(const struct proc *proc, uint16_t id);
+/* "" if it is unknown. */
+const char *proc_cgroup(const struct proc *proc);
 uint64_t tag_rss(const struct tag *tag);
 /* False only for an empty [ksm]. */
 bool tag_is_shown(const struct tag *tag);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The words of a command line: the options that every command takes, its help, and process ids. */
+/* The words of a command line: the options that commands share, their help, and process ids. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,35 +12,99 @@
 #include "parse.h"
 #include "utf8.h"
 
-const char option_common[] =
-	"  -j, --json        print a JSON array of flat objects, sizes in bytes\n"
-	"  -p, --pretty      print indented JSON\n"
-	"  -s, --statistics  print more statistics\n"
-	"  -h, --help        print this help\n";
+static const struct common {
+	char letter;
+	const char *name, *line;
+} commons[] = {
+	{'j', "json", "  -j, --json        print a JSON array of flat objects, sizes in bytes\n"},
+	{'p', "pretty", "  -p, --pretty      print indented JSON\n"},
+	{'s', "statistics", "  -s, --statistics  print more statistics\n"},
+	{'S', "statistics", "  --statistics      print more statistics\n"},
+	{'f', "format", NULL}, /* in the command's own help, as the value of others differs */
+	{'h', "help", "  -h, --help        print this help\n"},
+};
+
+const char option_global[] = "  -V, --version     print the version (before the command)\n";
+
+const char *option_common(const struct command *c, size_t *at)
+{
+	while (*at < ARRAY_SIZE(commons)) {
+		const struct common *common = &commons[(*at)++];
+
+		if (common->line && strchr(c ? c->takes : "jps", common->letter))
+			return common->line;
+		if (common->letter == 'h')
+			return common->line;
+	}
+	return NULL;
+}
 
 void option_help(const struct command *c)
 {
-	printf("Usage: mtagctl %s%s%s\n\n%s%s%s", c->name, *c->args ? " " : "", c->args, c->help,
-	       *c->help ? "\n" : "", option_common);
+	const char *line;
+	size_t at = 0;
+
+	printf("Usage: mtagctl %s%s%s\n\n%s%s", c->name, *c->args ? " " : "", c->args, c->help,
+	       *c->help ? "\n" : "");
+	while ((line = option_common(c, &at)))
+		fputs(line, stdout);
 }
 
-/* One of the options that every command takes. */
-static bool common_option(struct ctl *ctl, int opt)
+/* Does a common option do something in this command? Says so if not. */
+static bool is_taken(const struct command *c, char letter)
 {
-	switch (opt) {
-	case 'p':
-		ctl->pretty = true;
-		ctl->json = true;
+	size_t i = 0;
+
+	if (!c || strchr(c->takes, letter) || strchr(c->takes, toupper(letter)))
 		return true;
-	case 'j':
-		ctl->json = true;
-		return true;
-	case 's':
-		ctl->stats = true;
-		return true;
-	default:
+	while (commons[i].letter != letter)
+		i++;
+	fail_print("%s: option '-%c' (--%s) does nothing here; `mtagctl help %s` lists what does",
+		   c->name, letter, commons[i].name, c->name);
+	return false;
+}
+
+bool option_fits(const struct ctl *ctl)
+{
+	return (!ctl->stats || is_taken(ctl->command, 's')) &&
+	       (!ctl->pretty || is_taken(ctl->command, 'p')) &&
+	       (!ctl->json || is_taken(ctl->command, 'j'));
+}
+
+/* -f of a command that has a table and JSON. */
+static bool take_format(struct ctl *ctl, const char *name)
+{
+	if (!ctl->command) {
+		fail_print("option '-f' (--format) comes behind the command; see `mtagctl help`");
 		return false;
 	}
+	ctl->json = !strcmp(name, "json");
+	if (ctl->json || !strcmp(name, "table"))
+		return true;
+	fail_print("%s: unknown format '%s' (table or json)", ctl->command->name, name);
+	return false;
+}
+
+/* Takes one of the common options. Returns false after an error message. */
+static bool common_option(struct ctl *ctl, int opt)
+{
+	if (!is_taken(ctl->command, (char)opt))
+		return false;
+	if (opt == 'f')
+		return take_format(ctl, optarg);
+	ctl->pretty |= opt == 'p';
+	ctl->json |= opt == 'p' || opt == 'j';
+	ctl->stats |= opt == 's';
+	return true;
+}
+
+/* The command's own option, or a common letter that it gave to one of its own. */
+static bool is_own(const struct ctl *ctl, int opt)
+{
+	if (opt == 'f')
+		return ctl->command && strchr(ctl->command->takes, 'F');
+	/* A letter of these with a value is top's -s. */
+	return opt > 'z' || !strchr("jps", opt) || optarg;
 }
 
 static void refuse_option(const struct ctl *ctl, char **argv)
@@ -49,7 +114,10 @@ static void refuse_option(const struct ctl *ctl, char **argv)
 	const char *option =
 		optopt && strncmp(argv[optind - 1], "--", 2) ? letter : argv[optind - 1];
 
-	if (ctl->command)
+	if (ctl->command && strchr(ctl->command->takes, 'L') && !strncmp(option, "--from", 6) &&
+	    (!option[6] || option[6] == '='))
+		fail_print("%s is live only: it takes no --from", argv[0]);
+	else if (ctl->command)
 		fail_print("%s: invalid option '%s'; see `mtagctl help %s`", argv[0], option,
 			   argv[0]);
 	else
@@ -75,8 +143,10 @@ int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
 			option_help(ctl->command);
 			return OPTION_HELP;
 		}
-		if (!common_option(ctl, opt))
+		if (is_own(ctl, opt))
 			return opt;
+		if (!common_option(ctl, opt))
+			return OPTION_BAD;
 	}
 	return OPTION_DONE;
 }
@@ -91,6 +161,19 @@ int option_none(struct ctl *ctl, int argc, char **argv)
 int option_status(int opt)
 {
 	return opt == OPTION_HELP ? CTL_OK : CTL_USAGE;
+}
+
+bool option_size(const char *command, const char *text, uint64_t *size)
+{
+	int err = parse_size(text, size);
+
+	if (err == -ERANGE)
+		fail_print("%s: size '%s' is too large (at most 8589934591G)", command, text);
+	else if (err && *text == '0' && strspn(text, "0KMG") == strlen(text))
+		fail_print("%s: size '%s' is too small (at least 1 byte)", command, text);
+	else if (err)
+		fail_print("%s: invalid size '%s' (bytes, or as 64K, 64M, 64G)", command, text);
+	return !err;
 }
 
 int option_pids(int argc, char **argv, pid_t **pids)

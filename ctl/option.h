@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The words of a command line: the options that every command takes, its help, and process ids. */
+/* The words of a command line: the options that commands share, their help, and process ids. */
 #ifndef MTAGCTL_OPTION_H
 #define MTAGCTL_OPTION_H
 
 #include <getopt.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "ctl.h"
@@ -19,12 +20,12 @@ enum { OPTION_DONE = -1, OPTION_BAD = -2, OPTION_HELP = -3 };
 int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
 		const struct option *longs);
 
-#define OPTION_SHORTS "jpsh"
+#define OPTION_SHORTS "f:jpsh"
 /* clang-format off */
 #define OPTION_LONGS                                                                       \
 	{"json", no_argument, NULL, 'j'}, {"pretty", no_argument, NULL, 'p'},              \
 	{"statistics", no_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},          \
-	{NULL, 0, NULL, 0}
+	{"format", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0}
 /* clang-format on */
 
 /* Likewise for a command without options of its own: reads all and sets optind. */
@@ -32,10 +33,17 @@ int option_none(struct ctl *ctl, int argc, char **argv);
 /* The exit status for OPTION_BAD or OPTION_HELP. */
 int option_status(int opt);
 
-/* Prints the help of a command; its part on common options is option_common. */
+/* Prints the help of a command. */
 void option_help(const struct command *command);
-extern const char option_common[];
+/* The next line of help on the common options that @command takes, or NULL; all commands, if it is NULL. */
+const char *option_common(const struct command *command, size_t *at);
+/* The common options before the command do something in it. Returns false after an error message. */
+bool option_fits(const struct ctl *ctl);
+/* What only stands before a command. */
+extern const char option_global[];
 
+/* Parses a number of bytes. Returns false after an error message that begins with @command. */
+bool option_size(const char *command, const char *text, uint64_t *size);
 /* Parses process ids. Returns 0, or an exit status after an error message. Caller frees *@pids. */
 int option_pids(int argc, char **argv, pid_t **pids);
 

@@ -94,3 +94,26 @@ int parse_path(const char *path)
 		return len;
 	return n > MTAG_DEPTH_MAX ? -ENAMETOOLONG : n ? n : -EINVAL;
 }
+
+int parse_size(const char *text, uint64_t *size)
+{
+	static const char units[] = "KMG";
+	size_t length = strlen(text);
+	const char *unit = length ? strchr(units, text[length - 1]) : NULL;
+	char digits[24];
+	unsigned long value;
+	int shift = 0, err;
+
+	if (!length || length >= sizeof(digits))
+		return -EINVAL;
+	strcpy(digits, text);
+	if (unit) {
+		digits[length - 1] = '\0';
+		shift = 10 * (int)(unit - units + 1);
+	}
+	err = parse_count(digits, &value);
+	if (err || value > (uint64_t)INT64_MAX >> shift)
+		return err ? err : -ERANGE;
+	*size = (uint64_t)value << shift;
+	return 0;
+}

@@ -8,7 +8,11 @@
 
 int parse_pid(const char *text, pid_t *pid);
 int parse_count(const char *text, unsigned long *count);
+/* What parse_seconds() takes, for a message; the most is a year. */
+#define PARSE_SECONDS "seconds, 0.01 to 31536000"
 int parse_seconds(const char *text, uint64_t *nanoseconds);
+/* A number of bytes, at least 1, or of KiB, MiB or GiB with a letter: "64M". */
+int parse_size(const char *text, uint64_t *size);
 /* Takes a component off @path. Returns its length, 0 at the end, -EINVAL or -ENAMETOOLONG. */
 int parse_component(const char **path, const char **name);
 /* Returns the number of components. */

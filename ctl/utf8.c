@@ -59,7 +59,15 @@ bool utf8_is_printable(const char *s, size_t len)
 	return true;
 }
 
-static char *escape_text(const char *s, bool utf8, bool backslashes)
+/* Which characters are kept, besides those of ASCII. */
+enum keep { KEEP_NONE, KEEP_LOCALE, KEEP_ALL };
+
+static bool keeps(enum keep keep, uint32_t cp)
+{
+	return keep == KEEP_ALL || (keep == KEEP_LOCALE && wcwidth((wchar_t)cp) >= 0);
+}
+
+static char *escape_text(const char *s, enum keep keep, bool backslashes)
 {
 	size_t len = strlen(s);
 	char *copy = malloc(len * 4 + 1), *p = copy;
@@ -69,8 +77,7 @@ static char *escape_text(const char *s, bool utf8, bool backslashes)
 		return NULL;
 	while (len) {
 		unsigned int n = utf8_decode((const unsigned char *)s, len, &cp);
-		bool fine =
-			n && utf8_may_print(cp) && (n == 1 || (utf8 && wcwidth((wchar_t)cp) >= 0));
+		bool fine = n && utf8_may_print(cp) && (n == 1 || keeps(keep, cp));
 
 		if (fine && !(backslashes && *s == '\\')) {
 			p = mempcpy(p, s, n);
@@ -89,12 +96,17 @@ static char *escape_text(const char *s, bool utf8, bool backslashes)
 
 char *utf8_clean(const char *s, bool utf8)
 {
-	return escape_text(s, utf8, true);
+	return escape_text(s, utf8 ? KEEP_LOCALE : KEEP_NONE, true);
+}
+
+char *utf8_clean_export(const char *s)
+{
+	return escape_text(s, KEEP_ALL, true);
 }
 
 char *utf8_clean_message(const char *s)
 {
-	return escape_text(s, utf8_in_locale(), false);
+	return escape_text(s, utf8_in_locale() ? KEEP_LOCALE : KEEP_NONE, false);
 }
 
 char *utf8_repair(const char *s)

@@ -20,6 +20,8 @@ bool utf8_is_printable(const char *s, size_t len);
 
 /* With \xNN for what is not printable (nor ASCII, unless @utf8) and \\ for \. */
 char *utf8_clean(const char *s, bool utf8);
+/* Likewise for a file, which is the same in every locale. */
+char *utf8_clean_export(const char *s);
 /* Likewise for a message with names in it: \ is kept, and so are characters of the locale. */
 char *utf8_clean_message(const char *s);
 /* Valid UTF-8, with U+FFFD for what is not. */

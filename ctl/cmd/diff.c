@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl diff: what changed between two samples, or only grew over a series of them. */
-#include <inttypes.h>
+#include <errno.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
@@ -16,6 +16,17 @@ struct times {
 	uint64_t first, last;
 };
 
+static int add_to(struct series *series, const char *path, const struct snap *snap)
+{
+	int err = series_add(series, snap);
+
+	if (err != -E2BIG)
+		return err ? fail_memory() : CTL_OK;
+	fail_print("%s: the samples up to here have more names of tags than %d MiB can hold", path,
+		   SERIES_MOST >> 20);
+	return CTL_REFUSED;
+}
+
 /* Adds a sample, which must not be older than those before. */
 static int add(struct series *series, struct times *times, const char *path,
 	       const struct origin *origin, const struct snap *snap)
@@ -29,7 +40,7 @@ static int add(struct series *series, struct times *times, const char *path,
 	if (!series->samples)
 		times->first = origin->time_ms;
 	times->last = origin->time_ms;
-	return series_add(series, snap) ? fail_memory() : CTL_OK;
+	return add_to(series, path, snap);
 }
 
 /* Adds all samples of a file. */
@@ -59,8 +70,8 @@ static int diff_files(struct series *series, char **paths)
 		struct origin origin;
 
 		status = read_sample(paths[i], 0, &origin, &snap);
-		if (!status && series_add(series, &snap))
-			status = fail_memory();
+		if (!status)
+			status = add_to(series, paths[i], &snap);
 	}
 	series_keep_changed(series);
 	return status;
@@ -73,29 +84,24 @@ static int grow_files(struct series *series, struct times *times, int n, char **
 	for (int i = 0; i < n && !status; i++)
 		status = add_file(series, times, paths[i]);
 	if (!status && series->samples < GROWTH_LEAST) {
-		fail_print("diff --growth needs at least %d samples; there are %lu", GROWTH_LEAST,
-			   series->samples);
+		fail_print("diff --growth needs at least %d samples; the files have %lu",
+			   GROWTH_LEAST, series->samples);
 		status = CTL_REFUSED;
 	}
 	series_keep_grown(series);
 	return status;
 }
 
-static int print(struct ctl *ctl, const struct series *s, bool growth, const struct times *times)
+static int print(struct ctl *ctl, const struct series *s, const struct growth *growth)
 {
-	uint64_t span = times->last - times->first;
 	struct fmt fmt;
 	int err = 0;
 
 	fmt_init(&fmt, ctl);
-	if (growth && ctl->json)
-		err = growth_json(&fmt, s->diffs, s->n, s->samples - 1, span);
-	else if (growth)
-		growth_text(&fmt, s->diffs, s->n, s->samples - 1, span);
-	else if (ctl->json)
-		err = diff_json(&fmt, s->diffs, s->n);
+	if (ctl->json)
+		err = diff_json(&fmt, s->diffs, s->n, growth);
 	else
-		diff_text(&fmt, s->diffs, s->n);
+		diff_text(&fmt, s->diffs, s->n, growth);
 	return err ? fail_memory() : CTL_OK;
 }
 
@@ -104,6 +110,7 @@ int cmd_diff(struct ctl *ctl, int argc, char **argv)
 	static const struct option longs[] = {{"growth", no_argument, NULL, 'g'}, OPTION_LONGS};
 	_cleanup_(series_clear) struct series series = {0};
 	struct times times = {0};
+	struct growth steps;
 	bool growth = false;
 	int opt, status;
 
@@ -119,5 +126,8 @@ int cmd_diff(struct ctl *ctl, int argc, char **argv)
 	}
 	status = growth ? grow_files(&series, &times, argc, argv + optind)
 			: diff_files(&series, argv + optind);
-	return status ? status : print(ctl, &series, growth, &times);
+	if (status)
+		return status;
+	steps = (struct growth){series.samples - 1, times.last - times.first};
+	return print(ctl, &series, growth ? &steps : NULL);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl merge: samples with processes and tags folded by rules, as one snapshot file. */
 #include <errno.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
@@ -26,6 +27,7 @@ static int merge_file(struct merge *merge, const char *path)
 
 	while (!status) {
 		_cleanup_(snap_clear) struct snap snap = {0}, folded = {0};
+		struct refused refused;
 		struct origin origin;
 		enum reading found = reader_next(reader, &origin, &snap);
 		int err;
@@ -33,13 +35,18 @@ static int merge_file(struct merge *merge, const char *path)
 		if (found != READ_SAMPLE)
 			return found == READ_END ? CTL_OK : CTL_REFUSED;
 		number++;
-		err = fold(&snap, merge->rules, &folded);
+		err = fold(&snap, merge->rules, &folded, &refused);
 		if (!err)
 			err = snapshot_print(merge->output.file, &origin, &folded);
 		if (err == -E2BIG) {
 			fail_print("%s: sample %lu: the rules make a name of more than 255 bytes, "
-				   "a path of more than 32 names or 65,534 tags of a process",
+				   "a path of more than 32 names, 65,534 tags of a process or "
+				   "256 MiB of names",
 				   path, number);
+			return CTL_REFUSED;
+		}
+		if (err == -EINVAL) {
+			fail_print("%s: sample %lu: %s", path, number, refused.text);
 			return CTL_REFUSED;
 		}
 		if (err)
@@ -70,6 +77,19 @@ static int merge_options(struct ctl *ctl, int argc, char **argv, struct merge *m
 	return opt;
 }
 
+/* Only one of them can be standard input. */
+static int check_input(const struct merge *merge, char **paths, int n)
+{
+	int from = !strcmp(merge->rules_path, "-");
+
+	for (int i = 0; i < n; i++)
+		from += !strcmp(paths[i], "-");
+	if (from < 2)
+		return CTL_OK;
+	fail_print("merge: - is standard input, of which only one file can be read");
+	return CTL_USAGE;
+}
+
 int cmd_merge(struct ctl *ctl, int argc, char **argv)
 {
 	struct merge merge = {0};
@@ -77,7 +97,9 @@ int cmd_merge(struct ctl *ctl, int argc, char **argv)
 
 	if (opt != OPTION_DONE)
 		return option_status(opt);
-	status = rules_open(&merge.rules, merge.rules_path);
+	status = check_input(&merge, argv + optind, argc - optind);
+	if (!status)
+		status = rules_open(&merge.rules, merge.rules_path);
 	if (!status)
 		status = output_open(&merge.output, merge.output_path);
 	if (!status) {

@@ -12,6 +12,7 @@
 #include "option.h"
 #include "parse.h"
 #include "uapi/linux/mtag.h"
+#include "utf8.h"
 
 static void closep(int *fd)
 {
@@ -59,18 +60,24 @@ static int intern_path(int fd, const char *path, uint32_t *id)
 	return CTL_OK;
 }
 
-static int attach_self(const char *tag, bool by_thread)
+static int attach_self(const char *tag, uint32_t by)
 {
-	struct mtag_ioc_attach attach = {.size = sizeof(attach)};
+	struct mtag_ioc_attach attach = {.size = sizeof(attach), .flags = by};
 	struct mtag_ioc_default def = {.size = sizeof(def)};
 	_cleanup_(closep) int fd = -1;
 	int status = open_device(&fd);
 
 	if (status)
 		return status;
-	attach.flags = by_thread ? MTAG_ATTACH_BY_THREAD : 0;
-	if (ioctl(fd, MTAG_IOC_ATTACH, &attach))
+	if (ioctl(fd, MTAG_IOC_ATTACH, &attach)) {
+		if (errno == EINVAL && by) {
+			fail_print("the loaded mtag module is older than this mtagctl: it cannot "
+				   "tag by %s",
+				   by == MTAG_ATTACH_BY_MAP ? "mapping" : "thread like that");
+			return CTL_REFUSED;
+		}
 		return fail_call("track this process");
+	}
 	if (!tag)
 		return CTL_OK;
 	status = intern_path(fd, tag, &def.tag);
@@ -91,22 +98,55 @@ static int check_tag(const char *tag)
 	return CTL_USAGE;
 }
 
+/* The flag for --by-thread[=name|tid], 0 if the value is neither. */
+static uint32_t by_thread(const char *how)
+{
+	_cleanup_(freep) char *text = NULL;
+
+	if (!how || !strcmp(how, "name"))
+		return MTAG_ATTACH_BY_THREAD;
+	if (!strcmp(how, "tid"))
+		return MTAG_ATTACH_BY_TID;
+	text = utf8_clean(how, false);
+	fail_print("run: --by-thread=%s: must be 'name' (a tag for each name of a thread, also "
+		   "without a value) or 'tid' (one for each thread)",
+		   text ? text : "?");
+	return 0;
+}
+
+/* Adds an option --by-… to *by. They exclude each other. */
+static int add_by(uint32_t *by, uint32_t flag)
+{
+	if (!flag)
+		return CTL_USAGE;
+	if (*by && *by != flag) {
+		fail_print("run: only one of --by-thread=name, --by-thread=tid and --by-map can "
+			   "be given");
+		return CTL_USAGE;
+	}
+	*by = flag;
+	return CTL_OK;
+}
+
 int cmd_run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{"tag", required_argument, NULL, 't'},
-		{"by-thread", no_argument, NULL, 'b'},
+		{"by-thread", optional_argument, NULL, 'b'},
+		{"by-map", no_argument, NULL, 'm'},
 		OPTION_LONGS,
 	};
 	const char *tag = NULL;
-	bool by_thread = false;
-	int opt, status;
+	uint32_t by = 0;
+	int opt, status = CTL_OK;
 
 	while ((opt = option_next(ctl, argc, argv, "+:t:" OPTION_SHORTS, longs)) >= 0) {
 		if (opt == 't')
 			tag = optarg;
 		else
-			by_thread = true;
+			status = add_by(&by, opt == 'm' ? MTAG_ATTACH_BY_MAP : by_thread(optarg));
+		if (status)
+			return status;
 	}
 	if (opt != OPTION_DONE)
 		return option_status(opt);
@@ -116,7 +156,7 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	}
 	status = tag ? check_tag(tag) : CTL_OK;
 	if (!status)
-		status = attach_self(tag, by_thread);
+		status = attach_self(tag, by);
 	if (status)
 		return status;
 	execvp(argv[optind], argv + optind);

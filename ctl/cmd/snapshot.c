@@ -5,9 +5,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 
+#include "clock.h"
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
@@ -16,14 +15,13 @@
 #include "offline/store.h"
 #include "option.h"
 #include "parse.h"
-#include "probe.h"
 
-#define NSEC_PER_SEC 1000000000ULL
 #define KEEP_DEFAULT 4
 #define KEEP_MOST    1000
 
 struct snapshot {
 	struct store store;
+	bool shares;	     /* with USS and PSS */
 	uint64_t interval;   /* nanoseconds, 0: not given */
 	unsigned long count; /* 0: no end */
 	pid_t *pids;
@@ -31,44 +29,23 @@ struct snapshot {
 	sigset_t signals;
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
-}
-
-static void get_origin(struct origin *origin)
-{
-	struct utsname uts = {0};
-
-	uname(&uts);
-	*origin = (struct origin){.time_ms = clock_ns(CLOCK_REALTIME) / 1000000};
-	snprintf(origin->host, sizeof(origin->host), "%s", uts.nodename);
-	snprintf(origin->kernel, sizeof(origin->kernel), "%s", uts.release);
-	probe_line("/proc/sys/kernel/random/boot_id", origin->boot_id, sizeof(origin->boot_id));
-}
-
 /* A process that cannot be read is reported; the sample has the others. */
 static int take_sample(struct snapshot *s)
 {
-	struct source kernel = {0};
+	struct source kernel = {.shares = s->shares};
 	_cleanup_(snap_clear) struct snap snap = {0};
 	_cleanup_(freep) char *text = NULL;
-	struct origin origin;
 	size_t length = 0;
 	FILE *out;
 	int status, err;
 
-	get_origin(&origin);
 	status = source_read(&kernel, s->pids, s->n_pids, &snap);
 	if (status && !snap.n_procs)
 		return status;
 	out = open_memstream(&text, &length);
 	if (!out)
 		return fail_memory();
-	err = snapshot_print(out, &origin, &snap);
+	err = snapshot_print(out, &kernel.origin, &snap);
 	if (fclose(out) || err)
 		return fail_memory();
 	err = store_append(&s->store, text, length);
@@ -102,6 +79,8 @@ static int take_series(struct snapshot *s)
 	sigaddset(&s->signals, SIGINT);
 	sigaddset(&s->signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &s->signals, NULL);
+	/* A limit on the size of files is as a full disk: half of a sample is taken back. */
+	signal(SIGXFSZ, SIG_IGN);
 	for (unsigned long n = 1;; n++) {
 		status = take_sample(s);
 		if (status || n == s->count)
@@ -115,37 +94,13 @@ static int take_series(struct snapshot *s)
 	}
 }
 
-/* A number of bytes, or of KiB, MiB or GiB with a letter. */
-static int parse_size(const char *text, uint64_t *size)
-{
-	static const char units[] = "KMG";
-	size_t length = strlen(text);
-	const char *unit = length ? strchr(units, text[length - 1]) : NULL;
-	char digits[24];
-	unsigned long value;
-	int shift = 0, err;
-
-	if (!length || length >= sizeof(digits))
-		return -EINVAL;
-	strcpy(digits, text);
-	if (unit) {
-		digits[length - 1] = '\0';
-		shift = 10 * (int)(unit - units + 1);
-	}
-	err = parse_count(digits, &value);
-	if (err || value > (uint64_t)INT64_MAX >> shift)
-		return err ? err : -ERANGE;
-	*size = (uint64_t)value << shift;
-	return 0;
-}
-
 static bool take_option(struct snapshot *s, int opt, const char *value)
 {
 	switch (opt) {
 	case 'i':
 		if (!parse_seconds(value, &s->interval))
 			return true;
-		fail_print("snapshot: invalid interval '%s' (seconds, at least 0.01)", value);
+		fail_print("snapshot: invalid interval '%s' (" PARSE_SECONDS ")", value);
 		return false;
 	case 'n':
 		if (!parse_count(value, &s->count))
@@ -153,15 +108,15 @@ static bool take_option(struct snapshot *s, int opt, const char *value)
 		fail_print("snapshot: invalid count '%s' (samples, at least 1)", value);
 		return false;
 	case 'm':
-		if (!parse_size(value, &s->store.most))
-			return true;
-		fail_print("snapshot: invalid size '%s' (bytes, or as 64K, 64M, 64G)", value);
-		return false;
+		return option_size("snapshot", value, &s->store.most);
 	case 'k':
 		if (!parse_count(value, &s->store.keep) && s->store.keep <= KEEP_MOST)
 			return true;
 		fail_print("snapshot: invalid number of files '%s' (1 to %d)", value, KEEP_MOST);
 		return false;
+	case SOURCE_PSS:
+		s->shares = true;
+		return true;
 	default:
 		s->store.path = value;
 		return true;
@@ -176,6 +131,7 @@ static int snapshot_options(struct ctl *ctl, int argc, char **argv, struct snaps
 		{"output", required_argument, NULL, 'o'},
 		{"max-size", required_argument, NULL, 'm'},
 		{"keep", required_argument, NULL, 'k'},
+		SOURCE_LONG_PSS,
 		OPTION_LONGS,
 	};
 	int opt;

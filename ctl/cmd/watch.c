@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 
+#include "clock.h"
 #include "cmd/cmd.h"
+#include "cmd/play.h"
 #include "ctl.h"
 #include "fail.h"
 #include "format/watch.h"
@@ -13,7 +14,7 @@
 #include "option.h"
 #include "parse.h"
 
-#define NSEC_PER_SEC 1000000000ULL
+#define OPTION_FROM  1000 /* none of getopt's letters */
 
 #define CLEAR_SCREEN "\033[H\033[2J"
 #define HOME	     "\033[H"
@@ -27,10 +28,12 @@ struct watch {
 	struct fmt fmt;
 	bool json;
 	pid_t pid;
-	uint64_t delay;	     /* nanoseconds */
+	const char *from;    /* a file, NULL: the kernel */
+	uint64_t delay;	     /* nanoseconds, 0: not given */
 	unsigned long count; /* 0: no end */
 	struct snap snaps[2];
 	struct sample sample;
+	struct sparks history;
 };
 
 static void on_signal(int signal)
@@ -56,14 +59,6 @@ static void catch_signals(sigset_t *waiting)
 	sigprocmask(SIG_BLOCK, &blocked, waiting);
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigdelset(waiting, signals[i]);
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
 static int print_sample(struct watch *watch)
@@ -121,7 +116,10 @@ static int take_sample(struct watch *watch)
 	sample->now = snap->procs;
 	sample->time_ms = clock_ns(CLOCK_REALTIME) / 1000000;
 	sample->number++;
-	return 0;
+	if (!watch->fmt.terminal || watch->json)
+		return 0;
+	sample->history = &watch->history;
+	return spark_add(&watch->history, sample->now, sample->before);
 }
 
 static int watch_process(struct watch *watch)
@@ -140,7 +138,8 @@ static int watch_process(struct watch *watch)
 			return CTL_OK;
 		}
 		if (err)
-			return fail_pid(watch->kern, "read", watch->pid, err);
+			return err == -ENOMEM ? fail_memory()
+					      : fail_pid(watch->kern, "read", watch->pid, err);
 		if (print_sample(watch))
 			return fail_memory();
 		if (ferror(watch->fmt.out) || watch->sample.number == watch->count)
@@ -155,37 +154,73 @@ static int watch_process(struct watch *watch)
 	return CTL_OK;
 }
 
+static bool watch_option(struct watch *watch, int opt, const char *value)
+{
+	switch (opt) {
+	case 'd':
+		if (!parse_seconds(value, &watch->delay))
+			return true;
+		fail_print("watch: invalid delay '%s' (" PARSE_SECONDS ")", value);
+		return false;
+	case 'n':
+		if (!parse_count(value, &watch->count))
+			return true;
+		fail_print("watch: invalid count '%s' (samples, at least 1)", value);
+		return false;
+	default:
+		watch->from = value;
+		return true;
+	}
+}
+
 static int watch_options(struct ctl *ctl, int argc, char **argv, struct watch *watch)
 {
 	static const struct option longs[] = {
 		{"delay", required_argument, NULL, 'd'},
 		{"count", required_argument, NULL, 'n'},
+		{"from", required_argument, NULL, OPTION_FROM},
 		OPTION_LONGS,
 	};
 	int opt;
 
-	while ((opt = option_next(ctl, argc, argv, ":d:n:" OPTION_SHORTS, longs)) >= 0) {
-		if (opt == 'd' && parse_seconds(optarg, &watch->delay)) {
-			fail_print("watch: invalid delay '%s' (seconds, at least 0.01)", optarg);
+	while ((opt = option_next(ctl, argc, argv, ":d:n:" OPTION_SHORTS, longs)) >= 0)
+		if (!watch_option(watch, opt, optarg))
 			return OPTION_BAD;
-		}
-		if (opt == 'n' && parse_count(optarg, &watch->count)) {
-			fail_print("watch: invalid count '%s' (samples, at least 1)", optarg);
-			return OPTION_BAD;
-		}
-	}
 	if (opt == OPTION_DONE && argc - optind != 1) {
 		fail_print("watch takes one process id");
+		return OPTION_BAD;
+	}
+	if (opt == OPTION_DONE && watch->from && watch->delay) {
+		fail_print("watch: the samples of a file have their own times; "
+			   "a delay is for live ones");
 		return OPTION_BAD;
 	}
 	return opt;
 }
 
+static int watch_live(struct watch *watch)
+{
+	int status, err = kern_open(&watch->kern);
+
+	if (err)
+		return fail_open(err);
+	if (!watch->delay)
+		watch->delay = NSEC_PER_SEC;
+	if (!watch->count && !watch->json && !watch->fmt.terminal)
+		watch->count = 1;
+	status = watch_process(watch);
+	snap_clear(&watch->snaps[0]);
+	snap_clear(&watch->snaps[1]);
+	spark_clear(&watch->history);
+	kern_close(watch->kern);
+	return status;
+}
+
 int cmd_watch(struct ctl *ctl, int argc, char **argv)
 {
-	struct watch watch = {.delay = NSEC_PER_SEC};
 	_cleanup_(freep) pid_t *pids = NULL;
-	int status, err, opt = watch_options(ctl, argc, argv, &watch);
+	struct watch watch = {0};
+	int status, opt = watch_options(ctl, argc, argv, &watch);
 
 	if (opt != OPTION_DONE)
 		return option_status(opt);
@@ -195,14 +230,7 @@ int cmd_watch(struct ctl *ctl, int argc, char **argv)
 	watch.pid = pids[0];
 	watch.json = ctl->json;
 	fmt_init(&watch.fmt, ctl);
-	if (!watch.count && !watch.json && !watch.fmt.terminal)
-		watch.count = 1;
-	err = kern_open(&watch.kern);
-	if (err)
-		return fail_open(err);
-	status = watch_process(&watch);
-	snap_clear(&watch.snaps[0]);
-	snap_clear(&watch.snaps[1]);
-	kern_close(watch.kern);
-	return status;
+	if (watch.from)
+		return play_file(&watch.fmt, watch.json, watch.from, watch.pid, watch.count);
+	return watch_live(&watch);
 }

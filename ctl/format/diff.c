@@ -57,7 +57,7 @@ static void print_row(const struct fmt *fmt, const uint64_t *before, const uint6
 	fputc('\n', fmt->out);
 }
 
-void diff_text(const struct fmt *fmt, const struct diff *diffs, size_t n)
+static void print_changes(const struct fmt *fmt, const struct diff *diffs, size_t n)
 {
 	unsigned int width = tag_width(fmt, COMM_WIDTH + 2 * COL_SIZE + 2 * COL_DELTA);
 	uint64_t before[DIFF_NR] = {0}, after[DIFF_NR] = {0};
@@ -88,8 +88,8 @@ static uint64_t per_hour(const struct diff *diff, uint64_t span)
 	return rate < 1e18 ? (uint64_t)rate : (uint64_t)1e18;
 }
 
-void growth_text(const struct fmt *fmt, const struct diff *diffs, size_t n, unsigned long steps,
-		 uint64_t span)
+static void print_growth(const struct fmt *fmt, const struct diff *diffs, size_t n,
+			 const struct growth *growth)
 {
 	unsigned int width = tag_width(fmt, COMM_WIDTH + 3 * COL_SIZE + COL_DELTA + STEPS_WIDTH);
 
@@ -109,59 +109,67 @@ void growth_text(const struct fmt *fmt, const struct diff *diffs, size_t n, unsi
 		text_right(fmt, COL_SIZE, text_size(buf, before));
 		text_right(fmt, COL_SIZE, text_size(buf, after));
 		text_right(fmt, COL_DELTA, text_delta(buf, after, before));
-		text_right(fmt, COL_SIZE, text_size(buf, per_hour(diff, span)));
-		snprintf(buf, sizeof(buf), " %lu/%lu", diff->grew, steps);
+		text_right(fmt, COL_SIZE, text_size(buf, per_hour(diff, growth->span)));
+		snprintf(buf, sizeof(buf), " %lu/%lu", diff->grew, growth->steps);
 		text_right(fmt, STEPS_WIDTH, buf);
 		fputc('\n', fmt->out);
 	}
 }
 
-static void add_names(struct json_object *object, const struct diff *diff)
+void diff_text(const struct fmt *fmt, const struct diff *diffs, size_t n,
+	       const struct growth *growth)
 {
-	json_add_string(object, "comm", diff->comm);
-	json_add_string(object, "tag", diff->tag);
+	if (growth)
+		print_growth(fmt, diffs, n, growth);
+	else
+		print_changes(fmt, diffs, n);
 }
 
-int diff_json(const struct fmt *fmt, const struct diff *diffs, size_t n)
+static void add_change(struct json_object *object, const struct diff *diff)
 {
-	_cleanup_(json_putp) struct json_object *array = json_object_new_array();
+	uint64_t before = diff_rss(diff->before), after = diff_rss(diff->after);
 
-	if (!array)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *object = json_add_object(array);
-		uint64_t before = diff_rss(diffs[i].before), after = diff_rss(diffs[i].after);
+	json_add_u64(object, "before_rss_bytes", before);
+	json_add_u64(object, "after_rss_bytes", after);
+	json_add_i64(object, "rss_delta_bytes", (int64_t)(after - before));
+	for (size_t f = 0; f < ARRAY_SIZE(fields); f++) {
+		int part = fields[f].part;
 
-		add_names(object, &diffs[i]);
-		json_add_u64(object, "before_rss_bytes", before);
-		json_add_u64(object, "after_rss_bytes", after);
-		json_add_i64(object, "rss_delta_bytes", (int64_t)(after - before));
-		for (size_t f = 0; f < ARRAY_SIZE(fields); f++)
-			json_add_i64(object, fields[f].delta,
-				     (int64_t)(diffs[i].after[fields[f].part] -
-					       diffs[i].before[fields[f].part]));
+		json_add_i64(object, fields[f].delta,
+			     (int64_t)(diff->after[part] - diff->before[part]));
 	}
-	return json_print(fmt, array);
 }
 
-int growth_json(const struct fmt *fmt, const struct diff *diffs, size_t n, unsigned long steps,
-		uint64_t span)
+static void add_growth(struct json_object *object, const struct diff *diff,
+		       const struct growth *growth)
 {
-	_cleanup_(json_putp) struct json_object *array = json_object_new_array();
+	uint64_t before = diff_held(diff->before), after = diff_held(diff->after);
 
-	if (!array)
-		return -ENOMEM;
+	json_add_u64(object, "first_bytes", before);
+	json_add_u64(object, "last_bytes", after);
+	json_add_u64(object, "growth_bytes", after - before);
+	json_add_u64(object, "growth_bytes_per_hour", per_hour(diff, growth->span));
+	json_add_u64(object, "steps", growth->steps);
+	json_add_u64(object, "steps_grown", diff->grew);
+}
+
+int diff_json(const struct fmt *fmt, const struct diff *diffs, size_t n,
+	      const struct growth *growth)
+{
+	struct json_list list = {.fmt = fmt};
+
 	for (size_t i = 0; i < n; i++) {
-		struct json_object *object = json_add_object(array);
-		uint64_t before = diff_held(diffs[i].before), after = diff_held(diffs[i].after);
+		struct json_object *object = json_object_new_object();
 
-		add_names(object, &diffs[i]);
-		json_add_u64(object, "first_bytes", before);
-		json_add_u64(object, "last_bytes", after);
-		json_add_u64(object, "growth_bytes", after - before);
-		json_add_u64(object, "growth_bytes_per_hour", per_hour(&diffs[i], span));
-		json_add_u64(object, "steps", steps);
-		json_add_u64(object, "steps_grown", diffs[i].grew);
+		json_add_string(object, "comm", diffs[i].comm);
+		json_add_string(object, "tag", diffs[i].tag);
+		if (growth)
+			add_growth(object, &diffs[i], growth);
+		else
+			add_change(object, &diffs[i]);
+		if (json_list_add(&list, object))
+			return -ENOMEM;
 	}
-	return json_print(fmt, array);
+	json_list_end(&list);
+	return 0;
 }

@@ -33,13 +33,21 @@ struct diff {
 uint64_t diff_held(const uint64_t *values);
 uint64_t diff_rss(const uint64_t *values);
 
-void diff_text(const struct fmt *fmt, const struct diff *diffs, size_t n);
-/* @steps, between @span milliseconds: those of the series. */
-void growth_text(const struct fmt *fmt, const struct diff *diffs, size_t n, unsigned long steps,
-		 uint64_t span);
-/* Both return 0 or -ENOMEM. */
-int diff_json(const struct fmt *fmt, const struct diff *diffs, size_t n);
-int growth_json(const struct fmt *fmt, const struct diff *diffs, size_t n, unsigned long steps,
-		uint64_t span);
+/**
+ * struct growth - the series of which the tags that only grew are printed
+ * @steps:	from one sample to the next
+ * @span:	milliseconds between the first and the last
+ */
+struct growth {
+	unsigned long steps;
+	uint64_t span;
+};
+
+/* @growth is NULL for two samples. */
+void diff_text(const struct fmt *fmt, const struct diff *diffs, size_t n,
+	       const struct growth *growth);
+/* Likewise. 0 or -ENOMEM. */
+int diff_json(const struct fmt *fmt, const struct diff *diffs, size_t n,
+	      const struct growth *growth);
 
 #endif

@@ -16,6 +16,8 @@ static const struct weight {
 	{5, 1, 9}, {10, 2, 10}, {20, 3, 12}, {40, 4, 14}, {60, 5, 16}, {80, 6, 18}, {101, 7, 20},
 };
 
+#define DARKEST 7 /* from this one on, white text has the better contrast */
+
 /* A name within a quoted label, where both a quote and a backslash are special. */
 static int print_name(const struct fmt *fmt, const char *name)
 {
@@ -50,9 +52,11 @@ static int print_node(const struct fmt *fmt, const struct proc *proc, const stru
 	if (print_name(fmt, tag->depth ? tag->name : label_of(tag)))
 		return -ENOMEM;
 	fprintf(fmt->out,
-		"\\nself %s\\ntotal %s (%s)\" fillcolor=%u fontsize=%u tooltip=\"%" PRIu64 "\"];\n",
+		"\\nself %s\\ntotal %s (%s)\" fillcolor=%u%s fontsize=%u tooltip=\"%" PRIu64
+		"\"];\n",
 		text_size(self, tag_rss(tag)), text_size(total, tag->total_rss),
-		text_percent(percent, tag->total_rss, proc->rss), weight->colour, weight->size,
+		text_percent(percent, tag->total_rss, proc->rss), weight->colour,
+		weight->colour < DARKEST ? "" : " fontcolor=\"#ffffff\"", weight->size,
 		tag_rss(tag));
 	return 0;
 }

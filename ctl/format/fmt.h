@@ -14,6 +14,7 @@ struct fmt {
 	bool colour;
 	bool stats;
 	bool pretty;
+	bool by_pid;
 	unsigned int width;
 	unsigned int height;
 };

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How every table and every JSON object names a process and its tags. */
+#include <string.h>
+
 #include "ctl.h"
 #include "format/label.h"
 #include "utf8.h"
 
 #define LABEL_MIN 12
 
+bool label_is_reserved(const char *path)
+{
+	static const char *const labels[] = {LABEL_UNTAGGED, "[ksm]", "[hidden]", "[other]"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+		if (!strcmp(path, labels[i]))
+			return true;
+	return false;
+}
+
 const char *label_of(const struct tag *tag)
 {
-	return tag->id == MTAG_ID_UNTAGGED ? "[untagged]" : tag->path;
+	return tag->id == MTAG_ID_UNTAGGED ? LABEL_UNTAGGED : tag->path;
 }
 
 void label_proc(const struct fmt *fmt, const struct proc *proc, const char *eol)

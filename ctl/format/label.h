@@ -6,6 +6,11 @@
 #include "format/json.h"
 #include "model.h"
 
+#define LABEL_UNTAGGED "[untagged]"
+
+/* What a table says of pages that are no tag's: a tag of that path would look like them. */
+bool label_is_reserved(const char *path);
+
 /* The name of a tag in a table. */
 const char *label_of(const struct tag *tag);
 /* The width of the longest label, limited to what @others columns leave of the line. */

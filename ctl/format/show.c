@@ -9,8 +9,8 @@
 #include "format/text.h"
 #include "utf8.h"
 
-enum { RSS = -1 };
-enum group { MEMORY, SIZES, CALLS, CALL_BYTES, GROUPS };
+enum { RSS = -1, USS = -2, PSS = -3 };
+enum group { MEMORY, SHARES, SIZES, CALLS, CALL_BYTES, GROUPS };
 
 /* One description for JSON and text. The keys, and their order, are part of the contract. */
 static const struct field {
@@ -39,32 +39,49 @@ static const struct field {
 	{"brk_bytes", "BRK", MTAG_C_BRK_BYTES, CALL_BYTES},
 	{"shmat_bytes", "SHMAT", MTAG_C_SHMAT_BYTES, CALL_BYTES},
 	{"shmdt_bytes", "SHMDT", MTAG_C_SHMDT_BYTES, CALL_BYTES},
+	{"uss_bytes", "USS", USS, SHARES},
+	{"pss_bytes", "PSS", PSS, SHARES},
 };
 
-static const char *const group_heads[GROUPS] = {"TAG", "TAG: SIZE", "TAG: CALLS", "TAG: BYTES"};
+static const char *const group_heads[GROUPS] = {"TAG", "TAG: SHARED", "TAG: SIZE", "TAG: CALLS",
+						"TAG: BYTES"};
 
-static uint64_t value_of(const struct field *field, const uint64_t *c)
+/* Shares are parts of the RSS, which stands beside them. */
+static bool in_group(const struct field *field, enum group group)
+{
+	return field->group == group || (group == SHARES && field->counter == RSS);
+}
+
+static uint64_t *place_of(const struct field *field, uint64_t *c, uint64_t *s)
+{
+	if (field->counter == USS || field->counter == PSS)
+		return &s[field->counter == USS ? MTAG_S_USS : MTAG_S_PSS];
+	return &c[field->counter];
+}
+
+static uint64_t value_of(const struct field *field, const uint64_t *c, const uint64_t *s)
 {
 	if (field->counter == RSS)
 		return c[MTAG_C_ANON] + c[MTAG_C_FILE] + c[MTAG_C_SHMEM];
-	return c[field->counter];
+	return *place_of(field, (uint64_t *)c, (uint64_t *)s);
 }
 
-static void print_values(const struct fmt *fmt, enum group group, const uint64_t *c, bool total)
+static void print_values(const struct fmt *fmt, enum group group, const uint64_t *c,
+			 const uint64_t *s, bool total)
 {
 	char buf[24];
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		const struct field *field = &fields[i];
 
-		if (field->group != group)
+		if (!in_group(field, group))
 			continue;
 		if (total && field->counter == MTAG_C_PEAK)
 			text_right(fmt, COL_SIZE, "-"); /* tags peak at different times */
 		else if (group == CALLS)
-			text_right(fmt, COL_SIZE, text_count(buf, value_of(field, c)));
+			text_right(fmt, COL_SIZE, text_count(buf, value_of(field, c, s)));
 		else
-			text_right(fmt, COL_SIZE, text_size(buf, value_of(field, c)));
+			text_right(fmt, COL_SIZE, text_size(buf, value_of(field, c, s)));
 	}
 	fputc('\n', fmt->out);
 }
@@ -76,7 +93,7 @@ static void print_group(const struct fmt *fmt, const struct proc *proc, enum gro
 
 	text_cell(fmt, group_heads[group], width, CUT_END);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (fields[i].group == group)
+		if (in_group(&fields[i], group))
 			text_right(fmt, COL_SIZE, fields[i].head);
 	fputc('\n', fmt->out);
 	for (size_t i = 0; i < proc->n_tags; i++) {
@@ -85,11 +102,11 @@ static void print_group(const struct fmt *fmt, const struct proc *proc, enum gro
 		if (!tag_is_shown(tag))
 			continue;
 		text_cell(fmt, label_of(tag), width, CUT_BEGINNING);
-		print_values(fmt, group, tag->c, false);
+		print_values(fmt, group, tag->c, tag->s, false);
 	}
 	proc_sum(proc, sum);
 	text_cell(fmt, "total", width, CUT_END);
-	print_values(fmt, group, sum, true);
+	print_values(fmt, group, sum, proc->s, true);
 }
 
 static void print_health(const struct fmt *fmt, const struct proc *proc)
@@ -101,9 +118,30 @@ static void print_health(const struct fmt *fmt, const struct proc *proc)
 		proc->lost, proc->overflow, proc->repairs);
 }
 
+/* What is shared is counted once here, which no sum of RSS is. */
+static void print_all(const struct fmt *fmt, const struct snap *snap)
+{
+	uint64_t rss = 0, s[MTAG_S_NR] = {0};
+	char all[16], unique[16], part[16];
+
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		const struct proc *proc = &snap->procs[i];
+
+		if (!proc->shares)
+			return;
+		rss += proc->rss;
+		for (size_t j = 0; j < MTAG_S_NR; j++)
+			s[j] += proc->s[j];
+	}
+	if (snap->n_procs > 1)
+		fprintf(fmt->out, "\nall %zu processes: RSS %s, USS %s, PSS %s\n", snap->n_procs,
+			text_size(all, rss), text_size(unique, s[MTAG_S_USS]),
+			text_size(part, s[MTAG_S_PSS]));
+}
+
 void show_text(const struct fmt *fmt, const struct snap *snap)
 {
-	enum group last = fmt->stats ? CALL_BYTES : MEMORY;
+	enum group last = fmt->stats ? CALL_BYTES : SHARES;
 
 	for (size_t i = 0; i < snap->n_procs; i++) {
 		const struct proc *proc = &snap->procs[i];
@@ -113,36 +151,49 @@ void show_text(const struct fmt *fmt, const struct snap *snap)
 			fputc('\n', fmt->out);
 		label_proc(fmt, proc, "\n");
 		for (enum group group = MEMORY; group <= last; group++) {
+			if (group == SHARES && !proc->shares)
+				continue;
 			if (group != MEMORY)
 				fputc('\n', fmt->out);
 			print_group(fmt, proc, group, width);
 		}
 		print_health(fmt, proc);
 	}
+	print_all(fmt, snap);
+}
+
+/* Whether an object has this field: some are there on request only. */
+static bool is_added(const struct field *field, const struct tag *tag, bool stats)
+{
+	if (field->group == SHARES)
+		return tag->shares;
+	return stats || field->group != CALL_BYTES;
 }
 
 void show_add_counters(struct json_object *object, const struct tag *tag, bool stats)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (stats || fields[i].group != CALL_BYTES)
-			json_add_u64(object, fields[i].key, value_of(&fields[i], tag->c));
+		if (is_added(&fields[i], tag, stats))
+			json_add_u64(object, fields[i].key, value_of(&fields[i], tag->c, tag->s));
 }
 
-const char *show_read_counters(struct json_object *object, uint64_t c[MTAG_C_NR])
+const char *show_read_counters(struct json_object *object, struct tag *tag)
 {
 	uint64_t rss = 0;
 
+	tag->shares = json_object_object_get_ex(object, "uss_bytes", NULL) ||
+		      json_object_object_get_ex(object, "pss_bytes", NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		const struct field *field = &fields[i];
 		bool there = json_object_object_get_ex(object, field->key, NULL);
 
-		if (!there && field->group != MEMORY)
+		if (!there && field->group != MEMORY && (field->group != SHARES || !tag->shares))
 			continue;
 		if (!json_get_u64(object, field->key,
-				  field->counter == RSS ? &rss : &c[field->counter]))
+				  field->counter == RSS ? &rss : place_of(field, tag->c, tag->s)))
 			return field->key;
 	}
-	return rss == c[MTAG_C_ANON] + c[MTAG_C_FILE] + c[MTAG_C_SHMEM] ? NULL : fields[0].key;
+	return rss == tag_rss(tag) ? NULL : fields[0].key;
 }
 
 void show_read_health(struct json_object *object, struct proc *proc)
@@ -162,10 +213,8 @@ void show_add_health(struct json_object *object, const struct proc *proc)
 
 int show_json(const struct fmt *fmt, const struct snap *snap)
 {
-	_cleanup_(json_putp) struct json_object *array = json_object_new_array();
+	struct json_list list = {.fmt = fmt};
 
-	if (!array)
-		return -ENOMEM;
 	for (size_t i = 0; i < snap->n_procs; i++) {
 		const struct proc *proc = &snap->procs[i];
 
@@ -175,11 +224,14 @@ int show_json(const struct fmt *fmt, const struct snap *snap)
 
 			if (!tag_is_shown(tag))
 				continue;
-			object = json_add_object(array);
+			object = json_object_new_object();
 			label_json(object, proc, tag);
 			show_add_counters(object, tag, fmt->stats);
 			show_add_health(object, proc);
+			if (json_list_add(&list, object))
+				return -ENOMEM;
 		}
 	}
-	return json_print(fmt, array);
+	json_list_end(&list);
+	return 0;
 }

@@ -14,9 +14,9 @@ int show_json(const struct fmt *fmt, const struct snap *snap);
 void show_add_counters(struct json_object *object, const struct tag *tag, bool stats);
 /*
  * Reads them back. Returns NULL, or the key whose value is missing or wrong. Only the memory's keys
- * have to be there; the others are 0 then.
+ * have to be there; the others are 0 then. The shares are both there, or both unknown.
  */
-const char *show_read_counters(struct json_object *object, uint64_t c[MTAG_C_NR]);
+const char *show_read_counters(struct json_object *object, struct tag *tag);
 /* Adds the process's lost, overflow and repairs; reads back those that are there. */
 void show_add_health(struct json_object *object, const struct proc *proc);
 void show_read_health(struct json_object *object, struct proc *proc);

@@ -31,6 +31,8 @@ static int print_tag(const struct fmt *fmt, const struct proc *proc, const struc
 	label_json(object, proc, tag);
 	json_add_u64(object, "parent_id",
 		     tag->parent >= 0 ? proc->tags[tag->parent].id : MTAG_ID_UNTAGGED);
+	if (proc->cgroup)
+		json_add_string(object, "cgroup", proc->cgroup);
 	show_add_counters(object, tag, true);
 	show_add_health(object, proc);
 	return json_print(fmt, object);

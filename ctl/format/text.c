@@ -37,6 +37,33 @@ const char *text_delta(char buf[16], uint64_t now, uint64_t before)
 	return now > before ? size_text(buf, now - before, "+") : size_text(buf, before - now, "-");
 }
 
+static const char *brief_text(char buf[16], uint64_t bytes, const char *sign)
+{
+	static const char units[] = "BKMGTPE";
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	/* 999.5 would be printed as 1000, a column too wide. */
+	while (value >= 999.5 && units[unit + 1]) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(buf, 16, "%s%.*f%c", sign, unit && value < 99.95, value, units[unit]);
+	return buf;
+}
+
+const char *text_brief(char buf[16], uint64_t bytes)
+{
+	return bytes ? brief_text(buf, bytes, "") : strcpy(buf, "0");
+}
+
+const char *text_brief_change(char buf[16], int64_t bytes)
+{
+	if (bytes < 0)
+		return brief_text(buf, 0 - (uint64_t)bytes, "-");
+	return bytes ? brief_text(buf, (uint64_t)bytes, "+") : strcpy(buf, "0");
+}
+
 const char *text_count(char buf[24], uint64_t n)
 {
 	if (n < 100000000)

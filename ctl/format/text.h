@@ -14,6 +14,9 @@
 const char *text_size(char buf[16], uint64_t bytes);
 /* "+12.5MiB", "-4.0KiB", "0". */
 const char *text_delta(char buf[16], uint64_t now, uint64_t before);
+/* "12.5M" or "125M", at most 5 columns, and "+12.5M" or "-12.5M". */
+const char *text_brief(char buf[16], uint64_t bytes);
+const char *text_brief_change(char buf[16], int64_t bytes);
 /* At most 8 columns; very large numbers are rounded. */
 const char *text_count(char buf[24], uint64_t n);
 const char *text_percent(char buf[16], uint64_t part, uint64_t whole);

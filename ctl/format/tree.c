@@ -11,6 +11,7 @@
 
 #define PERCENT_WIDTH 7
 #define NUMBERS_WIDTH (2 * (COL_SIZE + PERCENT_WIDTH))
+#define SHARES_WIDTH  (2 * COL_SIZE)
 #define STEP_WIDTH    3
 #define NAME_MIN      12 /* columns that the branches leave for the name */
 
@@ -61,7 +62,9 @@ static int make_plan(const struct proc *proc, struct plan *plan)
 	return 0;
 }
 
-static void print_numbers(const struct fmt *fmt, uint64_t self, uint64_t total, uint64_t all)
+/* @s: NULL if the shares are not known. */
+static void print_numbers(const struct fmt *fmt, uint64_t self, uint64_t total, uint64_t all,
+			  const uint64_t *s)
 {
 	char buf[16];
 
@@ -69,6 +72,10 @@ static void print_numbers(const struct fmt *fmt, uint64_t self, uint64_t total, 
 	text_right(fmt, PERCENT_WIDTH, text_percent(buf, self, all));
 	text_right(fmt, COL_SIZE, text_size(buf, total));
 	text_right(fmt, PERCENT_WIDTH, text_percent(buf, total, all));
+	if (s) {
+		text_right(fmt, COL_SIZE, text_size(buf, s[MTAG_S_USS]));
+		text_right(fmt, COL_SIZE, text_size(buf, s[MTAG_S_PSS]));
+	}
 	fputc('\n', fmt->out);
 }
 
@@ -89,9 +96,10 @@ static unsigned int print_branch(const struct fmt *fmt, const struct tag *tag, c
 
 static unsigned int names_width(const struct fmt *fmt, const struct proc *proc)
 {
-	unsigned int most = fmt->width - NUMBERS_WIDTH, width = 16;
+	unsigned int numbers = NUMBERS_WIDTH + (proc->shares ? SHARES_WIDTH : 0);
+	unsigned int most = fmt->width - numbers, width = 16;
 
-	if (fmt->width < NUMBERS_WIDTH + width)
+	if (fmt->width < numbers + width)
 		return width;
 	for (size_t i = 0; i < proc->n_tags; i++) {
 		const struct tag *tag = &proc->tags[i];
@@ -120,6 +128,10 @@ int tree_text(const struct fmt *fmt, const struct proc *proc)
 	text_right(fmt, PERCENT_WIDTH, "%");
 	text_right(fmt, COL_SIZE, "TOTAL");
 	text_right(fmt, PERCENT_WIDTH, "%");
+	if (proc->shares) {
+		text_right(fmt, COL_SIZE, "USS");
+		text_right(fmt, COL_SIZE, "PSS");
+	}
 	fputc('\n', fmt->out);
 	for (size_t i = 0; i < plan.n; i++) {
 		const struct tag *tag = &proc->tags[plan.order[i]];
@@ -128,10 +140,11 @@ int tree_text(const struct fmt *fmt, const struct proc *proc)
 		open[tag->depth ? tag->depth : 1] = plan.more[i];
 		used = print_branch(fmt, tag, open, width);
 		text_cell(fmt, tag->depth ? tag->name : label_of(tag), width - used, CUT_END);
-		print_numbers(fmt, tag_rss(tag), tag->total_rss, proc->rss);
+		print_numbers(fmt, tag_rss(tag), tag->total_rss, proc->rss,
+			      proc->shares ? tag->s : NULL);
 	}
 	text_cell(fmt, "total", width, CUT_END);
-	print_numbers(fmt, proc->rss, proc->rss, proc->rss);
+	print_numbers(fmt, proc->rss, proc->rss, proc->rss, proc->shares ? proc->s : NULL);
 	return 0;
 }
 
@@ -150,6 +163,12 @@ int tree_json(const struct fmt *fmt, const struct proc *proc)
 		json_add_u64(object, "depth", tag->depth);
 		json_add_u64(object, "rss_bytes", tag_rss(tag));
 		json_add_u64(object, "total_rss_bytes", tag->total_rss);
+		if (!tag->shares)
+			continue;
+		json_add_u64(object, "uss_bytes", tag->s[MTAG_S_USS]);
+		json_add_u64(object, "total_uss_bytes", tag->total_s[MTAG_S_USS]);
+		json_add_u64(object, "pss_bytes", tag->s[MTAG_S_PSS]);
+		json_add_u64(object, "total_pss_bytes", tag->total_s[MTAG_S_PSS]);
 	}
 	return json_print(fmt, array);
 }

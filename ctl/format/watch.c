@@ -51,7 +51,9 @@ static void print_delta(const struct fmt *fmt, uint64_t now, uint64_t before)
 	fputs(PLAIN, fmt->out);
 }
 
-static void print_row(const struct fmt *fmt, const uint64_t *c, uint64_t before, const char *eol)
+/* @bars is the width of its @spark, 0: none. */
+static void print_row(const struct fmt *fmt, const uint64_t *c, uint64_t before,
+		      const struct spark *spark, unsigned int bars, const char *eol)
 {
 	static const int columns[] = {MTAG_C_ANON, MTAG_C_FILE, MTAG_C_SHMEM, MTAG_C_SWAP};
 	uint64_t rss = c[MTAG_C_ANON] + c[MTAG_C_FILE] + c[MTAG_C_SHMEM];
@@ -61,11 +63,15 @@ static void print_row(const struct fmt *fmt, const uint64_t *c, uint64_t before,
 	print_delta(fmt, rss, before);
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		text_right(fmt, COL_SIZE, text_size(buf, c[columns[i]]));
+	if (bars) {
+		fputc(' ', fmt->out);
+		spark_print(fmt, spark, bars);
+	}
 	fputs(eol, fmt->out);
 }
 
 static void print_head(const struct fmt *fmt, const struct sample *sample, unsigned int width,
-		       const char *eol)
+		       unsigned int bars, const char *eol)
 {
 	static const char *const heads[] = {"ANON", "FILE", "SHMEM", "SWAP"};
 	time_t seconds = (time_t)(sample->time_ms / 1000);
@@ -81,7 +87,26 @@ static void print_head(const struct fmt *fmt, const struct sample *sample, unsig
 	text_right(fmt, COL_DELTA, fmt->utf8 ? "Δ" : "CHANGE");
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		text_right(fmt, COL_SIZE, heads[i]);
+	if (bars)
+		fputs(" HISTORY", fmt->out);
 	fputs(eol, fmt->out);
+}
+
+/* The width of the names, and what they and the numbers leave for the bars. */
+static unsigned int divide_width(const struct fmt *fmt, const struct sample *sample,
+				 unsigned int *bars)
+{
+	unsigned int others = OTHERS_WIDTH + (sample->history ? 1 + SPARK_LEAST : 0);
+	unsigned int width = label_width(fmt, sample->now, others);
+	unsigned int used = OTHERS_WIDTH + width + 1;
+
+	*bars = sample->history && fmt->width > used ? fmt->width - used : 0;
+	if (*bars > SPARK_MOST)
+		*bars = SPARK_MOST;
+	if (*bars >= SPARK_LEAST)
+		return width;
+	*bars = 0;
+	return label_width(fmt, sample->now, OTHERS_WIDTH);
 }
 
 /* The shown tags, the largest first. */
@@ -101,7 +126,8 @@ int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int 
 {
 	const struct proc *proc = sample->now;
 	_cleanup_(freep) size_t *order = calloc(proc->n_tags + 1, sizeof(*order));
-	unsigned int width = label_width(fmt, proc, OTHERS_WIDTH);
+	const struct sparks *history = sample->history;
+	unsigned int bars, width = divide_width(fmt, sample, &bars);
 	uint64_t sum[MTAG_C_NR];
 	size_t n, fit;
 
@@ -111,18 +137,20 @@ int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int 
 	fit = rows <= FRAME_ROWS ? 1 : rows - FRAME_ROWS;
 	if (!rows || n <= fit + 1) /* the line "… more" takes as much room as one more tag */
 		fit = n;
-	print_head(fmt, sample, width, eol);
+	print_head(fmt, sample, width, bars, eol);
 	for (size_t i = 0; i < fit; i++) {
 		const struct tag *tag = &proc->tags[order[i]];
 
 		text_cell(fmt, label_of(tag), width, CUT_BEGINNING);
-		print_row(fmt, tag->c, rss_before(sample, tag), eol);
+		print_row(fmt, tag->c, rss_before(sample, tag),
+			  history ? &history->tags[order[i]] : NULL, bars, eol);
 	}
 	if (fit < n)
 		fprintf(fmt->out, "%s %zu more%s", fmt->utf8 ? "…" : "...", n - fit, eol);
 	proc_sum(proc, sum);
 	text_cell(fmt, "total", width, CUT_END);
-	print_row(fmt, sum, sample->before ? sample->before->rss : proc->rss, eol);
+	print_row(fmt, sum, sample->before ? sample->before->rss : proc->rss,
+		  history ? &history->total : NULL, bars, eol);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #define MTAGCTL_FORMAT_WATCH_H
 
 #include "format/fmt.h"
+#include "format/spark.h"
 #include "model.h"
 
 /**
@@ -12,12 +13,14 @@
  * @before:	the process at the previous sample, or NULL
  * @time_ms:	of @now, since 1970
  * @number:	from 1
+ * @history:	up to @now, or NULL: without bars
  */
 struct sample {
 	const struct proc *now;
 	const struct proc *before;
 	uint64_t time_ms;
 	unsigned long number;
+	const struct sparks *history;
 };
 
 /* Both return 0 or -ENOMEM. @rows limits the lines, 0 for no limit; @eol ends each line. */

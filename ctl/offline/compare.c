@@ -76,7 +76,7 @@ int series_add(struct series *series, const struct snap *snap)
 	static const uint64_t nothing[DIFF_NR];
 	_cleanup_(freep) struct item *items = NULL;
 	bool first = !series->samples++;
-	struct series next = {.samples = series->samples};
+	struct series next = {.size = series->size, .samples = series->samples};
 	size_t n = 0, at = 0, old = 0;
 	int err = 0;
 
@@ -96,7 +96,8 @@ int series_add(struct series *series, const struct snap *snap)
 		int order = !known ? -1 : at == n ? 1 : by_name(&items[at], &key);
 
 		if (order < 0) {
-			err = begin(diff, &items[at++], first);
+			next.size += sizeof(*diff) + strlen(items[at].comm) + strlen(items[at].tag);
+			err = next.size > SERIES_MOST ? -E2BIG : begin(diff, &items[at++], first);
 			continue;
 		}
 		*diff = *known;

@@ -6,18 +6,22 @@
 #include "format/diff.h"
 #include "model.h"
 
+#define SERIES_MOST (512 << 20) /* bytes */
+
 /**
  * struct series - samples that were added, oldest first
  * @diffs:	ascending by comm and tag
+ * @size:	what they take, in bytes
  * @samples:	how many were added
  */
 struct series {
 	struct diff *diffs;
 	size_t n;
+	size_t size;
 	unsigned long samples;
 };
 
-/* 0 or -ENOMEM; the series can only be cleared then. */
+/* 0, -ENOMEM, or -E2BIG if the series gets larger than SERIES_MOST; it can only be cleared then. */
 int series_add(struct series *series, const struct snap *snap);
 void series_clear(struct series *series);
 

@@ -4,20 +4,28 @@
  * path, a parent before its children, so that each tree is built in one pass.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "format/label.h"
 #include "offline/fold.h"
+#include "utf8.h"
 
 #define NAME_LENGTH 255
-#define FIRST_ID    2 /* behind the untagged and [ksm] */
+#define NAMES_MOST  (256 << 20) /* bytes of all paths */
+#define FIRST_ID    2		/* behind the untagged and [ksm] */
 
-/* A process, and the first one of those that it is folded into. */
+/*
+ * A process, the first one of those that it is folded with, and of a first one the place of all of them
+ * in the result, from 1; 0 if they have no tags.
+ */
 struct member {
 	const struct proc *proc;
 	char *comm;
-	bool matched;
+	unsigned long line; /* of the rule that made the name, or 0 */
 	size_t first;
+	size_t place;
 };
 
 struct item {
@@ -28,6 +36,7 @@ struct item {
 };
 
 struct work {
+	struct refused *refused;
 	struct member *members;
 	size_t n_members;
 	struct item *items;
@@ -42,6 +51,15 @@ static void work_clear(struct work *work)
 		free(work->items[i].path);
 	free(work->members);
 	free(work->items);
+}
+
+/* Says what the rule in @line makes. */
+static int refuse(const struct work *work, unsigned long line, const char *of, const char *made,
+		  const char *why)
+{
+	snprintf(work->refused->text, sizeof(work->refused->text),
+		 "line %lu of the rules makes '%.80s' of '%.80s', %s", line, made, of, why);
+	return -EINVAL;
 }
 
 static int by_comm(const void *a, const void *b, void *arg)
@@ -66,13 +84,16 @@ static int group(struct work *work, const struct snap *snap, const struct rules 
 	for (size_t i = 0; i < snap->n_procs; i++) {
 		m[i].proc = &snap->procs[i];
 		m[i].first = i;
-		m[i].comm = rules_apply(rules, RULE_COMM, m[i].proc->comm, &m[i].matched);
+		m[i].comm = rules_apply(rules, RULE_COMM, m[i].proc->comm, &m[i].line);
 		if (!m[i].comm)
 			return -ENOMEM;
 		work->n_members++;
 		if (strlen(m[i].comm) > NAME_LENGTH)
 			return -E2BIG;
-		if (m[i].matched)
+		if (m[i].line && !*m[i].comm)
+			return refuse(work, m[i].line, m[i].proc->comm, m[i].comm,
+				      "but a process has a name");
+		if (m[i].line)
 			order[n++] = i;
 	}
 	qsort_r(order, n, sizeof(*order), by_comm, m);
@@ -110,10 +131,45 @@ static int by_place(const void *a, const void *b)
 	return compare_paths(x->path, y->path);
 }
 
+/* Takes empty names out of a path: rules can make /a//b/, which is a/b. */
+static void squeeze(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; from++)
+		if (*from != '/' || (to != path && to[-1] != '/'))
+			*to++ = *from;
+	to -= to != path && to[-1] == '/';
+	*to = '\0';
+}
+
+/* Names a tag by the rules, if that is a path that a tag can have. */
+static int name_item(struct work *work, const struct rules *rules, struct item *item)
+{
+	const struct tag *tag = item->tag;
+	unsigned long line;
+
+	item->path = tag->id < FIRST_ID ? strdup(tag->path)
+					: rules_apply(rules, RULE_TAG, tag->path, &line);
+	if (!item->path)
+		return -ENOMEM;
+	if (tag->id < FIRST_ID)
+		return 0;
+	squeeze(item->path);
+	item->fixed = *item->path ? FIRST_ID : MTAG_ID_UNTAGGED;
+	if (line && label_is_reserved(item->path))
+		return refuse(work, line, tag->path, item->path,
+			      "which mtagctl itself calls pages that are no tag's");
+	if (line && !utf8_is_printable(item->path, strlen(item->path)))
+		return refuse(work, line, tag->path, item->path,
+			      "but a tag's name is printable UTF-8");
+	return 0;
+}
+
 static int list_items(struct work *work, const struct rules *rules)
 {
-	size_t n = 0;
-	bool matched;
+	size_t n = 0, names = 0;
+	int err;
 
 	for (size_t i = 0; i < work->n_members; i++)
 		n += work->members[i].proc->n_tags;
@@ -128,13 +184,12 @@ static int list_items(struct work *work, const struct rules *rules)
 			struct item *item = &work->items[work->n_items++];
 
 			*item = (struct item){member->first, tag->id, NULL, tag};
-			item->path = tag->id < FIRST_ID
-					     ? strdup(tag->path)
-					     : rules_apply(rules, RULE_TAG, tag->path, &matched);
-			if (!item->path)
-				return -ENOMEM;
-			if (tag->id >= FIRST_ID)
-				item->fixed = *item->path ? FIRST_ID : MTAG_ID_UNTAGGED;
+			err = name_item(work, rules, item);
+			if (err)
+				return err;
+			names += strlen(item->path);
+			if (names > NAMES_MOST)
+				return -E2BIG;
 		}
 	}
 	if (n)
@@ -200,7 +255,41 @@ static int add_item(struct proc *proc, struct place *place, const struct item *i
 	tag = &proc->tags[proc->n_tags - 1];
 	for (size_t c = 0; c < MTAG_C_NR; c++)
 		tag->c[c] += item->tag->c[c];
+	for (size_t s = 0; s < MTAG_S_NR; s++)
+		tag->s[s] += item->tag->s[s];
 	return 0;
+}
+
+/* The health of those that were folded into one, and the cgroup if they all have the same. */
+static void sum_processes(const struct work *work, struct snap *out)
+{
+	for (size_t i = 0; i < work->n_members; i++) {
+		const struct member *m = &work->members[i];
+		size_t place = work->members[m->first].place;
+		struct proc *proc;
+
+		if (!place)
+			continue;
+		proc = &out->procs[place - 1];
+		proc->lost += m->proc->lost;
+		proc->overflow += m->proc->overflow;
+		proc->repairs += m->proc->repairs;
+		if (strcmp(proc_cgroup(proc), proc_cgroup(m->proc)) != 0) {
+			free(proc->cgroup);
+			proc->cgroup = NULL;
+		}
+	}
+}
+
+/* They are known of all tags then: of the folded ones, and of the ones above, which have none. */
+static void keep_shares(const struct work *work, struct snap *out)
+{
+	for (size_t i = 0; i < work->n_items; i++)
+		if (!work->items[i].tag->shares)
+			return;
+	for (size_t i = 0; i < out->n_procs; i++)
+		for (size_t j = 0; j < out->procs[i].n_tags; j++)
+			out->procs[i].tags[j].shares = true;
 }
 
 static int build(const struct work *work, struct snap *out)
@@ -211,31 +300,27 @@ static int build(const struct work *work, struct snap *out)
 
 	for (size_t i = 0; i < work->n_items && !err; i++) {
 		const struct item *item = &work->items[i];
-		const struct member *first = &work->members[item->first];
+		struct member *first = &work->members[item->first];
 
 		if (!i || item[-1].first != item->first) {
 			proc = snap_add_proc(out, first->proc->pid, first->comm);
-			if (!proc)
+			if (!proc ||
+			    (first->proc->cgroup && proc_set_cgroup(proc, first->proc->cgroup)))
 				return -ENOMEM;
+			first->place = out->n_procs;
 			place = (struct place){.path = "", .next = FIRST_ID};
-			for (size_t j = 0; j < work->n_members; j++) {
-				const struct member *m = &work->members[j];
-
-				if (m->first != item->first)
-					continue;
-				proc->lost += m->proc->lost;
-				proc->overflow += m->proc->overflow;
-				proc->repairs += m->proc->repairs;
-			}
 		}
 		err = add_item(proc, &place, item);
 	}
+	sum_processes(work, out);
+	keep_shares(work, out);
 	return err ? err : snap_finish(out);
 }
 
-int fold(const struct snap *snap, const struct rules *rules, struct snap *out)
+int fold(const struct snap *snap, const struct rules *rules, struct snap *out,
+	 struct refused *refused)
 {
-	_cleanup_(work_clear) struct work work = {0};
+	_cleanup_(work_clear) struct work work = {.refused = refused};
 	int err = group(&work, snap, rules);
 
 	if (!err)

@@ -6,7 +6,16 @@
 #include "model.h"
 #include "offline/rules.h"
 
-/* Into @out, which must be empty and is finished. 0, -ENOMEM, or -E2BIG if a name or tree gets too large. */
-int fold(const struct snap *snap, const struct rules *rules, struct snap *out);
+/* What is wrong with a name that a rule made. */
+struct refused {
+	char text[512];
+};
+
+/*
+ * Into @out, which must be empty and is finished. 0, -ENOMEM, -E2BIG if a name or tree gets too large, or
+ * -EINVAL if a rule makes no valid name, which is said in @refused.
+ */
+int fold(const struct snap *snap, const struct rules *rules, struct snap *out,
+	 struct refused *refused);
 
 #endif

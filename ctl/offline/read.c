@@ -12,11 +12,13 @@
 #include "ctl.h"
 #include "fail.h"
 #include "format/show.h"
+#include "offline/line.h"
 #include "offline/read.h"
 
 #define LINE_LENGTH 65536
 #define NAME_LENGTH 255
-#define TAGS_MOST   1000000 /* of a sample */
+#define TAGS_MOST   1000000    /* of a sample */
+#define NAMES_MOST  (64 << 20) /* bytes of their names */
 #define IDS	    65536
 
 struct reader {
@@ -26,6 +28,7 @@ struct reader {
 	unsigned long line;   /* the current one, from 1 */
 	unsigned long header; /* that of the current sample */
 	unsigned long tags;   /* of the current sample, so far */
+	size_t names;	      /* bytes of theirs */
 	char *paths[IDS];     /* of the current process's tags, by id; NULL: not there */
 	uint8_t depths[IDS];
 	size_t length;
@@ -52,10 +55,15 @@ static enum reading wrong(const struct reader *r, const char *format, ...)
 /* Reads a line without its newline. */
 static enum reading read_line(struct reader *r)
 {
+	const char *other;
 	int c;
 
 	r->line++;
 	for (r->length = 0; (c = getc_unlocked(r->file)) != '\n' && c != EOF;) {
+		other = r->line == 1 && r->length < LINE_KIND ? line_kind(r->text, r->length)
+							      : NULL;
+		if (other)
+			return wrong(r, "%s", other);
 		if (r->length == LINE_LENGTH)
 			return wrong(r, "it is longer than %d bytes; no line of a snapshot is",
 				     LINE_LENGTH);
@@ -73,10 +81,14 @@ static enum reading read_object(struct reader *r, struct json_object **object)
 {
 	enum reading found = read_line(r);
 	enum json_tokener_error err;
+	const char *twice;
+	size_t length;
 
 	*object = NULL;
 	if (found != READ_SAMPLE)
 		return found;
+	if (line_has_large(r->text, r->length))
+		return wrong(r, "a number is larger than " LINE_LARGEST);
 	json_tokener_reset(r->tokener);
 	*object = json_tokener_parse_ex(r->tokener, r->text, (int)r->length);
 	err = json_tokener_get_error(r->tokener);
@@ -87,6 +99,11 @@ static enum reading read_object(struct reader *r, struct json_object **object)
 	if (!json_object_is_type(*object, json_type_object) ||
 	    json_tokener_get_parse_end(r->tokener) != r->length)
 		return wrong(r, "a line of a snapshot is one JSON object, {…}");
+	twice = line_key_twice(r->text, r->length, (size_t)json_object_object_length(*object),
+			       &length);
+	if (twice)
+		return wrong(r, "the key %.*s comes twice; each comes once",
+			     length < 80 ? (int)length : 80, twice);
 	return READ_SAMPLE;
 }
 
@@ -119,6 +136,7 @@ static enum reading take_header(struct reader *r, struct json_object *object, st
 	copy_text(object, "kernel", origin->kernel, sizeof(origin->kernel));
 	r->header = r->line;
 	r->tags = 0;
+	r->names = 0;
 	return READ_SAMPLE;
 }
 
@@ -127,7 +145,7 @@ static enum reading take_header(struct reader *r, struct json_object *object, st
 /* What a line says of its tag, but for the counters. */
 struct entry {
 	uint64_t pid, id, parent;
-	const char *comm, *path, *name;
+	const char *comm, *cgroup, *path, *name;
 };
 
 static void forget_paths(struct reader *r, const struct snap *snap)
@@ -162,6 +180,24 @@ static enum reading get_entry(const struct reader *r, struct json_object *object
 		return wrong(r, "\"%s\" is required here, a string without NUL%s",
 			     e->comm && strlen(e->comm) <= NAME_LENGTH ? "tag" : "comm",
 			     e->comm ? " of at most 255 bytes" : "");
+	e->cgroup = json_get_text(object, "cgroup");
+	return READ_SAMPLE;
+}
+
+/* What a tag adds to its parent's path is one name. */
+static enum reading check_name(const struct reader *r, const struct entry *e)
+{
+	if (strlen(e->name) > NAME_LENGTH)
+		return wrong(r, "a name is longer than %d bytes", NAME_LENGTH);
+	if (e->id != MTAG_ID_UNTAGGED && !*e->name)
+		return wrong(r,
+			     "id %" PRIu64 " has an empty name; only id 0, the untagged, has none",
+			     e->id);
+	if (strchr(e->name, '/'))
+		return wrong(r,
+			     "the tag '%.80s' is more than one name below parent_id %" PRIu64
+			     "; each tag of a path has a line, those above it first",
+			     e->path, e->parent);
 	return READ_SAMPLE;
 }
 
@@ -188,9 +224,7 @@ static enum reading check_path(const struct reader *r, struct entry *e)
 				     above);
 		e->name = e->path + length + 1;
 	}
-	if (strlen(e->name) > NAME_LENGTH)
-		return wrong(r, "a name is longer than %d bytes", NAME_LENGTH);
-	return READ_SAMPLE;
+	return check_name(r, e);
 }
 
 /* The process of a tag: the last one, or a new one. */
@@ -205,7 +239,9 @@ static enum reading find_proc(struct reader *r, const struct entry *e, struct sn
 			     (int)(*proc)->pid);
 	forget_paths(r, snap);
 	*proc = snap_add_proc(snap, (pid_t)e->pid, e->comm);
-	return *proc ? READ_SAMPLE : wrong(r, "out of memory");
+	if (!*proc || (e->cgroup && proc_set_cgroup(*proc, e->cgroup)))
+		return wrong(r, "out of memory");
+	return READ_SAMPLE;
 }
 
 static enum reading take_tag(struct reader *r, struct json_object *object, struct snap *snap)
@@ -219,8 +255,13 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 	if (++r->tags > TAGS_MOST)
 		return wrong(r, "the sample has more than %d tags", TAGS_MOST);
 	found = get_entry(r, object, &e);
-	if (found == READ_SAMPLE)
-		found = find_proc(r, &e, snap, &proc);
+	if (found != READ_SAMPLE)
+		return found;
+	r->names += strlen(e.path);
+	if (r->names > NAMES_MOST)
+		return wrong(r, "the names of the sample's tags have more than %d MiB",
+			     NAMES_MOST >> 20);
+	found = find_proc(r, &e, snap, &proc);
 	if (found == READ_SAMPLE)
 		found = check_path(r, &e);
 	if (found != READ_SAMPLE)
@@ -233,7 +274,7 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 	if (!r->paths[e.id])
 		return wrong(r, "out of memory");
 	show_read_health(object, proc);
-	bad = show_read_counters(object, tag->c);
+	bad = show_read_counters(object, tag);
 	if (!bad)
 		return READ_SAMPLE;
 	return wrong(r, "\"%s\" is missing or wrong; it is a whole number%s", bad,
@@ -341,16 +382,15 @@ void reader_close(struct reader *r)
 	free(r);
 }
 
-int read_sample(const char *path, unsigned long number, struct origin *origin, struct snap *snap)
+int read_samples(const char *path, unsigned long number, const struct taker *taker,
+		 struct origin *origin, struct snap *snap)
 {
 	_cleanup_(reader_closep) struct reader *r = NULL;
 	enum reading found = READ_SAMPLE;
 	unsigned long have = 0;
 	int status = reader_open(&r, path);
 
-	if (status)
-		return status;
-	while (!number || have < number) {
+	while (!status && (!number || have < number)) {
 		_cleanup_(snap_clear) struct snap next = {0};
 		struct snap old = *snap;
 
@@ -360,12 +400,22 @@ int read_sample(const char *path, unsigned long number, struct origin *origin, s
 		*snap = next;
 		next = old;
 		have++;
+		if (taker && (!number || have == number))
+			status = taker->take(taker->arg, origin, snap);
 	}
+	if (status)
+		return status;
 	if (found == READ_FAILED && have)
 		fail_print("%s: samples 1 to %lu are whole; --sample chooses one", path, have);
-	if (found == READ_END && number) {
+	if (found == READ_END && number)
 		fail_print("%s: no sample %lu; it has %lu", path, number, have);
-		return CTL_REFUSED;
-	}
-	return found == READ_FAILED ? CTL_REFUSED : CTL_OK;
+	if (found == READ_SAMPLE || (found == READ_END && !number))
+		return CTL_OK;
+	snap_clear(snap);
+	return CTL_REFUSED;
+}
+
+int read_sample(const char *path, unsigned long number, struct origin *origin, struct snap *snap)
+{
+	return read_samples(path, number, NULL, origin, snap);
 }

@@ -22,6 +22,18 @@ static inline void reader_closep(struct reader **reader)
 	reader_close(*reader);
 }
 
+/* Gets samples as they are read; may change @snap. Returns 0, or an exit status after a message. */
+struct taker {
+	int (*take)(void *arg, const struct origin *origin, struct snap *snap);
+	void *arg;
+};
+
+/*
+ * Reads all samples of a file, or with @number only that one, and hands each to @taker. @origin and
+ * @snap are of the last of them. 0, or an exit status.
+ */
+int read_samples(const char *path, unsigned long number, const struct taker *taker,
+		 struct origin *origin, struct snap *snap);
 /* Reads one sample of a file: the @number-th, or with 0 the last. 0, or an exit status. */
 int read_sample(const char *path, unsigned long number, struct origin *origin, struct snap *snap);
 

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The model from the kernel or from a snapshot file, whichever the command line says. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "cgroup.h"
 #include "ctl.h"
 #include "fail.h"
 #include "kern.h"
-#include "offline/read.h"
 #include "offline/source.h"
 #include "parse.h"
+#include "probe.h"
 
 bool source_option(struct source *source, int opt, const char *value)
 {
 	if (opt == SOURCE_FROM)
 		source->from = value;
+	if (opt == SOURCE_PSS)
+		source->shares = true;
 	if (opt != SOURCE_SAMPLE || !parse_count(value, &source->sample))
 		return true;
 	fail_print("invalid sample '%s' (a number from 1, counted from the file's beginning)",
@@ -18,10 +26,28 @@ bool source_option(struct source *source, int opt, const char *value)
 	return false;
 }
 
-static int read_all(struct kern *kern, struct snap *snap)
+/* Reads one process, or all, as the options say. */
+static int read_tags(const struct source *source, struct kern *kern, pid_t pid, struct snap *snap)
 {
-	int err = kern_tags(kern, 0, snap);
+	return source->shares ? kern_shares(kern, pid, snap) : kern_tags(kern, pid, snap);
+}
 
+/* A module that does not know the request says only that. */
+static bool too_old(const struct source *source, int err)
+{
+	if (!source->shares || err != -EOPNOTSUPP)
+		return false;
+	fail_print("the mtag module is older than this mtagctl and cannot tell USS and PSS; "
+		   "leave --pss out, or load the new module");
+	return true;
+}
+
+static int read_all(const struct source *source, struct kern *kern, struct snap *snap)
+{
+	int err = read_tags(source, kern, 0, snap);
+
+	if (too_old(source, err))
+		return CTL_REFUSED;
 	if (err < 0)
 		return fail_all(kern, "read the tags", err);
 	if (err == KERN_INCOMPLETE)
@@ -49,7 +75,8 @@ static int move_proc(struct snap *snap, struct proc *proc)
 	return CTL_OK;
 }
 
-static int read_some(struct kern *kern, const pid_t *pids, size_t n, struct snap *snap)
+static int read_some(const struct source *source, struct kern *kern, const pid_t *pids, size_t n,
+		     struct snap *snap)
 {
 	int status = CTL_OK;
 
@@ -59,7 +86,9 @@ static int read_some(struct kern *kern, const pid_t *pids, size_t n, struct snap
 
 		if (i && pids[i] == pids[i - 1])
 			continue;
-		err = kern_tags(kern, pids[i], &one);
+		err = read_tags(source, kern, pids[i], &one);
+		if (too_old(source, err))
+			return CTL_REFUSED;
 		if (err) {
 			status = fail_pid(kern, "read", pids[i], err);
 			continue;
@@ -71,49 +100,130 @@ static int read_some(struct kern *kern, const pid_t *pids, size_t n, struct snap
 	return status;
 }
 
-/* Of all processes of a file, those that are wanted. Both are in the order of process ids. */
-static int pick_some(struct snap *all, const pid_t *pids, size_t n, const char *path,
-		     struct snap *snap)
-{
-	int status = CTL_OK, err;
+/* What is wanted of each sample of a file. */
+struct pick {
+	const pid_t *pids; /* ascending */
+	size_t n;	   /* 0: all */
+	bool *found;	   /* for each, in any sample */
+	const struct taker *taker;
+};
 
-	for (size_t i = 0, at = 0; i < n; i++) {
-		if (i && pids[i] == pids[i - 1])
+/* Of all processes of a sample, those that are wanted. */
+static int pick_some(const struct pick *pick, struct snap *snap)
+{
+	_cleanup_(snap_clear) struct snap all = *snap;
+	int err = CTL_OK;
+
+	*snap = (struct snap){.time_ms = all.time_ms};
+	for (size_t i = 0, at = 0; i < pick->n && !err; i++) {
+		if (i && pick->pids[i] == pick->pids[i - 1])
 			continue;
-		while (at < all->n_procs && all->procs[at].pid < pids[i])
+		while (at < all.n_procs && all.procs[at].pid < pick->pids[i])
 			at++;
-		if (at == all->n_procs || all->procs[at].pid != pids[i]) {
-			fail_print("no process %d in this sample of %s", (int)pids[i], path);
-			status = CTL_REFUSED;
+		if (at == all.n_procs || all.procs[at].pid != pick->pids[i])
 			continue;
-		}
-		err = move_proc(snap, &all->procs[at]);
-		if (err)
-			return err;
+		pick->found[i] = true;
+		err = move_proc(snap, &all.procs[at]);
+	}
+	return err;
+}
+
+static int take_sample(void *arg, const struct origin *origin, struct snap *snap)
+{
+	const struct pick *pick = arg;
+	int status;
+
+	snap->time_ms = origin->time_ms;
+	status = pick->n ? pick_some(pick, snap) : CTL_OK;
+	if (!status && pick->taker)
+		status = pick->taker->take(pick->taker->arg, origin, snap);
+	return status;
+}
+
+static int report_missing(const struct source *source, const struct pick *pick)
+{
+	int status = CTL_OK;
+
+	for (size_t i = 0; i < pick->n; i++) {
+		if (pick->found[i] || (i && pick->pids[i] == pick->pids[i - 1]))
+			continue;
+		fail_print(pick->taker && !source->sample ? "no process %d in any sample of %s"
+							  : "no process %d in this sample of %s",
+			   (int)pick->pids[i], source->from);
+		status = CTL_REFUSED;
 	}
 	return status;
 }
 
-static int read_file(struct source *source, const pid_t *pids, size_t n, struct snap *snap)
+/* Whoever asks for USS and PSS of a file is told if it has none. */
+static int check_shares(const struct source *source, const struct snap *snap)
 {
-	_cleanup_(snap_clear) struct snap all = {0};
-	struct origin origin;
-	int status = read_sample(source->from, source->sample, &origin, &all);
-
-	if (status)
-		return status;
-	source->read = true;
-	if (n)
-		return pick_some(&all, pids, n, source->from, snap);
-	*snap = all;
-	all = (struct snap){0};
+	for (size_t i = 0; source->shares && i < snap->n_procs; i++)
+		if (!snap->procs[i].shares) {
+			fail_print("this sample of %s has no USS and PSS of process %d; "
+				   "`mtagctl snapshot --pss` records them",
+				   source->from, (int)snap->procs[i].pid);
+			return CTL_REFUSED;
+		}
 	return CTL_OK;
 }
 
-int source_read(struct source *source, pid_t *pids, size_t n, struct snap *snap)
+static int read_file(struct source *source, const pid_t *pids, size_t n, const struct taker *taker,
+		     struct snap *snap)
+{
+	_cleanup_(freep) bool *found = calloc(n + 1, sizeof(*found));
+	struct pick pick = {pids, n, found, taker};
+	const struct taker picker = {take_sample, &pick};
+	int status;
+
+	if (!found)
+		return fail_memory();
+	/* Of a file of which only a sample is wanted, the others are not looked at. */
+	status = read_samples(source->from, source->sample, taker ? &picker : NULL, &source->origin,
+			      snap);
+	if (!status && !taker)
+		status = take_sample(&pick, &source->origin, snap);
+	if (!status)
+		status = check_shares(source, snap);
+	if (status)
+		return status;
+	source->read = true;
+	return report_missing(source, &pick);
+}
+
+void source_origin(struct origin *origin)
+{
+	struct utsname uts = {0};
+	struct timespec now;
+
+	uname(&uts);
+	clock_gettime(CLOCK_REALTIME, &now);
+	*origin = (struct origin){.time_ms = (uint64_t)now.tv_sec * 1000 +
+					     (uint64_t)now.tv_nsec / 1000000};
+	snprintf(origin->host, sizeof(origin->host), "%s", uts.nodename);
+	snprintf(origin->kernel, sizeof(origin->kernel), "%s", uts.release);
+	probe_line("/proc/sys/kernel/random/boot_id", origin->boot_id, sizeof(origin->boot_id));
+}
+
+static int read_kernel(struct source *source, const pid_t *pids, size_t n, struct snap *snap)
 {
 	_cleanup_(kern_closep) struct kern *kern = NULL;
-	int err;
+	int status, err = kern_open(&kern);
+
+	if (err)
+		return fail_open(err);
+	source->read = true;
+	source_origin(&source->origin);
+	status = n ? read_some(source, kern, pids, n, snap) : read_all(source, kern, snap);
+	snap->time_ms = source->origin.time_ms;
+	/* At once: the next process with this id is another one. */
+	return cgroup_read(snap) ? fail_memory() : status;
+}
+
+int source_read_series(struct source *source, pid_t *pids, size_t n, const struct taker *taker,
+		       struct snap *snap)
+{
+	int status, err;
 
 	if (source->sample && !source->from) {
 		fail_print("--sample chooses a sample of a file; --from names the file");
@@ -122,10 +232,13 @@ int source_read(struct source *source, pid_t *pids, size_t n, struct snap *snap)
 	if (n)
 		qsort(pids, n, sizeof(*pids), by_pid);
 	if (source->from)
-		return read_file(source, pids, n, snap);
-	err = kern_open(&kern);
-	if (err)
-		return fail_open(err);
-	source->read = true;
-	return n ? read_some(kern, pids, n, snap) : read_all(kern, snap);
+		return read_file(source, pids, n, taker, snap);
+	status = read_kernel(source, pids, n, snap);
+	err = source->read && taker ? taker->take(taker->arg, &source->origin, snap) : CTL_OK;
+	return status ? status : err;
+}
+
+int source_read(struct source *source, pid_t *pids, size_t n, struct snap *snap)
+{
+	return source_read_series(source, pids, n, NULL, snap);
 }

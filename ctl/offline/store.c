@@ -15,6 +15,8 @@
 #include "offline/store.h"
 
 #define BEGINNING "{\"mtag_snapshot\":"
+#define END	  "{\"end\":"
+#define END_MOST  64 /* bytes of the last line */
 
 static int failed(const struct store *store, const char *what)
 {
@@ -28,11 +30,25 @@ static void closep(int *fd)
 		close(*fd);
 }
 
+/* Does it end with the last line of a sample? -1 with errno set. */
+static int is_whole(int fd, off_t size)
+{
+	char last[END_MOST + 1] = "", *line;
+	ssize_t n = pread(fd, last, END_MOST, size < END_MOST ? 0 : size - END_MOST);
+
+	if (n <= 0 || last[n - 1] != '\n')
+		return n < 0 ? -1 : 0;
+	last[n - 1] = '\0';
+	line = memrchr(last, '\n', (size_t)n);
+	return line && !strncmp(line + 1, END, strlen(END));
+}
+
 int store_check(const struct store *store)
 {
 	_cleanup_(closep) int fd = -1;
-	char begins[sizeof(BEGINNING)] = "", last = '\0';
+	char begins[sizeof(BEGINNING)] = "";
 	struct stat st;
+	int whole;
 
 	if (!store->path || (stat(store->path, &st) && errno == ENOENT))
 		return CTL_OK;
@@ -41,15 +57,16 @@ int store_check(const struct store *store)
 		return failed(store, "open");
 	if (!S_ISREG(st.st_mode) || !st.st_size)
 		return CTL_OK;
-	if (pread(fd, begins, strlen(BEGINNING), 0) < 0 || pread(fd, &last, 1, st.st_size - 1) < 0)
+	whole = is_whole(fd, st.st_size);
+	if (whole < 0 || pread(fd, begins, strlen(BEGINNING), 0) < 0)
 		return failed(store, "read");
 	if (strcmp(begins, BEGINNING) != 0) {
 		fail_print("'%s' exists and is no snapshot file; name another file", store->path);
 		return CTL_REFUSED;
 	}
-	if (last == '\n')
+	if (whole)
 		return CTL_OK;
-	fail_print("'%s' ends within a line; name another file, or move this one away",
+	fail_print("'%s' ends within a sample; name another file, or move this one away",
 		   store->path);
 	return CTL_REFUSED;
 }

@@ -18,9 +18,12 @@ struct store {
 	unsigned long keep;
 };
 
-/* Refuses a file that exists and is no snapshot file. Returns 0, or an exit status after a message. */
+/*
+ * Refuses a file to which nothing can be appended: it is no snapshot file, or ends within a sample.
+ * Returns 0, or an exit status after a message.
+ */
 int store_check(const struct store *store);
-/* Appends a whole sample, or leaves the file as it is. Likewise. */
+/* Appends a whole sample, or leaves the file as it is. Likewise. The caller ignores SIGXFSZ. */
 int store_append(const struct store *store, const char *text, size_t length);
 
 #endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A profile as pprof reads it: a sample is a tag of a process, its stack the process and each component
+ * of the tag's path, its values what the tag itself has. pprof adds up what is below a frame.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "format/gzip.h"
+#include "format/label.h"
+#include "format/pprof.h"
+#include "format/strings.h"
+#include "profile.pb-c.h"
+#include "utf8.h"
+
+#define PAGE_BYTES 4096 /* of all processors that the module is for */
+
+enum { PAGES, RSS, SWAP, VALUES };
+enum { LABEL_TAG, LABEL_PID, LABELS };
+
+/* Texts that every profile has, at these places of its table. */
+enum { T_EMPTY, T_PAGES, T_COUNT, T_RSS, T_BYTES, T_SWAP, T_TAG, T_PID, T_FILE, TEXTS };
+static const char *const texts[TEXTS] = {"",	 "pages", "count", "rss",   "bytes",
+					 "swap", "tag",	  "pid",   "[mtag]"};
+
+/* A message and the messages below it, in one piece. */
+struct sample {
+	Pprof__Sample message;
+	Pprof__Label labels[LABELS];
+	Pprof__Label *label_list[LABELS];
+	int64_t values[VALUES];
+	uint64_t locations[];
+};
+
+/* Frames have no address: a function has one location, with the same id, its number plus one. */
+struct place {
+	Pprof__Location location;
+	Pprof__Function function;
+	Pprof__Line line;
+	Pprof__Line *line_list[1];
+};
+
+struct profile {
+	struct strings table;
+	struct strings frames;
+	Pprof__Sample **samples; /* each begins a struct sample */
+	size_t n_samples;
+	struct place *places;
+	Pprof__Location **locations;
+	Pprof__Function **functions;
+};
+
+static void profile_clear(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->n_samples; i++)
+		free(profile->samples[i]);
+	free(profile->samples);
+	free(profile->places);
+	free(profile->locations);
+	free(profile->functions);
+	strings_clear(&profile->table);
+	strings_clear(&profile->frames);
+}
+
+static int add_texts(struct profile *profile)
+{
+	for (size_t i = 0; i < TEXTS; i++)
+		if (strings_add(&profile->table, texts[i], strlen(texts[i])) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static void set_values(struct sample *sample, const struct proc *proc, const struct tag *tag,
+		       int64_t path)
+{
+	sample->values[PAGES] = (int64_t)(tag_rss(tag) / PAGE_BYTES);
+	sample->values[RSS] = (int64_t)tag_rss(tag);
+	sample->values[SWAP] = (int64_t)tag->c[MTAG_C_SWAP];
+	for (size_t i = 0; i < LABELS; i++) {
+		pprof__label__init(&sample->labels[i]);
+		sample->label_list[i] = &sample->labels[i];
+	}
+	sample->labels[LABEL_TAG].key = T_TAG;
+	sample->labels[LABEL_TAG].str = path;
+	sample->labels[LABEL_PID].key = T_PID;
+	sample->labels[LABEL_PID].num = proc->pid;
+}
+
+/* @process: the number of the frame of all its tags. */
+static int add_sample(struct profile *profile, const struct proc *proc, const struct tag *tag,
+		      size_t process)
+{
+	_cleanup_(freep) char *path = utf8_clean_export(label_of(tag));
+	size_t most = path ? strings_components(path) : 0;
+	_cleanup_(freep) size_t *frames = calloc(most + 1, sizeof(*frames));
+	struct sample *sample;
+	ssize_t text, n;
+
+	if (!path || !frames)
+		return -ENOMEM;
+	text = strings_add(&profile->table, path, strlen(path));
+	n = strings_add_path(&profile->frames, path, frames);
+	if (text < 0 || n < 0)
+		return -ENOMEM;
+	sample = calloc(1, sizeof(*sample) + ((size_t)n + 1) * sizeof(*sample->locations));
+	if (!sample)
+		return -ENOMEM;
+	profile->samples[profile->n_samples++] = &sample->message;
+	for (ssize_t i = 0; i < n; i++)
+		sample->locations[i] = frames[n - 1 - i] + 1;
+	sample->locations[n] = process + 1;
+	set_values(sample, proc, tag, text);
+	pprof__sample__init(&sample->message);
+	sample->message.n_location_id = (size_t)n + 1;
+	sample->message.location_id = sample->locations;
+	sample->message.n_value = VALUES;
+	sample->message.value = sample->values;
+	sample->message.n_label = LABELS;
+	sample->message.label = sample->label_list;
+	return 0;
+}
+
+static int add_proc(struct profile *profile, const struct proc *proc)
+{
+	_cleanup_(freep) char *comm = utf8_clean_export(proc->comm), *name = NULL;
+	ssize_t process;
+
+	if (!comm || asprintf(&name, "%s-%d", comm, (int)proc->pid) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	process = strings_add(&profile->frames, name, strlen(name));
+	for (size_t i = 0; i < proc->n_tags && process >= 0; i++) {
+		const struct tag *tag = &proc->tags[proc->order[i]];
+
+		if ((tag_rss(tag) || tag->c[MTAG_C_SWAP]) &&
+		    add_sample(profile, proc, tag, (size_t)process))
+			return -ENOMEM;
+	}
+	return process < 0 ? -ENOMEM : 0;
+}
+
+/* The frames are known: makes a function and a location of each. */
+static int add_places(struct profile *profile)
+{
+	size_t n = profile->frames.n;
+
+	profile->places = calloc(n + 1, sizeof(*profile->places));
+	profile->locations = calloc(n + 1, sizeof(*profile->locations));
+	profile->functions = calloc(n + 1, sizeof(*profile->functions));
+	if (!profile->places || !profile->locations || !profile->functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = profile->frames.texts[i];
+		struct place *place = &profile->places[i];
+		ssize_t text = strings_add(&profile->table, name, strlen(name));
+
+		if (text < 0)
+			return -ENOMEM;
+		pprof__function__init(&place->function);
+		place->function.id = i + 1;
+		place->function.name = text;
+		place->function.system_name = text;
+		pprof__line__init(&place->line);
+		place->line.function_id = i + 1;
+		place->line_list[0] = &place->line;
+		pprof__location__init(&place->location);
+		place->location.id = i + 1;
+		place->location.mapping_id = 1;
+		place->location.n_line = 1;
+		place->location.line = place->line_list;
+		profile->functions[i] = &place->function;
+		profile->locations[i] = &place->location;
+	}
+	return 0;
+}
+
+static int print_packed(const struct fmt *fmt, const Pprof__Profile *message)
+{
+	size_t length = pprof__profile__get_packed_size(message);
+	_cleanup_(freep) unsigned char *packed = malloc(length + 1);
+
+	if (!packed)
+		return -ENOMEM;
+	pprof__profile__pack(message, packed);
+	return gzip_print(fmt->out, packed, length);
+}
+
+static int print_profile(const struct fmt *fmt, const struct profile *profile, uint64_t time_ms)
+{
+	static const int64_t types[VALUES][2] = {
+		{T_PAGES, T_COUNT}, {T_RSS, T_BYTES}, {T_SWAP, T_BYTES}};
+	Pprof__ValueType type[VALUES], *type_list[VALUES];
+	Pprof__Profile message = PPROF__PROFILE__INIT;
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
+
+	/* Where there is none, pprof looks for a program with symbols. */
+	mapping.id = 1;
+	mapping.filename = T_FILE;
+	mapping.has_functions = true;
+	mapping.has_filenames = true;
+	mapping.has_line_numbers = true;
+	for (size_t i = 0; i < VALUES; i++) {
+		pprof__value_type__init(&type[i]);
+		type[i].type = types[i][0];
+		type[i].unit = types[i][1];
+		type_list[i] = &type[i];
+	}
+	message.n_sample_type = VALUES;
+	message.sample_type = type_list;
+	message.default_sample_type = T_RSS;
+	message.time_nanos = (int64_t)(time_ms * 1000000);
+	message.n_sample = profile->n_samples;
+	message.sample = profile->samples;
+	message.n_mapping = 1;
+	message.mapping = &mappings;
+	message.n_location = profile->frames.n;
+	message.location = profile->locations;
+	message.n_function = profile->frames.n;
+	message.function = profile->functions;
+	message.n_string_table = profile->table.n;
+	message.string_table = profile->table.texts;
+	return print_packed(fmt, &message);
+}
+
+int pprof_print(const struct fmt *fmt, const struct snap *snap)
+{
+	_cleanup_(profile_clear) struct profile profile = {0};
+	size_t n = 0;
+	int err = add_texts(&profile);
+
+	for (size_t i = 0; i < snap->n_procs; i++)
+		n += snap->procs[i].n_tags;
+	profile.samples = calloc(n + 1, sizeof(*profile.samples));
+	if (!profile.samples)
+		return -ENOMEM;
+	for (size_t i = 0; i < snap->n_procs && !err; i++)
+		err = add_proc(&profile, &snap->procs[i]);
+	if (!err)
+		err = add_places(&profile);
+	return err ? err : print_profile(fmt, &profile, snap->time_ms);
+}

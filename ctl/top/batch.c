@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Prints all rows of top, as text or as JSON. */
+#include <errno.h>
+
+#include "ctl.h"
+#include "format/label.h"
+#include "format/show.h"
+#include "top/batch.h"
+#include "top/table.h"
+
+void batch_text(const struct fmt *fmt, const struct rows *rows)
+{
+	struct table table;
+
+	table_layout(&table, fmt, rows, false);
+	table_head(&table, fmt, rows->by);
+	fputc('\n', fmt->out);
+	for (size_t i = 0; i < rows->n_list; i++) {
+		table_row(&table, fmt, rows, &rows->row[rows->list[i]]);
+		fputc('\n', fmt->out);
+	}
+	table_total(&table, fmt, rows);
+	fputc('\n', fmt->out);
+}
+
+/* There is no peak: tags peak at different times. */
+static void add_sums(struct json_object *object, const struct row *row)
+{
+	static const struct {
+		const char *key;
+		enum rows_sort sort;
+	} sums[] = {
+		{"rss_bytes", SORT_RSS},     {"anon_bytes", SORT_ANON}, {"file_bytes", SORT_FILE},
+		{"shmem_bytes", SORT_SHMEM}, {"swap_bytes", SORT_SWAP},
+	};
+
+	json_add_u64(object, "processes", row->kind == ROW_TAG ? row->children : 1);
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
+		json_add_u64(object, sums[i].key, row->v[sums[i].sort]);
+}
+
+/* A row of a tag, or one above it that stands for it, too, as it has no other. */
+static bool has_tag(const struct rows *rows, const struct row *row)
+{
+	const enum row_kind *kinds;
+	unsigned int level = 0;
+
+	rows_kinds(rows->by, &kinds);
+	while (kinds[level] != ROW_TAG)
+		level++;
+	return row->level == level || (row->level < level && !rows_may_open(row));
+}
+
+int batch_json(const struct fmt *fmt, const struct rows *rows, uint64_t time_ms)
+{
+	_cleanup_(json_putp) struct json_object *array = json_object_new_array();
+
+	if (!array)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows->n_list; i++) {
+		const struct row *row = &rows->row[rows->list[i]];
+		struct json_object *object;
+
+		if (!has_tag(rows, row))
+			continue;
+		object = json_add_object(array);
+		if (time_ms)
+			json_add_u64(object, "time_ms", time_ms);
+		if (rows->by == BY_CGROUP)
+			json_add_string(object, "cgroup", row->key.cgroup);
+		if (rows->by == BY_PROCESS) {
+			label_json(object, row->key.proc, row->key.tag);
+			show_add_counters(object, row->key.tag, fmt->stats);
+		} else {
+			json_add_string(object, "tag", row->key.tag->path);
+			add_sums(object, row);
+		}
+		json_add_i64(object, "rss_delta_bytes", rows_delta(rows, row));
+	}
+	return json_print(fmt, array);
+}

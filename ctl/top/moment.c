@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Takes what top knows of one time: tags from the module, control groups from /proc. */
+#include <errno.h>
+
+#include "cgroup.h"
+#include "clock.h"
+#include "top/moment.h"
+
+#define NSEC_PER_MSEC 1000000ULL
+
+/* Every load of the module gives its family another number. */
+static int open_again(struct kern **kern)
+{
+	struct kern *fresh;
+	int err = kern_open(&fresh);
+
+	if (!err) {
+		kern_close(*kern);
+		*kern = fresh;
+	}
+	return err;
+}
+
+int moment_take(struct moment *moment, struct kern **kern)
+{
+	int err;
+
+	moment_clear(moment);
+	moment->ns = clock_ns(CLOCK_MONOTONIC);
+	moment->ms = clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC;
+	err = kern_tags(*kern, 0, &moment->snap);
+	if (err >= 0)
+		return err;
+	if (err == -ENOPROTOOPT || open_again(kern) == -ENOPROTOOPT)
+		return -ENOPROTOOPT;
+	return kern_tags(*kern, 0, &moment->snap);
+}
+
+int moment_cgroups(struct moment *moment)
+{
+	if (moment->grouped)
+		return 0;
+	moment->grouped = true;
+	return cgroup_read(&moment->snap);
+}
+
+void moment_clear(struct moment *moment)
+{
+	snap_clear(&moment->snap);
+	*moment = (struct moment){0};
+}
