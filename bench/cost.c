@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -54,6 +55,7 @@ static const struct work {
 	{"copy-on-write", copy_on_write, {}},
 	{"fork, a page", fork_page, {"", "3", "3", "3"}},
 	{"exit, a page", exit_page, {}},
+	{"fork and end, a small process", fork_and_end, {}},
 	{"malloc and free", malloc_pair, {"", "0", "0", "0"}},
 };
 
@@ -228,6 +230,102 @@ static double scope_pair(void)
 	return (best - empty) / 10000;
 }
 
+/* ---- thresholds ---- */
+
+/* Where the threshold is, seen from the tag that touches. FAR is out of reach, the others are near. */
+enum where { NOWHERE, PROCESS, ENDED, FAR, NEIGHBOUR, OWN, WHERE };
+
+/*
+ * An instruction is what such a number varies by from run to run. A far threshold is looked for once in 64 pages; while
+ * a process has a near one, all its pages take the slow path.
+ */
+static const struct {
+	const char *name, *budget;
+} thresholds[WHERE] = {
+	[NOWHERE] = {"none", ""},
+	[PROCESS] = {"in another process", "1"},
+	[ENDED] = {"one that has ended", "1"},
+	[FAR] = {"another tag's, far", "1"},
+	[NEIGHBOUR] = {"another tag's, near", "400"},
+	[OWN] = {"its own, near", ""},
+};
+
+/* Signals nothing: as no more than SMALL is touched, a tag comes near but not as far. */
+static void set_threshold(mtag_t tag, uint64_t bytes, int fd)
+{
+	int err = mtag_notify(tag, bytes, fd);
+
+	if (err) {
+		fprintf(stderr, "cost: mtag_notify: %s\n", strerror(-err));
+		exit(1);
+	}
+}
+
+/* Another process exists meanwhile, with or without a threshold. */
+static double touch_beside_process(uint64_t bytes, mtag_t tag, int fd)
+{
+	char c = 0;
+	double cost;
+	int fds[2];
+	pid_t pid;
+
+	must(pipe(fds));
+	pid = must(fork());
+	if (!pid) {
+		if (bytes)
+			set_threshold(tag, bytes, fd);
+		must(write(fds[1], &c, 1));
+		pause();
+	}
+	must(read(fds[0], &c, 1));
+	cost = small_come();
+	kill(pid, SIGKILL);
+	must(waitpid(pid, NULL, 0));
+	close(fds[0]);
+	close(fds[1]);
+	return cost;
+}
+
+static double touch_with(enum where where, mtag_t own, mtag_t neighbour, int fd)
+{
+	const uint64_t near = 2 * SMALL, far = 1UL << 40;
+	mtag_t tag = where == OWN ? own : neighbour;
+	double cost;
+
+	if (where == NOWHERE || where == PROCESS)
+		return touch_beside_process(where == PROCESS ? near : 0, neighbour, fd);
+	set_threshold(tag, where == FAR ? far : near, fd);
+	if (where == ENDED)
+		set_threshold(tag, 0, fd);
+	cost = small_come();
+	if (where != ENDED)
+		set_threshold(tag, 0, fd);
+	return cost;
+}
+
+/*
+ * Differences from what this process pays before it has had any threshold: in one process, since two pay differently
+ * by more than what is measured here.
+ */
+static void touch_under_thresholds(int rounds)
+{
+	mtag_t own = mtag_child(MTAG_UNTAGGED, "bench"),
+	       neighbour = mtag_child(MTAG_UNTAGGED, "neighbour");
+	int fd = must(eventfd(0, EFD_CLOEXEC));
+	double cost[WHERE];
+
+	mtag_enter(own);
+	for (int where = 0; where < WHERE; where++) {
+		cost[where] = 1e12;
+		for (int i = 0; i < 2 * rounds; i++)
+			cost[where] = min(cost[where], touch_with(where, own, neighbour, fd));
+		printf("first touch, 4 KiB, thresholds: %s\t%+.1f\t%s\n", thresholds[where].name,
+		       cost[where] - (where ? cost[NOWHERE] : 0), thresholds[where].budget);
+	}
+	mtag_leave(MTAG_UNTAGGED);
+	close(fd);
+}
+
 /* ---- reading a process with many tags ---- */
 
 struct request {
@@ -351,6 +449,7 @@ int main(int argc, char **argv)
 		return 4;
 	}
 	printf("enter and leave\t%.1f\t12\n", scope_pair());
+	touch_under_thresholds(rounds);
 	many_tags();
 	return 0;
 }
