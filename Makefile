@@ -34,30 +34,43 @@ LIBDIR   ?= $(PREFIX)/lib
 INCDIR   ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
 COMPDIR  ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR  ?= $(PREFIX)/share/fish/vendor_completions.d
 # udev reads no other prefix.
 UDEVDIR  ?= $(if $(filter /usr,$(PREFIX)),/usr/lib,/etc)/udev/rules.d
+UNITDIR  ?= $(PREFIX)/lib/systemd/system
 DESTDIR  ?=
 
 # Bottom-up: a file calls only those before it, tests/style/ctl_layers.sh sees to that.
-lib_src := lib/dev.c                                    # the module
-lib_src += lib/thread.c                                 # the threads' words
-lib_src += lib/child.c lib/report.c                     # calls: tags, all others
+lib_src := lib/dev.c lib/netlink.c                      # the module
+lib_src += lib/sample.c                                 # all tags at one moment
+lib_src += lib/out.c lib/json.c lib/dot.c lib/tree.c    # printing them
+lib_src += lib/file.c lib/environment.c                 # snapshots without code
+lib_src += lib/attach.c lib/thread.c                    # tracking, the threads' words
+lib_src += lib/child.c lib/report.c lib/write.c         # calls: tags, all others
 
 ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line
-ctl_src += ctl/model.c ctl/decode.c                     # processes and tags, from messages
-ctl_src += ctl/kern.c ctl/probe.c                       # the module, the machine
+ctl_src += ctl/model.c ctl/past.c ctl/decode.c          # processes and tags, from messages
+ctl_src += ctl/kern.c ctl/listen.c ctl/probe.c ctl/cgroup.c # the module, the machine
 ctl_src += ctl/fail.c ctl/option.c ctl/output.c         # errors, options, files
+ctl_src += ctl/synopsis.c                               # what the table of commands says of options
 ctl_src += $(addprefix ctl/format/,fmt.c text.c json.c) # terminal, cells, JSON
-ctl_src += $(addprefix ctl/format/,label.c show.c tree.c watch.c audit.c doctor.c) # what commands print
-ctl_src += $(addprefix ctl/format/,folded.c dot.c form.c snapshot.c diff.c)        # exports, files of samples
-ctl_src += $(addprefix ctl/offline/,read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
+ctl_src += $(addprefix ctl/format/,label.c show.c tree.c spark.c watch.c audit.c event.c history.c doctor.c) # what commands print
+ctl_src += $(addprefix ctl/format/,strings.c gzip.c rollup.c)                      # what exports are made of
+ctl_src += $(addprefix ctl/format/,folded.c dot.c pprof.c speedscope.c openmetrics.c) # exports
+ctl_src += $(addprefix ctl/format/,snapshot.c diff.c)                              # files of samples
+ctl_src += $(addprefix ctl/picture/,markup.c scale.c palette.c block.c hue.c timeline.c) # what pictures are made of
+ctl_src += $(addprefix ctl/picture/,subject.c icicle.c treemap.c chart.c table.c page.c) # pictures
+ctl_src += ctl/format/form.c                            # all forms by their names
+ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
 ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
-ctl_src += $(addprefix ctl/cmd/,show.c tree.c watch.c snapshot.c diff.c merge.c run.c track.c audit.c doctor.c) # the commands
+ctl_src += $(addprefix ctl/top/,moment.c rows.c table.c batch.c feed.c view.c frame.c screen.c draw.c live.c) # live
+ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
 ctl_src += ctl/main.c                                   # which of them
 
 example_src  := $(wildcard examples/*.c examples/*.cpp)
 bench_src    := $(wildcard bench/*.c)
-ktest_src    := $(wildcard tests/kernel/*.c)
+ktest_src    := $(wildcard tests/kernel/*.c tests/kernel/*.cpp)
 klib_src     := $(wildcard tests/kernel/lib/*.c)
 abi_src      := $(wildcard tests/abi/*.c tests/abi/*.cpp)
 unit_src     := $(wildcard tests/unit/*.c tests/unit/*.cpp)
@@ -106,8 +119,18 @@ $(lib_a): $(lib_static)
 
 # ---- mtagctl ----
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
-ctl_pkgs   := libnl-genl-3.0 json-c
+ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw
 $(ctl_obj): private ctl_cflags = $(shell $(PKG) --cflags $(ctl_pkgs))
+# pprof's messages: the code that packs them is made of their description.
+ctl_made     := $(B)/gen/profile.pb-c.c
+ctl_made_obj := $(ctl_made:%.c=%.o)
+$(B)/gen/%.pb-c.c $(B)/gen/%.pb-c.h: ctl/format/%.proto
+	@mkdir -p $(@D)
+	protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
+$(B)/gen/%.o: $(B)/gen/%.c
+	$(CC) $(OUR_CFLAGS) $(shell $(PKG) --cflags $(ctl_pkgs)) -c -o $@ $<
+$(B)/obj/ctl/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
+$(B)/obj/ctl/ctl/format/pprof.o: OUR_CPPFLAGS += -I$(B)/gen
 # Which kernels dkms builds for, a regular expression with backslashes.
 kernels := $(shell sed -n 's/^BUILD_EXCLUSIVE_KERNEL="\(.*\)"/\1/p' dkms.conf | sed 's/\\/&&/g')
 $(B)/obj/ctl/ctl/doctor/load.o: OUR_CPPFLAGS += -DMTAG_KERNELS='"$(kernels)"'
@@ -116,7 +139,7 @@ $(B)/obj/ctl/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -Ictl $(ctl_cflags) -c -o $@ $<
 
-$(B)/bin/mtagctl: $(ctl_obj) $(lib_a)
+$(B)/bin/mtagctl: $(ctl_obj) $(ctl_made_obj) $(lib_a)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell $(PKG) --libs $(ctl_pkgs)) -lm
 
@@ -129,6 +152,9 @@ $(B)/%: %.c $(libmtag)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
 
+# Coroutines; the library needs no more than C++17.
+$(B)/examples/handoff: OUR_CXXFLAGS += -std=c++20
+$(B)/tests/kernel/%: OUR_CPPFLAGS += -Iinclude/compat
 $(B)/%: %.cpp $(libmtag)
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
@@ -154,11 +180,12 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
 
 # Unit tests run on the host, checked by the compiler's sanitizers, library included. A unit test of
 # mtagctl's or the library's internals includes or names what it needs: "sources: ctl/model.c …".
-sources_of = $(shell sed -n 's|^[ /]\*\{0,1\}/* *sources: *||p' $(1) | sed 's|\*/||' | tr '\n' ' ')
+sources_of = $(call with_made,$(shell sed -n 's|^[ /]\*\{0,1\}/* *sources: *||p' $(1) | sed 's|\*/||' | tr '\n' ' '))
+with_made  = $(1) $(if $(filter ctl/format/pprof.c,$(1)),$(ctl_made))
 .SECONDEXPANSION:
 $(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
+	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib -I$(B)/gen $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
 
 $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
@@ -172,7 +199,7 @@ fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 fuzz: $(fuzzers)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
-	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) -Ictl -Ilib \
+	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) -Ictl -Ilib -I$(B)/gen \
 		-DMTAG_KERNELS='"$(kernels)"' $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
 
@@ -189,12 +216,13 @@ $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
 kinds := m32 static musl shared
 m32_files    := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/headers tests/abi/dlopen \
 		tests/plugin.so tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
-		tests/unit/lib_cpp \
+		tests/unit/lib_write tests/unit/lib_environment tests/unit/lib_cpp \
 		$(addprefix tests/kernel/,calls t_virt t_mremap t_rules_anon t_ioctl_bad)
 static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_absent \
 		tests/unit/lib_cpp tests/kernel/calls
 musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \
-		tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads tests/kernel/calls
+		tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
+		tests/unit/lib_write tests/unit/lib_environment tests/kernel/calls
 shared_files := lib/libmtag.so tests/kernel/calls
 
 # musl has no headers of the kernel's; those of the other C library are to stay out of sight.
@@ -241,28 +269,37 @@ failnth:
 
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])
-completions := $(wildcard ctl/completion/*)
+# For bash, zsh and fish.
+completions := $(COMPDIR)/mtagctl $(ZSHDIR)/_mtagctl $(FISHDIR)/mtagctl.fish
+system_units := $(wildcard ctl/systemd/*)
+compat_headers := $(wildcard include/compat/*.h)
 .PHONY: install uninstall dkms undkms deb
 install: tools
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR) $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(COMPDIR)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR) $(DESTDIR)$(UDEVDIR)
 	install -m 755 $(ctl_bin) $(DESTDIR)$(BINDIR)/
 	install -m 644 $(lib_so) $(lib_a) $(DESTDIR)$(LIBDIR)/
 	ln -sf libmtag.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libmtag.so
 	install -m 644 include/mtag.h include/mtag.hpp $(DESTDIR)$(INCDIR)/
+	install -d $(DESTDIR)$(INCDIR)/mtag/compat
+	install -m 644 $(compat_headers) $(DESTDIR)$(INCDIR)/mtag/compat/
 	install -D -m 644 include/uapi/linux/mtag.h $(DESTDIR)$(INCDIR)/linux/mtag.h
-	printf 'Name: libmtag\nDescription: memory tags\nVersion: $(VERSION)\nLibs: -L$(LIBDIR) -lmtag\nLibs.private: -pthread\nCflags: -I$(INCDIR)\n' \
+	printf 'includedir=$(INCDIR)\ncompatdir=$${includedir}/mtag/compat\n\nName: libmtag\nDescription: memory tags\nVersion: $(VERSION)\nLibs: -L$(LIBDIR) -lmtag\nLibs.private: -pthread\nCflags: -I$${includedir}\n' \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/libmtag.pc
 	install -m 644 ctl/60-mtag.rules $(DESTDIR)$(UDEVDIR)/
 	for f in $(man_pages); do \
 		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/} || exit; done
-	$(if $(completions),install -m 644 $(completions) $(DESTDIR)$(COMPDIR)/)
+	for f in $(completions); do install -D -m 644 ctl/completion/$${f##*/} $(DESTDIR)$$f || exit; done
+	install -d $(DESTDIR)$(UNITDIR)
+	for f in $(system_units); do \
+		sed 's|@BINDIR@|$(BINDIR)|' $$f > $(DESTDIR)$(UNITDIR)/$${f##*/} || exit; done
 	if [ -z "$(DESTDIR)" ]; then ldconfig; fi
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/mtagctl $(LIBDIR)/libmtag.so $(LIBDIR)/libmtag.so.$(SOVERSION) \
 		$(LIBDIR)/libmtag.a $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \
-		$(INCDIR)/linux/mtag.h $(UDEVDIR)/60-mtag.rules \
-		$(addprefix $(COMPDIR)/,$(notdir $(completions))))
+		$(addprefix $(INCDIR)/mtag/compat/,$(notdir $(compat_headers))) $(INCDIR)/linux/mtag.h \
+		$(UDEVDIR)/60-mtag.rules $(completions) $(addprefix $(UNITDIR)/,$(notdir $(system_units))))
+	rmdir $(DESTDIR)$(INCDIR)/mtag/compat $(DESTDIR)$(INCDIR)/mtag 2>/dev/null || true
 	rm -f $(foreach f,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f))
 
 dkms_src  := /usr/src/mtag-$(VERSION)

@@ -68,6 +68,13 @@ FIELD(mtag_ioc_path, tag, 8, 4);
 FIELD(mtag_ioc_path, buf_len, 12, 4);
 FIELD(mtag_ioc_path, buf, 16, 8);
 
+ASSERT(sizeof(struct mtag_ioc_notify) == 24);
+FIELD(mtag_ioc_notify, size, 0, 4);
+FIELD(mtag_ioc_notify, flags, 4, 4);
+FIELD(mtag_ioc_notify, tag, 8, 4);
+FIELD(mtag_ioc_notify, fd, 12, 4);
+FIELD(mtag_ioc_notify, rss_bytes, 16, 8);
+
 ASSERT(MTAG_IOC_ATTACH == 0xb640);
 ASSERT(MTAG_IOC_THREAD == 0xb641);
 ASSERT(MTAG_IOC_CHILD == 0xb642);
@@ -75,9 +82,12 @@ ASSERT(MTAG_IOC_DEFAULT == 0xb643);
 ASSERT(MTAG_IOC_RANGE == 0xb644);
 ASSERT(MTAG_IOC_USAGE == 0xb645);
 ASSERT(MTAG_IOC_PATH == 0xb646);
+ASSERT(MTAG_IOC_NOTIFY == 0xb647);
 
 /* Numbers that travel: append only. */
 ASSERT(MTAG_ATTACH_BY_THREAD == 1);
+ASSERT(MTAG_ATTACH_BY_TID == 2);
+ASSERT(MTAG_ATTACH_BY_MAP == 4);
 ASSERT(MTAG_RANGE_PRESENT == 1);
 ASSERT(MTAG_ID_UNTAGGED == 0 && MTAG_ID_KSM == 1 && MTAG_ID_FIRST == 2 && MTAG_ID_MAX == 65534);
 ASSERT(MTAG_C_ANON == 0 && MTAG_C_FILE == 1 && MTAG_C_SHMEM == 2 && MTAG_C_SWAP == 3);
@@ -85,5 +95,7 @@ ASSERT(MTAG_C_PEAK == 4 && MTAG_C_VIRT == 5 && MTAG_C_TOUCHED == 6 && MTAG_C_MMA
 ASSERT(MTAG_C_SHMDTS == 12 && MTAG_C_MMAP_BYTES == 13 && MTAG_C_SHMDT_BYTES == 18);
 ASSERT(MTAG_C_NR >= 19);
 ASSERT(MTAG_CMD_INFO_GET == 1 && MTAG_CMD_TRACK == 4 && MTAG_CMD_EVENT == 8);
+ASSERT(MTAG_CMD_LIMIT == 9);
 ASSERT(MTAG_A_PROC_PID == 2 && MTAG_A_TAG == 13 && MTAG_A_TAG_COUNTERS == 17);
 ASSERT(MTAG_A_AUDIT_KERNEL_RSS == 18 && MTAG_A_INFO_VERSION == 23 && MTAG_A_EVENT_KIND == 33);
+ASSERT(MTAG_A_EVENT_TAG == 34 && MTAG_A_LIMIT_BYTES == 35 && MTAG_A_LIMIT_FD == 36);

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
 /* sources: ctl/format/json.c ctl/option.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
-/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/read.c ctl/offline/source.c */
+/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
+/* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
+/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/line.c ctl/offline/read.c ctl/offline/source.c */
+/* sources: ctl/format/strings.c ctl/format/gzip.c ctl/format/rollup.c */
+/* sources: ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
+/* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
+/* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
+/* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/view.c ctl/cmd/play.c */
 /* sources: ctl/format/snapshot.c ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
 /* sources: ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
+/* sources: ctl/top/rows.c ctl/top/table.c ctl/top/batch.c ctl/top/feed.c */
+/* sources: ctl/top/view.c ctl/top/frame.c ctl/top/draw.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
+/* sources: ctl/synopsis.c ctl/cmd/complete.c ctl/past.c ctl/format/history.c ctl/cmd/history.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
  * of the contract's, JSON is JSON, and no name or argument does anything to a terminal.
@@ -18,12 +27,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "ctl.h"
 #include "format/json.h"
 #include "fuzz.h"
 #include "kern.h"
 #include "option.h"
 #include "output.h"
+#include "probe.h"
+#include "top/screen.h"
+#include "top/view.h"
+#include "utf8.h"
 
 /* ---- the kernel ---- */
 
@@ -105,6 +119,40 @@ int kern_procs(struct kern *kern, struct snap *snap)
 	return kern_tags(kern, 0, snap);
 }
 
+int kern_shares(struct kern *kern, pid_t pid, struct snap *snap)
+{
+	int err = kern_tags(kern, pid, snap), again;
+
+	for (size_t i = 0; i < snap->n_procs; i++)
+		for (size_t j = 0; j < snap->procs[i].n_tags; j++) {
+			struct tag *tag = &snap->procs[i].tags[j];
+
+			tag->shares = true;
+			for (size_t k = 0; k < MTAG_S_NR; k++)
+				tag->s[k] = in_number(&kernel);
+		}
+	again = snap_finish(snap);
+	return err ? err : again;
+}
+
+int kern_info(struct kern *kern, struct info *info)
+{
+	*info = (struct info){.procs = (uint32_t)in_number(&kernel)};
+	return refuse(kern);
+}
+
+/* Ledgers with something in them are for tests/fuzz/decode.c. */
+int kern_history(struct kern *kern, struct ledger *ledger)
+{
+	*ledger = (struct ledger){0};
+	return refuse(kern);
+}
+
+int kern_history_clear(struct kern *kern)
+{
+	return refuse(kern);
+}
+
 int kern_audit(struct kern *kern, pid_t pid, struct audit *audit)
 {
 	*audit = (struct audit){.pid = pid,
@@ -123,9 +171,29 @@ int kern_track(struct kern *kern, pid_t pid, bool track)
 	return refuse(kern);
 }
 
+int cgroup_read(struct snap *snap)
+{
+	char path[256] = "/";
+
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		in_name(&kernel, path + 1, sizeof(path) - 1);
+		must(in_rarely(&kernel) || !proc_set_cgroup(&snap->procs[i], path));
+	}
+	return 0;
+}
+
 /* ---- what the commands do to the machine ---- */
 
 static uint64_t now;
+
+/* Harmless, unless it is a compressed file, which is not for a terminal. */
+static void must_be_text(const char *text, size_t len, enum output output)
+{
+	if (len < 2 || memcmp(text, "\x1f\x8b", 2) != 0)
+		must_be_harmless(text, len, output);
+	else
+		must(output != COLOURED);
+}
 
 static int fake_clock(clockid_t clock, struct timespec *at)
 {
@@ -136,9 +204,16 @@ static int fake_clock(clockid_t clock, struct timespec *at)
 	return 0;
 }
 
+static void raise_stop(void);
+
+/* Without an end it ends by a signal. */
 static int fake_wait(const struct timespec *left, const sigset_t *mask)
 {
 	(void)mask;
+	if (!left) {
+		raise_stop();
+		return -1;
+	}
 	must(left->tv_sec >= 0 && left->tv_nsec >= 0 && left->tv_nsec < 1000000000);
 	now += (uint64_t)left->tv_sec * 1000000000 + (uint64_t)left->tv_nsec;
 	return 0;
@@ -161,6 +236,99 @@ static int fake_ioctl(int fd, unsigned long command, const void *arg)
 #define sigprocmask(how, new, old)  sigemptyset(old)
 #define sigaction(signal, new, old) ((void)(new))
 #include "../../ctl/cmd/watch.c"
+
+static bool terminal;
+static unsigned int screen_width, screen_height;
+
+/* A window that is resized at will. */
+static int fake_size(struct winsize *size)
+{
+	size->ws_col = (unsigned short)in_below(&kernel, 200);
+	size->ws_row = (unsigned short)in_below(&kernel, 60);
+	return in_rarely(&kernel);
+}
+
+bool screen_is_possible(void)
+{
+	return terminal && in_u8(&kernel) & 1;
+}
+
+struct screen *screen_open(bool colour)
+{
+	(void)colour;
+	return in_rarely(&kernel) ? NULL : (struct screen *)&screen_width;
+}
+
+void screen_close(struct screen *screen)
+{
+	must(screen);
+}
+
+void screen_resize(struct screen *screen, unsigned int width, unsigned int height)
+{
+	must(screen);
+	screen_width = width;
+	screen_height = height;
+}
+
+void screen_begin(struct screen *screen)
+{
+	must(screen);
+}
+
+void screen_line(struct screen *screen, unsigned int line, const char *text)
+{
+	must(screen && line < screen_height);
+	must_be_harmless(text, strlen(text), TEXT);
+	must(utf8_width(text) <= screen_width || !strcmp(text, "too small"));
+}
+
+void screen_style(struct screen *screen, unsigned int line, unsigned int at, unsigned int width,
+		  enum style style)
+{
+	must(screen && line < screen_height && at < screen_width && width);
+	(void)style;
+}
+
+void screen_cursor(struct screen *screen, unsigned int line, unsigned int at)
+{
+	must(screen && line < screen_height && at < screen_width);
+}
+
+void screen_end(struct screen *screen)
+{
+	must(screen);
+}
+
+bool screen_key(struct screen *screen, int *key)
+{
+	static const char keys[] = "/sdbezup+-rIMN<>jkgGh ";
+	unsigned int pick = in_u8(&kernel);
+
+	must(screen);
+	if (!kernel.left || pick < 16)
+		return false;
+	*key = pick < 64    ? VIEW_KEY_UP + (int)(pick % 16)
+	       : pick < 200 ? keys[pick % (sizeof(keys) - 1)]
+			    : (int)pick;
+	return true;
+}
+
+/* They have names in common with watch. */
+#define stopped		 top_stopped
+#define resized		 top_resized
+#define on_signal	 top_on_signal
+#define catch_signals	 top_catch_signals
+#define run		 top_run
+#define ioctl(fd, c, to) fake_size(to)
+#include "../../ctl/top/moment.c"
+#include "../../ctl/top/live.c"
+#undef run
+#define run top_command
+#include "../../ctl/cmd/top.c"
+#undef stopped
+#undef run
+#undef ioctl
 #undef sigaction
 
 #define close(fd)		((void)(fd))
@@ -177,10 +345,28 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 	return option_none(ctl, argc, argv) == OPTION_BAD ? CTL_USAGE : CTL_OK;
 }
 
-/* It only writes files, and would sleep. */
+/* It only writes files, and would sleep; so would those that wait for events. */
 int cmd_snapshot(struct ctl *ctl, int argc, char **argv)
 {
 	return cmd_doctor(ctl, argc, argv);
+}
+
+int cmd_limit(struct ctl *ctl, int argc, char **argv)
+{
+	return cmd_doctor(ctl, argc, argv);
+}
+
+int cmd_events(struct ctl *ctl, int argc, char **argv)
+{
+	return cmd_doctor(ctl, argc, argv);
+}
+
+/* The processes of this machine would make each run another one. */
+bool probe_line(const char *path, char *buf, size_t size)
+{
+	(void)path;
+	snprintf(buf, size, "%s", "");
+	return false;
 }
 
 /* -o writes into memory: what is in the fuzzer's directory stays. */
@@ -200,9 +386,14 @@ int output_close(struct outfile *output, int status)
 	if (!output->path)
 		return status;
 	fclose(output->file);
-	must_be_harmless(written, written_len, JSON);
+	must_be_text(written, written_len, JSON);
 	free(written);
 	return status;
+}
+
+static void raise_stop(void)
+{
+	top_stopped = 1;
 }
 
 #define main ctl_main
@@ -210,8 +401,6 @@ int output_close(struct outfile *output, int status)
 #undef main
 
 /* Sometimes there is a terminal; it has no size, so that COLUMNS counts. */
-static bool terminal;
-
 int isatty(int fd)
 {
 	(void)fd;
@@ -235,11 +424,15 @@ static void check(int status, bool json, char *out, size_t out_len, char *err, s
 	must(status >= 0 && (status <= CTL_ABSENT || status == 126 || status == 127));
 	must(status != CTL_USAGE || err_len);
 	must_be_harmless(err, err_len, TEXT);
+	/* Completions have a tab in each line, for a shell. */
+	for (char *tab = strchr(out, '\t'); tab && !strncmp(out, "words\n", 6);
+	     tab = strchr(tab, '\t'))
+		*tab = ' ';
 	if (!json || !out_len || *out != '[') {
-		must_be_harmless(out, out_len, terminal ? COLOURED : JSON);
+		must_be_text(out, out_len, terminal ? COLOURED : JSON);
 		return;
 	}
-	/* watch has a document a line. */
+	/* watch and top have a document a line. */
 	for (char *line = out, *end; *line; line = end + 1) {
 		end = strchr(line, '\n');
 		must(end);
@@ -261,6 +454,7 @@ static void run(int argc, char **argv)
 	stderr = open_memstream(&err, &err_len);
 	optind = 0;
 	stopped = 0;
+	top_stopped = 0;
 	requests = 0;
 	status = ctl_main(argc, argv);
 	fclose(stdout);
@@ -291,6 +485,7 @@ static char *built_word(struct input *in)
 					    "-V",	   "--delay=1",
 					    "a/b",	   "true",
 					    "--by-thread", "--tag=db",
+					    "--by-map",	   "--by-thread=tid",
 					    "-h",	   "--count=2",
 					    "-f",	   "dot",
 					    "folded",	   "tree",
@@ -298,8 +493,16 @@ static char *built_word(struct input *in)
 					    "-o",	   "--from=/dev/null",
 					    "--sample=2",  "-fdot",
 					    "-ffolded",	   "diff",
+					    "-fpprof",	   "speedscope",
+					    "openmetrics", "--by-pid",
 					    "--growth",	   "/dev/null",
-					    "merge",	   "--rules=/dev/null"};
+					    "merge",	   "--rules=/dev/null",
+					    "complete",	   "--from=",
+					    "top",	   "--by=tag",
+					    "--by=cgroup", "-sdelta",
+					    "--sort=tag",  "-n2",
+					    "svg",	   "html",
+					    "-fsvg",	   "-fhtml"};
 	const size_t count = sizeof(words) / sizeof(*words);
 	unsigned int pick = in_below(in, (unsigned int)count + 4);
 	char name[128];

@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/decode.c ctl/model.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
-/* sources: ctl/format/folded.c ctl/format/dot.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c */
+/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/strings.c ctl/format/gzip.c ctl/format/rollup.c */
+/* sources: ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
+/* sources: ctl/past.c ctl/format/history.c */
+/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
+/* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
 /*
  * Attributes of the netlink family into the model, and every form in which mtagctl prints that:
  * the model is what it promises to be, JSON is JSON, and no name does anything to a terminal.
  */
+#include <zlib.h>
+
 #include "ctl.h"
 #include "decode.h"
 #include "format/audit.h"
 #include "format/dot.h"
 #include "format/folded.h"
+#include "format/history.h"
+#include "format/openmetrics.h"
+#include "format/pprof.h"
 #include "format/show.h"
+#include "format/speedscope.h"
 #include "format/tree.h"
 #include "format/watch.h"
 #include "message.h"
+#include "profile.pb-c.h"
 
 /* What model.h says of a finished snapshot. */
 static void check_proc(const struct proc *proc)
@@ -84,6 +94,56 @@ static void end_export(struct fmt *fmt)
 	free(text);
 }
 
+/* Its characters may be any that do nothing. */
+static void end_data(struct fmt *fmt)
+{
+	fclose(fmt->out);
+	must_be_harmless(text, length, JSON);
+	free(text);
+}
+
+static void check_profile(const Pprof__Profile *profile, const struct snap *snap)
+{
+	uint64_t rss = 0;
+
+	for (size_t i = 0; i < profile->n_sample; i++) {
+		const Pprof__Sample *sample = profile->sample[i];
+
+		must(sample->n_value == profile->n_sample_type && sample->n_location_id);
+		for (size_t j = 0; j < sample->n_location_id; j++)
+			must(sample->location_id[j] - 1 < profile->n_location);
+		rss += (uint64_t)sample->value[1];
+	}
+	for (size_t i = 0; i < profile->n_location; i++) {
+		must(profile->location[i]->id == i + 1 && profile->function[i]->id == i + 1);
+		must((uint64_t)profile->function[i]->name < profile->n_string_table);
+	}
+	for (size_t i = 0; i < profile->n_string_table; i++)
+		must_be_harmless(profile->string_table[i], strlen(profile->string_table[i]), JSON);
+	for (size_t i = 0; i < snap->n_procs; i++)
+		rss -= snap->procs[i].rss;
+	must(!rss);
+}
+
+static void end_profile(struct fmt *fmt, const struct snap *snap)
+{
+	static unsigned char packed[1 << 20];
+	z_stream stream = {.next_out = packed, .avail_out = sizeof(packed)};
+	Pprof__Profile *profile;
+
+	fclose(fmt->out);
+	stream.next_in = (unsigned char *)text;
+	stream.avail_in = (unsigned int)length;
+	must(inflateInit2(&stream, 15 + 16) == Z_OK);
+	must(inflate(&stream, Z_FINISH) == Z_STREAM_END && !stream.avail_in);
+	profile = pprof__profile__unpack(NULL, stream.total_out, packed);
+	must(profile);
+	check_profile(profile, snap);
+	pprof__profile__free_unpacked(profile, NULL);
+	inflateEnd(&stream);
+	free(text);
+}
+
 static void print_snap(struct fmt *fmt, const struct snap *snap)
 {
 	show_text(begin(fmt), snap);
@@ -93,18 +153,29 @@ static void print_snap(struct fmt *fmt, const struct snap *snap)
 	end_export(fmt);
 	must(!folded_print(begin(fmt), snap));
 	end_export(fmt);
+	must(!speedscope_print(begin(fmt), snap));
+	end_data(fmt);
+	fmt->by_pid = !fmt->by_pid;
+	must(!openmetrics_print(begin(fmt), snap));
+	end_data(fmt);
+	must(!pprof_print(begin(fmt), snap));
+	end_profile(fmt, snap);
 }
 
 static void print_proc(struct fmt *fmt, const struct proc *proc, const struct proc *before)
 {
-	struct sample sample = {proc, before, 1700000000123, 7};
+	struct sparks history = {0};
+	struct sample sample = {proc, before, 1700000000123, 7, fmt->colour ? &history : NULL};
 
+	must(!before || !spark_add(&history, before, NULL));
+	must(!spark_add(&history, proc, before));
 	must(!tree_text(begin(fmt), proc));
 	end_text(fmt, false);
 	end_json(fmt, tree_json(begin(fmt), proc));
 	must(!watch_text(begin(fmt), &sample, fmt->terminal ? fmt->height : 0, "\n"));
 	end_text(fmt, false);
 	end_json(fmt, watch_json(begin(fmt), &sample));
+	spark_clear(&history);
 }
 
 static void print_audits(struct fmt *fmt, const struct audit *audits, size_t n)
@@ -113,6 +184,19 @@ static void print_audits(struct fmt *fmt, const struct audit *audits, size_t n)
 	end_text(fmt, false);
 	end_json(fmt, audit_json(begin(fmt), audits, n));
 }
+
+static void print_ledger(struct fmt *fmt, const struct ledger *ledger)
+{
+	_cleanup_(freep) const struct past **pasts = calloc(ledger->n + 1, sizeof(*pasts));
+
+	for (size_t i = 0; i < ledger->n; i++)
+		pasts[i] = &ledger->pasts[i];
+	history_text(begin(fmt), pasts, ledger->n);
+	end_text(fmt, false);
+	end_json(fmt, history_json(begin(fmt), pasts, ledger->n));
+}
+
+static struct ledger ledger;
 
 /* One message, in memory of exactly its size. */
 static void decode(struct snap *snap, struct snap *procs, struct audit *audit, struct info *info,
@@ -128,6 +212,7 @@ static void decode(struct snap *snap, struct snap *procs, struct audit *audit, s
 	must(!fine || !err);
 	decode_audit(copy, (int)len, audit);
 	decode_info(copy, (int)len, info);
+	decode_past(copy, (int)len, &ledger);
 	must(strlen(info->version) < sizeof(info->version));
 	must(strlen(info->mode) < sizeof(info->mode));
 	free(copy);
@@ -166,6 +251,8 @@ static void print(struct input *in, struct snap *snap, struct snap *procs, struc
 		print_proc(&fmt, &snap->procs[i], i ? &snap->procs[i - 1] : NULL);
 	}
 	print_audits(&fmt, audit, 1);
+	ledger_finish(&ledger);
+	print_ledger(&fmt, &ledger);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -186,6 +273,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	snap_clear(&snap);
 	snap_clear(&procs);
+	ledger_clear(&ledger);
 	return 0;
 }
 

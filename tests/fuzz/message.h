@@ -62,7 +62,7 @@ static inline void put_string(struct input *in, struct message *m, unsigned int 
 
 static inline void put_tag(struct input *in, struct message *m)
 {
-	uint64_t counters[MTAG_C_NR + 4];
+	uint64_t counters[MTAG_C_NR + 4] = {0};
 	size_t at = m->len, n = MTAG_C_NR;
 	uint16_t id = (uint16_t)in_below(in, in_rarely(in) ? 65536 : 24);
 	uint16_t parent = (uint16_t)(in_rarely(in) ? in_bytes(in, 2) : in_below(in, id + 1U));
@@ -78,7 +78,11 @@ static inline void put_tag(struct input *in, struct message *m)
 	if (parent)
 		put_attr(m, MTAG_A_TAG_PARENT, &parent, sizeof(parent));
 	put_string(in, m, MTAG_A_TAG_NAME, MTAG_NAME_MAX);
+	if (in_rarely(in))
+		put_string(in, m, MTAG_A_TAG_PATH, 400);
 	put_attr(m, MTAG_A_TAG_COUNTERS, counters, n * sizeof(*counters) - (n && in_rarely(in)));
+	if (in_rarely(in))
+		put_attr(m, MTAG_A_TAG_SHARES, counters, in_below(in, 8 * MTAG_S_NR + 9));
 	nest->nla_type = MTAG_A_TAG | NLA_F_NESTED;
 	nest->nla_len = (uint16_t)(m->len - at);
 }
@@ -94,7 +98,22 @@ static const struct {
 	{MTAG_A_INFO_MODE, 0},	      {MTAG_A_INFO_INSTALLED, 4},  {MTAG_A_INFO_PROCS, 4},
 	{MTAG_A_INFO_ENDED, 8},	      {MTAG_A_INFO_DRIFT, 8},	   {MTAG_A_INFO_LOST, 8},
 	{MTAG_A_INFO_OVERFLOW, 8},    {MTAG_A_INFO_REPAIRS, 8},	   {MTAG_A_INFO_MEMORY, 8},
+	{MTAG_A_INFO_HISTORY, 4},     {MTAG_A_HISTORY_PEAK, 8},	   {MTAG_A_HISTORY_OTHERS, 4},
 };
+
+/* What an ended process has besides, before its tags. */
+static inline void put_past(struct input *in, struct message *m)
+{
+	uint64_t id = in_below(in, 3);
+
+	put_attr(m, MTAG_A_HISTORY_ID, &id, sizeof(id));
+	put_number(in, m, MTAG_A_HISTORY_ENDED, 8);
+	put_number(in, m, MTAG_A_HISTORY_RAN, 8);
+	put_number(in, m, MTAG_A_HISTORY_STATUS, 4);
+	for (unsigned int flag = MTAG_A_HISTORY_OOM; flag <= MTAG_A_HISTORY_INEXACT; flag++)
+		if (in_u8(in) & 1)
+			put_attr(m, flag, NULL, 0);
+}
 
 /* The attributes of one message of the family, of any of its kinds. */
 static inline void put_attributes(struct input *in, struct message *m)
@@ -108,6 +127,8 @@ static inline void put_attributes(struct input *in, struct message *m)
 	else
 		put_attr(m, MTAG_A_PROC_PID, &pid, sizeof(pid));
 	put_string(in, m, MTAG_A_PROC_COMM, 15);
+	if (in_u8(in) & 1)
+		put_past(in, m);
 	if (in_u8(in) & 1) {
 		for (unsigned int n = in_below(in, 12); n; n--)
 			put_tag(in, m);

@@ -2,12 +2,14 @@
 /*
  * No test of its own: t_compat32.sh runs the builds of this, which differ in word size and C library.
  *   NEXT          the calls that change the address space, by each way into the kernel that a program
- *                 of this word size has; tags of threads; then NEXT, another build, is forked and executed
+ *                 of this word size has; tags of threads; being told of a size; what mtag_write() writes;
+ *                 then NEXT, another build, is forked and executed
  *   executed      what NEXT is told to do
  */
 #include "lib/test.h"
 #include <spawn.h>
 #include <sys/auxv.h>
+#include <sys/eventfd.h>
 #include <sys/shm.h>
 
 #define N 64
@@ -413,6 +415,47 @@ static void vforked(void)
 	must(munmap(p, N * PG));
 }
 
+static void notified(void)
+{
+	int fd = must(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	mtag_t t = tag("notified");
+	char *p = area(N * PG);
+
+	must0(mtag_notify(t, N * PG, fd));
+	touch(t, p, (N - 1) * PG);
+	is(signals(fd), 0, "a page below a size its eventfd is not signalled");
+	touch(t, p + (N - 1) * PG, PG);
+	is(signals(fd), 1, "the touch of the page that reaches it signals it");
+	/* Beyond what a word of 32 bits holds. */
+	must0(mtag_notify(t, (UINT64_C(1) << 32) + PG, fd));
+	is(signals(fd), 0, "a size of 4 GiB and a page is not taken for a page");
+	must0(mtag_notify(t, 0, fd));
+	must(munmap(p, N * PG));
+	close(fd);
+}
+
+static void written(void)
+{
+	mtag_t t = tag("written");
+	char *p = area(N * PG), *text = NULL, *at, *object;
+	uint64_t rss = 0;
+	size_t length;
+	FILE *out;
+
+	touch(t, p, N * PG);
+	out = open_memstream(&text, &length);
+	if (!out)
+		bail("open_memstream");
+	must0(mtag_write(out, MTAG_JSON));
+	fclose(out);
+	for (at = text; (object = json_next(&at));)
+		if (!strcmp(json_string(object, "tag"), "written"))
+			rss += json_u64(object, "rss_bytes");
+	is(rss, smaps(p, N * PG).rss, "mtag_write() writes of a tag what smaps shows, once");
+	free(text);
+	must(munmap(p, N * PG));
+}
+
 /* This process was forked by a tracked one of perhaps another word size. */
 static int executed(void)
 {
@@ -447,6 +490,8 @@ int main(int argc, char **argv)
 	}
 	threads();
 	vforked();
+	notified();
+	written();
 	tell(argv[1], tag("teller"));
 	exact("exact at last");
 	is(mtag_failures(), 0, "nothing was refused");

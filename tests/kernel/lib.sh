@@ -30,6 +30,12 @@ is() {
 	[ "$1" = "$2" ]
 	ok $? "$3"
 }
+# runs NAME COMMAND… PROGRAM: checks that it succeeds, if its dynamic linker is here.
+runs() {
+	local loader
+	loader=$(readelf -lW "${!#}" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+	if [ -z "$loader" ] || [ -e "$loader" ]; then check "$@"; else skip "$1 (no $loader here)"; fi
+}
 skip() {
 	tap_run=$((tap_run + 1))
 	echo "ok $tap_run - $1 # SKIP"
@@ -43,9 +49,9 @@ done_testing() {
 	exit $tap_failed
 }
 
-# until_true SECONDS COMMAND…: polls it.
+# until_true SECONDS COMMAND…: polls it, for three times as long where that takes: see until() in lib/tap.h.
 until_true() {
-	local end=$((SECONDS + $1 * ${MTAG_SLOW:-1}))
+	local end=$((SECONDS + $1 * 3 * ${MTAG_SLOW:-1}))
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
@@ -56,6 +62,9 @@ until_true() {
 
 # more SHORT LONG: how much of something: the first, or the second with tests/run-all --long.
 more() { if [ -n "${MTAG_LONG:-}" ]; then echo "$2"; else echo "$1"; fi; }
+
+# From here on khugepaged fills no gaps: what is resident stays as it is.
+no_khugepaged() { echo 1000000 >/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs; } 2>/dev/null
 
 # A CPU that runs a kernel thread keeps the mm that it had, though its process has ended.
 visit_cpus() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which processes a user may read. The truth is /proc/PID/smaps_rollup: each reader asks for each target there and by
- * netlink and must get the same answer, for processes of other users, of other namespaces, and more.
+ * netlink and must get the same answer, for processes of other users, of other namespaces, and more; and, when they have
+ * ended, for their history.
  */
 /* vm: timeout=300 */
 #include "lib/netlink.h"
@@ -162,18 +163,20 @@ static void judge(const struct reader *r, int who, bool audits)
 {
 	bool truth = may_read(r, targets[who]), resets;
 	char secret[32];
-	bool proc, tag, audit = truth;
+	bool proc, tag, pss, audit = truth;
 	int error;
 
 	secret_of(secret, sizeof(secret), who);
 	proc = told(MTAG_CMD_PROC_GET, 0, who, NULL);
 	tag = told(MTAG_CMD_TAG_GET, NLM_F_DUMP, who, secret);
+	pss = told(MTAG_CMD_PSS_GET, NLM_F_DUMP, who, secret);
 	if (audits)
 		audit = told(MTAG_CMD_AUDIT, 0, who, NULL);
-	ok(proc == truth && tag == truth && audit == truth, "%s reads %s: %s, as smaps says",
-	   r->name, names[who], truth ? "yes" : "no");
-	if (proc != truth || tag != truth || audit != truth)
-		diag("  smaps %d, PROC_GET %d, TAG_GET %d, AUDIT %d", truth, proc, tag, audit);
+	ok(proc == truth && tag == truth && pss == truth && audit == truth,
+	   "%s reads %s: %s, as smaps says", r->name, names[who], truth ? "yes" : "no");
+	if (proc != truth || tag != truth || pss != truth || audit != truth)
+		diag("  smaps %d, PROC_GET %d, TAG_GET %d, PSS_GET %d, AUDIT %d", truth, proc, tag,
+		     pss, audit);
 	/* Of a process that may be read: no more is said of the others anyway. */
 	error = nl_ask(sock, MTAG_CMD_RESET, 0, targets[who])->error;
 	resets = truth && (r->resets || (r->owns && who == IN_USERNS));
@@ -204,10 +207,12 @@ static void judge_list(const struct reader *r, int command)
 
 		secret_of(secret, sizeof(secret), who);
 		wrong += listed[who] != truth;
-		wrong += command == MTAG_CMD_TAG_GET && nl_holds(heard, secret) != truth;
+		wrong += command != MTAG_CMD_PROC_GET && nl_holds(heard, secret) != truth;
 	}
 	ok(!heard->error && !wrong, "%s lists %s: what smaps lets be read, and no more", r->name,
-	   command == MTAG_CMD_TAG_GET ? "tags" : "processes");
+	   command == MTAG_CMD_PROC_GET	 ? "processes"
+	   : command == MTAG_CMD_TAG_GET ? "tags"
+					 : "shares");
 }
 
 /* A process of the reader's own kind, by the pid that it has there. */
@@ -241,24 +246,57 @@ static void judge_own(const struct reader *r)
 	reap(pid);
 }
 
+/* Readers that have judged the processes while they ran, and wait for their end. */
+static struct gate *judged, *ended;
+static pid_t waiting[COUNT(readers) + 2];
+static int nr_waiting;
+
+/* Of processes that have ended the history tells a reader what it could read before, and no more. */
+static void judge_history(const struct reader *r, const bool could[TARGETS])
+{
+	struct heard *heard = nl_ask(sock, MTAG_CMD_HISTORY_GET, NLM_F_DUMP, 0);
+	unsigned int wrong = 0;
+	char secret[32];
+
+	for (int who = 0; who < TARGETS; who++) {
+		if (who == ZOMBIE || who == KTHREAD)
+			continue;
+		secret_of(secret, sizeof(secret), who);
+		if (nl_holds(heard, secret) == could[who])
+			continue;
+		diag("  %s: %s", names[who], could[who] ? "is missing" : "is told");
+		wrong++;
+	}
+	ok(!heard->error && !wrong,
+	   "%s lists those that have ended: what smaps let be read before, and no more", r->name);
+}
+
 static void be(const struct reader *r, bool first)
 {
+	bool could[TARGETS];
 	pid_t pid = child();
 
 	if (pid) {
-		reap(pid);
+		waiting[nr_waiting++] = pid;
+		pass_gate(judged, nr_waiting);
 		return;
 	}
 	mtag_fd();
 	r->become();
 	sock = nl_open();
 	/* An audit walks and takes its time. The check is the same. */
-	for (int who = 0; who < TARGETS; who++)
+	for (int who = 0; who < TARGETS; who++) {
+		could[who] = may_read(r, targets[who]);
 		judge(r, who, first && r < &readers[3]);
+	}
 	judge_list(r, MTAG_CMD_PROC_GET);
 	judge_list(r, MTAG_CMD_TAG_GET);
+	judge_list(r, MTAG_CMD_PSS_GET);
 	if (first)
 		judge_own(r);
+	atomic_fetch_add(&judged->step, 1);
+	pass_gate(ended, 1);
+	judge_history(r, could);
 	_exit(0);
 }
 
@@ -280,11 +318,19 @@ static void prepare(void)
 	must(sh("install -m 755 /bin/sleep %s/plain", room) ? -1 : 0);
 }
 
-static void cleanup(void)
+static void end_targets(void)
 {
 	for (int who = 0; who < TARGETS; who++)
 		if (who != KTHREAD && who != ZOMBIE)
 			kill(targets[who], SIGKILL);
+	ok(until(!health("tracked"), 60), "all processes have ended");
+	open_gate(ended, 1);
+	for (int i = 0; i < nr_waiting; i++)
+		reap(waiting[i]);
+}
+
+static void cleanup(void)
+{
 	while (wait(NULL) > 0)
 		;
 	sh("umount -R %s && rmdir %s", room, room);
@@ -298,6 +344,8 @@ int main(void)
 	/* The zombie and the processes in other pid namespaces stay until this one ends. */
 	signal(SIGPIPE, SIG_IGN);
 	nl_begin();
+	judged = gate();
+	ended = gate();
 	prepare();
 	start_targets();
 	for (size_t i = 0; i < COUNT(readers); i++)
@@ -311,6 +359,7 @@ int main(void)
 		diag("ptrace_scope %d", scope);
 		be(&readers[1], false);
 	}
+	end_targets();
 	cleanup();
 	printf("# counts: readers=%zu targets=%d\n", COUNT(readers), TARGETS);
 	return end_test();

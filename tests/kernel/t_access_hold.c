@@ -61,7 +61,10 @@ static pid_t asker(int command, pid_t pid)
 	pid_t asker = child();
 
 	if (!asker)
-		_exit(nl_ask(nl_open(), command, 0, pid)->error ? 1 : 0);
+		_exit(nl_ask(nl_open(), command, command == MTAG_CMD_PSS_GET ? NLM_F_DUMP : 0, pid)
+				      ->error
+			      ? 1
+			      : 0);
 	return asker;
 }
 
@@ -77,9 +80,8 @@ static void others_go_on(const char *what)
 		int command;
 		const char *name;
 	} asks[] = {
-		{MTAG_CMD_TRACK, "tracked"},
-		{MTAG_CMD_PROC_GET, "read"},
-		{MTAG_CMD_AUDIT, "audited"},
+		{MTAG_CMD_TRACK, "tracked"},	 {MTAG_CMD_PROC_GET, "read"},
+		{MTAG_CMD_AUDIT, "audited"},	 {MTAG_CMD_PSS_GET, "read with its shares"},
 		{MTAG_CMD_UNTRACK, "untracked"},
 	};
 	pid_t victim = child();
@@ -202,6 +204,7 @@ int main(void)
 	pid = holder(true);
 	held(MTAG_CMD_AUDIT, pid, "it is tracked, and being audited");
 	held(MTAG_CMD_PROC_GET, pid, "it is being read");
+	held(MTAG_CMD_PSS_GET, pid, "it is being read with its shares");
 	held_dump();
 	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
 	reap(pid);

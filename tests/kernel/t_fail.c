@@ -4,6 +4,7 @@
  * which the caller may try again, or a counted loss, but never a wrong total. See failnth/failnth.c for what counts.
  */
 /* vm: group=fail mem=1G timeout=600 repairs=any because="each allocation that fails in a hook may cost one" */
+#include "lib/fail_by.h"
 #include "lib/fail_each.h"
 #include "lib/fail_fork.h"
 #include "lib/uffd_move.h"
@@ -263,8 +264,10 @@ static void moves(void)
 
 /* ---- mtagctl ---- */
 
+static const char *dump_command, *dump_option;
+
 /* Runs mtagctl with failures; returns its exit status. */
-static int failing_ctl(const char *out, const char *command, pid_t of)
+static int failing_ctl(const char *out, const char *command, pid_t of, const char *json)
 {
 	char number[16];
 	int status, fd;
@@ -277,7 +280,7 @@ static int failing_ctl(const char *out, const char *command, pid_t of)
 		dup2(fd, STDOUT_FILENO);
 		dup2(must(open("/dev/null", O_WRONLY)), STDERR_FILENO);
 		arm();
-		execlp("mtagctl", "mtagctl", "-j", command, of ? number : NULL, NULL);
+		execlp("mtagctl", "mtagctl", command, number, json, dump_option, NULL);
 		_exit(9);
 	}
 	must(waitpid(pid, &status, 0));
@@ -322,7 +325,7 @@ static void track(void)
 
 	pass_gate(g, 1);
 	/* Whose answer is lost does not know how it went: ENOBUFS, see netlink(7). */
-	if (failing_ctl("/tmp/fail.out", "track", pid))
+	if (failing_ctl("/tmp/fail.out", "track", pid, NULL))
 		good(!show(pid, NULL).rows || strstr(now_at->what, "__alloc_skb"),
 		     "refused, and yet tracked");
 	ctl(&status, "track %d", pid);
@@ -342,8 +345,6 @@ static int count_rows(const char *path)
 	return rows;
 }
 
-static const char *dump_command;
-
 static void dump(void)
 {
 	int status, want;
@@ -354,10 +355,10 @@ static void dump(void)
 		snprintf(name, sizeof(name), "t%d", i);
 		tag(name);
 	}
-	ctl(&status, "-j %s %d >/tmp/fail.want", dump_command, getpid());
+	ctl(&status, "-j %s %s %d >/tmp/fail.want", dump_command, dump_option ?: "", getpid());
 	want = count_rows("/tmp/fail.want");
 	good(!status && want, "%s: status %d, %d rows", dump_command, status, want);
-	status = failing_ctl("/tmp/fail.out", dump_command, getpid());
+	status = failing_ctl("/tmp/fail.out", dump_command, getpid(), "-j");
 	if (!status)
 		good(count_rows("/tmp/fail.out") == want, "%s: %d rows of %d", dump_command,
 		     count_rows("/tmp/fail.out"), want);
@@ -441,6 +442,8 @@ int main(int argc, char **argv)
 	each("fork", forks, 1);
 	each("a thread", threads, 1);
 	each("a thread's name", naming, 1);
+	each("a thread's own tag", by_tid, 1);
+	each("the tags of mappings", by_map, 1);
 	each("exec", execs, 1);
 	fail_set("deadly", 1);
 	each("a fork that is killed", killed_forks, 1);
@@ -458,6 +461,9 @@ int main(int argc, char **argv)
 	each("track", track, 3);
 	dump_command = "show";
 	each("show", dump, 3);
+	dump_option = "--pss";
+	each("show --pss", dump, 3);
+	dump_option = NULL;
 	dump_command = "audit";
 	each("audit", dump, 3);
 	each("files of debugfs", files, 1);

@@ -4,6 +4,7 @@
  * predicts. As root, as nobody, and as root of a user namespace.
  */
 /* vm: timeout=1800 */
+#include <sys/eventfd.h>
 #include "lib/fuzz_args.h"
 #include "lib/fuzz_tree.h"
 #include "lib/fuzz_words.h"
@@ -13,8 +14,8 @@
 /* ---- noise ---- */
 static bool known_error(int error)
 {
-	static const int known[] = {EINVAL, E2BIG,  EFAULT, ENOTTY, ENOENT, ESRCH,	 ENOMEM,
-				    ENOSPC, ERANGE, EAGAIN, EINTR,  EBUSY,  ENAMETOOLONG};
+	static const int known[] = {EINVAL, E2BIG,  EFAULT, ENOTTY, ENOENT, ESRCH,	  ENOMEM,
+				    ENOSPC, ERANGE, EAGAIN, EINTR,  EBUSY,  ENAMETOOLONG, EBADF};
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (error == -known[i])
@@ -220,6 +221,33 @@ static void try_range(void)
 	       strerror(-error));
 }
 
+static void try_notify(void)
+{
+	static int fds[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+	union any arg = {0};
+	struct errors e = {0};
+	unsigned tag = some_tag();
+	int fd, error;
+
+	/* Closing some while they wait. */
+	for (size_t i = 0; i < COUNT(fds); i++)
+		if (fds[i] < 0 || one_in(&rng, 20)) {
+			close(fds[i]);
+			fds[i] = must(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+		}
+	fd = one_in(&rng, 8) ? (int)odd_number(&rng) : fds[below(&rng, COUNT(fds))];
+	arg.notify.flags = zero(&e);
+	arg.notify.tag = tag;
+	arg.notify.fd = fd;
+	arg.notify.rss_bytes = one_in(&rng, 2) ? odd_number(&rng) : below(&rng, PAGES) * PG;
+	fault(&e, !exists(tag), ENOENT);
+	error = try_call(7, &arg, &e);
+	/* A descriptor may be none; there may be nothing to end, or others that have not ended yet. */
+	expect(among(&e, error) || error == -EBADF || error == -EINVAL || error == -ENOENT ||
+		       error == -ENOSPC,
+	       "NOTIFY of %u: %s", tag, strerror(-error));
+}
+
 static void use_ground(void)
 {
 	static const int advice[] = {MADV_DONTNEED,   MADV_FREE,      MADV_COLD,     MADV_PAGEOUT,
@@ -248,9 +276,9 @@ static void grammar_call(void)
 	static const struct {
 		void (*run)(void);
 		unsigned weight;
-	} kinds[] = {{try_child, 300}, {try_default, 80}, {try_usage, 80},
-		     {try_path, 200},  {try_range, 20},	  {try_thread, 120},
-		     {try_touch, 60},  {mangle_slot, 60}, {use_ground, 40}};
+	} kinds[] = {{try_child, 300}, {try_default, 80}, {try_usage, 80}, {try_path, 200},
+		     {try_range, 20},  {try_thread, 120}, {try_touch, 60}, {mangle_slot, 60},
+		     {use_ground, 40}, {try_notify, 20}};
 	unsigned all = 0, at;
 
 	for (size_t i = 0; i < COUNT(kinds); i++)

@@ -120,12 +120,25 @@ static void look(const struct nlattr *attr, int depth, void *data)
 	case MTAG_A_INFO_VERSION:
 	case MTAG_A_INFO_MODE:
 	case MTAG_A_EVENT_KIND:
+	case MTAG_A_TAG_PATH:
 		text_is_fine(attr);
+		return;
+	case MTAG_A_HISTORY_OOM:
+	case MTAG_A_HISTORY_REAPED:
+	case MTAG_A_HISTORY_INEXACT:
+		expect(!len, "a flag of %zu bytes", len);
+		return;
+	case MTAG_A_HISTORY_ENDED:
+		expect(len == 8 && u64_of(attr) / 1000000000 <= (uint64_t)time(NULL),
+		       "a process ended in the future");
 		return;
 	case MTAG_A_PROC_PID:
 	case MTAG_A_PROC_TAGS:
 	case MTAG_A_INFO_INSTALLED:
 	case MTAG_A_INFO_PROCS:
+	case MTAG_A_INFO_HISTORY:
+	case MTAG_A_HISTORY_STATUS:
+	case MTAG_A_HISTORY_OTHERS:
 		expect(len == 4, "attribute %d of %zu bytes", attr->nla_type, len);
 		return;
 	case MTAG_A_TAG_ID:
@@ -133,6 +146,8 @@ static void look(const struct nlattr *attr, int depth, void *data)
 		expect(len == 2 && depth, "attribute %d of %zu bytes", attr->nla_type, len);
 		return;
 	case MTAG_A_TAG_COUNTERS:
+	case MTAG_A_TAG_SHARES:
+	case MTAG_A_HISTORY_OTHERS_COUNTERS:
 		for (size_t i = 0; i + 8 <= len; i += 8) {
 			uint64_t v;
 
@@ -344,12 +359,13 @@ static void strange(void)
 /* Begins a dump, on a socket that may have one half read, and reads a part of it. */
 static void dump(void)
 {
-	int s = sockets[below(&rng, SOCKETS)];
+	static const int commands[] = {MTAG_CMD_PROC_GET, MTAG_CMD_TAG_GET, MTAG_CMD_PSS_GET,
+				       MTAG_CMD_HISTORY_GET};
+	int s = sockets[below(&rng, SOCKETS)], command = commands[below(&rng, COUNT(commands))];
 	static struct message m;
 
-	message(&m, fuzz_family, one_in(&rng, 3) ? MTAG_CMD_PROC_GET : MTAG_CMD_TAG_GET,
-		NLM_F_DUMP);
-	if (one_in(&rng, 3))
+	message(&m, fuzz_family, command, NLM_F_DUMP);
+	if (command != MTAG_CMD_HISTORY_GET && one_in(&rng, 3))
 		put_pid(&m, pool->process[below(&rng, ROLES)].pid);
 	send(s, &m, m.nl.nlmsg_len, MSG_DONTWAIT);
 	for (int i = below(&rng, 4); i > 0; i--)

@@ -308,14 +308,15 @@ static pid_t reader(pid_t target, enum user user)
 	for (;;) {
 		static const int commands[] = {
 			MTAG_CMD_PROC_GET, MTAG_CMD_TAG_GET, MTAG_CMD_AUDIT, MTAG_CMD_RESET,
-			MTAG_CMD_PROC_GET, MTAG_CMD_TAG_GET, MTAG_CMD_TRACK, MTAG_CMD_UNTRACK};
+			MTAG_CMD_PROC_GET, MTAG_CMD_PSS_GET, MTAG_CMD_TRACK, MTAG_CMD_UNTRACK};
 		int command = commands[below(&r, COUNT(commands) - (user == NOBODY))];
+		bool dumps = command == MTAG_CMD_TAG_GET || command == MTAG_CMD_PSS_GET;
 
 		if (command == MTAG_CMD_UNTRACK && !one_in(&r, 4))
 			continue;
 		s = genl_open();
-		genl_ask(s, command, command == MTAG_CMD_TAG_GET ? NLM_F_DUMP : NLM_F_ACK,
-			 command == MTAG_CMD_TAG_GET && one_in(&r, 2) ? 0 : target, NULL, NULL);
+		genl_ask(s, command, dumps ? NLM_F_DUMP : NLM_F_ACK,
+			 dumps && one_in(&r, 2) ? 0 : target, NULL, NULL);
 		close(s);
 		if (user == ROOT && one_in(&r, 8))
 			slurp("/sys/kernel/debug/mtag/stats");

@@ -2,6 +2,7 @@
 /* Bad input to /dev/mtag and bad tag words: each gives a clear error and changes nothing. */
 /* vm: timeout=300 */
 /* vm: timeout=300 args=nobody */
+#include <sys/eventfd.h>
 #include "lib/test.h"
 
 #define N 16
@@ -15,11 +16,13 @@ union any {
 	struct mtag_ioc_range range;
 	struct mtag_ioc_usage usage;
 	struct mtag_ioc_path path;
+	struct mtag_ioc_notify notify;
 	char room[8192];
 };
 
 static char *target, path_buf[64];
 static mtag_t t;
+static int event_fd;
 
 static const struct request {
 	const char *name;
@@ -38,6 +41,7 @@ static const struct request {
 	{"USAGE", MTAG_IOC_USAGE, sizeof(struct mtag_ioc_usage),
 	 offsetof(struct mtag_ioc_usage, pad)},
 	{"PATH", MTAG_IOC_PATH, sizeof(struct mtag_ioc_path), 0},
+	{"NOTIFY", MTAG_IOC_NOTIFY, sizeof(struct mtag_ioc_notify), 0},
 };
 
 /* The argument as it should be. */
@@ -72,6 +76,11 @@ static void fill(union any *arg, const struct request *r)
 		arg->path.tag = t;
 		arg->path.buf = (uintptr_t)path_buf;
 		arg->path.buf_len = sizeof(path_buf);
+		break;
+	case MTAG_IOC_NOTIFY:
+		arg->notify.tag = t;
+		arg->notify.fd = event_fd;
+		arg->notify.rss_bytes = UINT64_C(1) << 40;
 		break;
 	}
 }
@@ -145,7 +154,7 @@ static void unknown(void)
 	memset(&arg, 0, sizeof(arg));
 	arg.size = 64;
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x3f), &arg), ENOTTY, "an unknown ioctl", "just below");
-	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x47), &arg), ENOTTY, "an unknown ioctl", "just above");
+	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x48), &arg), ENOTTY, "an unknown ioctl", "just above");
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0xff), &arg), ENOTTY, "an unknown ioctl", "far above");
 	errs(mtag_ioctl(_IO(0xb5, 0x40), &arg), ENOTTY, "an unknown ioctl", "of another kind");
 	errs(mtag_ioctl(_IOWR(MTAG_IOC_MAGIC, 0x40, __u64), &arg), ENOTTY, "an unknown ioctl",
@@ -322,7 +331,7 @@ static void word_unmapped(void)
 
 static void not_tracked(void)
 {
-	static const int wanted[] = {0, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH};
+	static const int wanted[] = {0, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH};
 	union any arg;
 
 	for (size_t i = COUNT(requests); i-- > 0;) {
@@ -355,6 +364,7 @@ int main(int argc, char **argv)
 	not_tracked();
 	begin();
 	t = tag("t");
+	event_fd = must(eventfd(0, EFD_CLOEXEC));
 	for (size_t i = 0; i < COUNT(requests); i++)
 		arguments(&requests[i]);
 	unknown();

@@ -188,12 +188,12 @@ static void many_threads(size_t n)
 
 /* ---- signals in every call ---- */
 
-static atomic_long signals;
+static atomic_long sent;
 
 static void handler(int number)
 {
 	(void)number;
-	atomic_fetch_add_explicit(&signals, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&sent, 1, memory_order_relaxed);
 }
 
 static void signals_begin(void)
@@ -285,7 +285,7 @@ static void all_signals(double seconds)
 				failed += forks();
 		}
 		signals_end();
-		*handled = atomic_load(&signals);
+		*handled = atomic_load(&sent);
 		is(failed, 0, "%zu rounds of every call: none fails for a signal", rounds);
 		ok(*handled > rounds, "%" PRIu64 " signals came meanwhile", *handled);
 		exact("the process is exact");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Pages stay charged while they migrate: a tag has its pages at any instant, whatever moves them meanwhile. */
 /* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=400 */
-#include "lib/test.h"
+#include "lib/folios.h"
+#include "lib/shares.h"
 
 #define N	 1024
-#define READINGS 3000
+#define READINGS 1000
 #define ROUNDS	 60
 
 static mtag_t a, b, w, f, h;
@@ -47,9 +48,10 @@ static char *pages_of_two(void)
 /* Only the frames change here. */
 static void quiet(void)
 {
-	char *p = pages_of_two(), *s = shared_memory();
-	uint64_t migrated = vmstat("pgmigrate_success"), wrong = 0, unequal = 0;
+	char *p = pages_of_two(), *shmem = shared_memory();
+	uint64_t migrated = vmstat("pgmigrate_success"), wrong = 0, unequal = 0, parts = 0;
 	struct compared both;
+	struct shares s;
 
 	for (int i = 0; i < READINGS; i++) {
 		wrong += anon_of(a) != N / 2 * PG || anon_of(b) != N / 2 * PG ||
@@ -58,14 +60,19 @@ static void quiet(void)
 			continue;
 		both = compare();
 		unequal += !both.equal;
+		if (i % 128)
+			continue;
+		s = shares(getpid());
+		parts += s.tag[a].pss != N / 2 * PG || s.tag[b].pss != N / 2 * PG;
 	}
 	migrated = vmstat("pgmigrate_success") - migrated;
 	ok(migrated > 5 * N, "pages migrate all the time (%" PRIu64 ")", migrated);
 	is(wrong, 0, "in %d readings each tag has all its pages", READINGS);
 	is(unequal, 0, "and together they are what smaps_rollup says");
+	is(parts, 0, "its PSS is all its pages, too: nobody else maps them");
 	clean(getpid(), "audit agrees while they migrate");
 	must(munmap(p, N * PG));
-	must(munmap(s, N * PG));
+	must(munmap(shmem, N * PG));
 	is(anon_of(a) + anon_of(b) + shmem_of(f), 0, "nothing is left");
 }
 
@@ -117,9 +124,14 @@ static void busy(void)
 			in_child {
 				touch(w, q, N / 4 * PG);
 				must(munmap(q + N / 2 * PG, N / 4 * PG));
-				if (anon_of(a) + anon_of(b) != N * 3 / 4 * PG)
+				uint64_t has = anon_of(a) + anon_of(b);
+
+				if (has != N * 3 / 4 * PG)
 					ok(false, "round %d: a child has what it copied and kept",
 					   round);
+				if (has != N * 3 / 4 * PG)
+					diag("%" PRIu64 " pages of %d, then %" PRIu64, has / PG,
+					     N * 3 / 4, (anon_of(a) + anon_of(b)) / PG);
 				if (!compare().equal)
 					ok(false, "round %d: a child is exact", round);
 			}
@@ -137,6 +149,21 @@ static void busy(void)
 	if (huge)
 		must(munmap(huge, 2 * HPAGE));
 	is(anon_of(a) + anon_of(b) + anon_of(h) + anon_of(w), 0, "nothing is left");
+}
+
+/* A range takes the pages that are present, those under way among them. */
+static void given(void)
+{
+	char *p = area(N * PG);
+	uint64_t left = 0;
+
+	touch(a, p, N * PG);
+	for (int i = 0; i < ROUNDS; i++) {
+		must0(mtag_range(p, N * PG, i % 2 ? a : b, MTAG_RANGE_PRESENT));
+		left += anon_of(i % 2 ? b : a);
+	}
+	is(left, 0, "in %d rounds a range takes all pages from their owner", ROUNDS);
+	must(munmap(p, N * PG));
 }
 
 /* No peak may exceed what was resident at once: pages whose end is not yet noticed must not count. */
@@ -163,6 +190,8 @@ int main(void)
 	begin_test();
 	if (access("/sys/devices/system/node/node1", F_OK))
 		skip_all("one node only");
+	/* It would fill what busy() has discarded. */
+	no_khugepaged();
 	stop = gate();
 	pid = mover(getpid());
 	begin();
@@ -177,6 +206,7 @@ int main(void)
 	if (has_huge_pages())
 		quiet_huge();
 	busy();
+	given();
 	peaks();
 	open_gate(stop, 2);
 	reap(pid);

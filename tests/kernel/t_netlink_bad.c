@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: messages cut short or of wrong types, dead pids, and what user nobody may see and do. */
+#include <sys/eventfd.h>
 #include "lib/test.h"
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -131,7 +132,7 @@ static const struct {
 	const char *name;
 } with_pid[] = {
 	{MTAG_CMD_PROC_GET, "PROC_GET"}, {MTAG_CMD_TRACK, "TRACK"}, {MTAG_CMD_UNTRACK, "UNTRACK"},
-	{MTAG_CMD_AUDIT, "AUDIT"},	 {MTAG_CMD_RESET, "RESET"},
+	{MTAG_CMD_AUDIT, "AUDIT"},	 {MTAG_CMD_RESET, "RESET"}, {MTAG_CMD_LIMIT, "LIMIT"},
 };
 
 /* Any refusal will do, as long as it comes at once. */
@@ -140,6 +141,24 @@ static void some_error(struct message *m, size_t len, const char *name, const ch
 	int error = ask_raw(m, len)->error;
 
 	ok(error < 0 && error != -ETIMEDOUT, "%s, %s: refused (%s)", name, what, strerror(-error));
+}
+
+/* A request with all that the command wants. */
+static void complete(struct message *m, int command, pid_t pid)
+{
+	static uint64_t bytes = 1 << 30;
+	static uint32_t event_fd;
+	static uint16_t tag;
+
+	if (!event_fd)
+		event_fd = (uint32_t)must(eventfd(0, EFD_CLOEXEC));
+	message(m, family, command, NLM_F_ACK);
+	put_pid(m, pid);
+	if (command != MTAG_CMD_LIMIT)
+		return;
+	put(m, MTAG_A_TAG_ID, &tag, sizeof(tag));
+	put(m, MTAG_A_LIMIT_BYTES, &bytes, sizeof(bytes));
+	put(m, MTAG_A_LIMIT_FD, &event_fd, sizeof(event_fd));
 }
 
 static void malformed(int command, const char *name)
@@ -254,16 +273,17 @@ static void pids(void)
 		_exit(0);
 	reap(dead);
 	for (size_t i = 0; i < COUNT(with_pid); i++) {
-		message(&m, family, with_pid[i].command, NLM_F_ACK);
-		put_pid(&m, dead);
+		complete(&m, with_pid[i].command, dead);
 		refused(&m, ESRCH, with_pid[i].name);
-		message(&m, family, with_pid[i].command, NLM_F_ACK);
-		put_pid(&m, 2);
+		complete(&m, with_pid[i].command, 2);
 		some_error(&m, m.nl.nlmsg_len, with_pid[i].name, "a kernel thread");
 	}
 	message(&m, family, MTAG_CMD_TAG_GET, NLM_F_DUMP);
 	put_pid(&m, dead);
 	refused(&m, ESRCH, "TAG_GET of a dead pid");
+	message(&m, family, MTAG_CMD_PSS_GET, NLM_F_DUMP);
+	put_pid(&m, dead);
+	refused(&m, ESRCH, "PSS_GET of a dead pid");
 }
 
 /* A zombie has no memory to track or to read. */
@@ -277,8 +297,7 @@ static void zombie(void)
 		_exit(0);
 	must(waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
 	for (size_t i = 0; i < COUNT(with_pid); i++) {
-		message(&m, family, with_pid[i].command, NLM_F_ACK);
-		put_pid(&m, pid);
+		complete(&m, with_pid[i].command, pid);
 		some_error(&m, m.nl.nlmsg_len, with_pid[i].name, "a zombie");
 	}
 	reap(pid);
@@ -332,14 +351,16 @@ static void as_nobody(pid_t others)
 	for (size_t i = 0; i < COUNT(with_pid); i++) {
 		char what[64];
 
-		message(&m, family, with_pid[i].command, NLM_F_ACK);
-		put_pid(&m, others);
+		complete(&m, with_pid[i].command, others);
 		snprintf(what, sizeof(what), "%s of another user's process", with_pid[i].name);
 		denied(&m, what);
 	}
 	message(&m, family, MTAG_CMD_TAG_GET, NLM_F_DUMP);
 	put_pid(&m, others);
 	denied(&m, "TAG_GET of another user's process");
+	message(&m, family, MTAG_CMD_PSS_GET, NLM_F_DUMP);
+	put_pid(&m, others);
+	denied(&m, "PSS_GET of another user's process");
 	message(&m, family, MTAG_CMD_TRACK, NLM_F_ACK);
 	put_pid(&m, 1);
 	denied(&m, "TRACK of init");

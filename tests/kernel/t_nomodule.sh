@@ -31,6 +31,9 @@ for program in build/examples/*; do
 	[ $? -lt 124 ]
 	ok $? "${program##*/} does not crash"
 done
+for test in lib_absent lib_cpp; do
+	runs "m32: $test" build/m32/tests/unit/$test
+done
 mtagctl show >/dev/null 2>&1
 is $? 4 "mtagctl show says with status 4 that there is no module"
 mtagctl run -- true >/dev/null 2>&1

@@ -13,11 +13,11 @@ kept_open() {
 	kept=$1
 	mkdir -p "$kept"
 	kept_host=$(kept_sources 'tests/kernel/t_' .)
-	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted|unfit|offered)|tests/vm/debug/planted/' \
+	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted|unfit|callers|offered)|tests/vm/debug/planted/' \
 		'Makefile|Kbuild|(kmod|include|lib|ctl|bench|examples|tests/vm)/|tests/lib/(deps|foreign|tap)')
 	# Those that take long, and are made of few of the sources.
 	declare -gA kept_long=(
-		[tests/vm/planted.sh]=$(kept_sources 'tests/vm/(selftest|unfit)' 'Makefile|Kbuild|(kmod|include|tests/vm)/')
+		[tests/vm/planted.sh]=$(kept_sources 'tests/vm/(selftest|unfit|callers)' 'Makefile|Kbuild|(kmod|include|tests/vm)/')
 		[tests/unit/fuzz.sh]=$(kept_sources '$' 'Makefile|dkms.conf|(include|lib|ctl|tests/fuzz|tests/unit)/')
 	)
 	declare -gA kept_own=()

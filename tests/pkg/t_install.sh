@@ -69,19 +69,36 @@ disk() {
 	cp --sparse=always "$root/root.img" "$tmp/root.img"
 }
 
+# links DIR: of its pages, the links to files that are not there.
+links() {
+	local page to
+	[ -s "$1/design.md" ] || echo "no pages in $1"
+	while IFS=: read -r page to; do
+		to=${to#](}
+		to=${to%%[)#]*}
+		[ -z "$to" ] || [ -e "$(dirname "$page")/$to" ] || echo "${page##*/}: $to"
+	done < <(grep -roP --include='*.md' '\]\((?!https?:)[^)]*\)' "$1")
+}
+
 # contents: the packages unpacked side by side. That DKMS builds such a source tree t_signing.sh sees.
 contents() {
-	local deb file flags in=$tmp/root lib=usr/lib/x86_64-linux-gnu
+	local deb file flags dangling in=$tmp/root lib=usr/lib/x86_64-linux-gnu
 	for deb in "$tmp"/disk/old/*.deb; do
 		case $deb in
 		*-dbgsym_*) ;;
 		*) check "${deb##*/} can be unpacked" dpkg-deb -x "$deb" "$in" ;;
 		esac
 	done
-	for file in bin/mtagctl share/bash-completion/completions/mtagctl share/man/man{8/mtagctl.8,7/mtag.7}.gz \
+	for file in bin/mtagctl share/bash-completion/completions/mtagctl share/zsh/vendor-completions/_mtagctl \
+			share/fish/vendor_completions.d/mtagctl.fish share/man/man{8/mtagctl{,-show,-tree}.8,7/mtag.7}.gz \
 			share/man/man{4/mtag.4,3/libmtag.3,3/MTAG_SCOPE.3}.gz lib/modules-load.d/mtag.conf \
 			lib/udev/rules.d/60-mtag.rules include/mtag.h{,pp} include/linux/mtag.h; do
 		check "there is /usr/$file" test -s "$in/usr/$file"
+	done
+	dangling=$(links "$in/usr/share/doc/mtag-tools")
+	is "$dangling" "" "the pages of mtag-tools link to what is there"
+	for file in lib/systemd/system/mtag-metrics.{service,timer}; do
+		check "there is /$file, or it is in /usr" test -s "$in/$file" -o -s "$in/usr/$file"
 	done
 	for file in Kbuild dkms.conf kmod include/uapi; do
 		check "mtag-dkms has $file as it is here" quietly diff -r "$file" "$in/usr/src/mtag-$old/$file"

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
-/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/snapshot.c */
-/* sources: ctl/format/label.c ctl/format/tree.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
+/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/snapshot.c ctl/past.c ctl/format/history.c */
+/* sources: ctl/format/label.c ctl/format/tree.c ctl/format/diff.c */
+/* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
 /*
  * mtagctl: what its commands print of canned data is what tests/unit/ctl_golden/ has, byte for byte.
  * MTAG_GOLDEN_UPDATE=1 writes the files anew: look at the difference before you commit it.
  */
 #include <locale.h>
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
 #include "ctl_tap.h"
 #include "format/audit.h"
+#include "format/diff.h"
 #include "format/doctor.h"
 #include "format/dot.h"
 #include "format/folded.h"
+#include "format/history.h"
 #include "format/show.h"
 #include "format/snapshot.h"
 #include "format/tree.h"
@@ -27,6 +32,7 @@
 #define MIB    (1024 * KIB)
 
 static struct snap snap, later;
+static bool with_shares;
 
 static void add(struct proc *proc, uint16_t id, uint16_t parent, const char *name, uint64_t anon,
 		uint64_t file)
@@ -42,6 +48,9 @@ static void add(struct proc *proc, uint16_t id, uint16_t parent, const char *nam
 	tag->c[MTAG_C_PEAK] = anon + file + 12 * KIB;
 	tag->c[MTAG_C_VIRT] = 2 * (anon + file);
 	tag->c[MTAG_C_TOUCHED] = 300 * anon;
+	tag->shares = with_shares;
+	tag->s[MTAG_S_USS] = anon;
+	tag->s[MTAG_S_PSS] = anon + file / 3;
 	if (id == MTAG_ID_KSM)
 		memset(tag->c, 0, sizeof(tag->c));
 }
@@ -119,12 +128,78 @@ static void compare(const char *name, const char *text)
 	free(expected);
 }
 
-enum what { SHOW, TREE, WATCH, AUDIT, DOCTOR, DOT, FOLDED, SNAPSHOT };
+enum what { SHOW, TREE, WATCH, BARS, AUDIT, HISTORY, DIFF, GROWTH, DOCTOR, DOT, FOLDED, SNAPSHOT };
 
 static const struct audit audits[] = {
 	{4711, "postgres", 5000 * MIB, 5000 * MIB, 5000 * MIB, 0, 0, 0, 0},
 	{4194304, "a comm of fifteen or so", 12 * KIB, 8 * KIB, 4 * KIB, 1, 1, 12345, 12345678},
 };
+
+static struct ledger ledger;
+
+static struct past *add_past(uint64_t id, pid_t pid, const char *comm, int status, uint64_t total)
+{
+	struct past *past = ledger_past(&ledger, id);
+
+	past->pid = pid;
+	snprintf(past->comm, sizeof(past->comm), "%s", comm);
+	past->status = status;
+	past->ended_ns = 1700000000123456789 + id * 86399000000000;
+	past->ran_ns = 7265004000000 * id;
+	past->complete = true;
+	past->total[MTAG_C_ANON] = total;
+	past->total[MTAG_C_PEAK] = total + 4 * KIB;
+	return past;
+}
+
+static void add_past_tag(struct past *past, const char *path, uint64_t anon, uint64_t swap)
+{
+	struct past_tag *tag = past_add_tag(past, (uint16_t)past->n_tags, path);
+
+	tag->c[MTAG_C_ANON] = anon;
+	tag->c[MTAG_C_SWAP] = swap;
+	tag->c[MTAG_C_PEAK] = anon + MIB;
+}
+
+/* How a process may end: by itself, by a signal that has a name or none, by the OOM killer. */
+static void canned_history(void)
+{
+	struct past *past = add_past(1, 4711, "postgres", 9, 812 * MIB);
+	char path[32];
+
+	past->oom = true;
+	add_past_tag(past, "", 3 * MIB, 0);
+	add_past_tag(past, "db/cache/block", 800 * MIB, 0);
+	add_past_tag(past, "db/sort", 9 * MIB, 40 * KIB);
+	past = add_past(2, 4194304, "a comm of fifteen", 3 << 8, 40 * MIB);
+	for (int i = 0; i < 9; i++) {
+		snprintf(path, sizeof(path), "part-%d", i);
+		add_past_tag(past, path, (uint64_t)i * MIB, 0);
+	}
+	past->n_others = 12;
+	past->others[MTAG_C_ANON] = 4 * MIB;
+	past = add_past(3, 12, "\033[31mred", SIGSEGV | 0x80, 8 * KIB);
+	past->complete = false;
+	past->lost = 2;
+	add_past_tag(past,
+		     "a/very/long/path/of/a/tag/that/exceeds/what/eighty/columns/leave/for/it",
+		     8 * KIB, 0);
+	past = add_past(4, 13, "reaped", 9, 0);
+	past->oom = true;
+	past->reaped = true;
+	add_past_tag(past, "Größe", 0, 0);
+	add_past(5, 14, "rt", 40, 0);
+	ledger_finish(&ledger);
+}
+
+static void print_history(const struct fmt *fmt, bool json)
+{
+	const struct past *pasts[8];
+
+	for (size_t i = 0; i < ledger.n; i++)
+		pasts[i] = &ledger.pasts[ledger.n - 1 - i];
+	json ? (void)history_json(fmt, pasts, ledger.n) : history_text(fmt, pasts, ledger.n);
+}
 
 static const struct check checks[] = {
 	{"kernel", CHECK_OK, "6.1.0-56-amd64", NULL},
@@ -134,11 +209,56 @@ static const struct check checks[] = {
 	 "And advice that is longer than that: it says what to do, then says it again in words."},
 };
 
+/* In the order of diff, the largest change first. */
+static struct diff diffs[] = {
+	{.comm = (char[]){"postgres"},
+	 .tag = (char[]){"db/cache"},
+	 .before = {4 * KIB, 0, 0, 0},
+	 .after = {5000 * MIB, 4 * KIB, 0, 12 * KIB},
+	 .grew = 119},
+	{.comm = (char[]){"a comm of sixteen"},
+	 .tag = (char[]){"a/very/long/path/of/a/tag/that/exceeds/what/eighty/columns/leave/for/it"},
+	 .before = {0, 0, 8 * KIB, 0},
+	 .after = {0, 0, 1536 * KIB, 0},
+	 .grew = 1},
+	{.comm = (char[]){"evil\033[2J"},
+	 .tag = (char[]){"Größe/日本"},
+	 .before = {12 * KIB, 0, 0, 0},
+	 .after = {16 * KIB, 0, 0, 0},
+	 .grew = 2},
+	{.comm = (char[]){"web"},
+	 .tag = (char[]){""},
+	 .before = {900 * MIB, 40 * MIB, 0, 0},
+	 .after = {810 * MIB, 0, 0, 100 * MIB},
+	 .grew = 3},
+};
+
+static const struct growth steps = {120, 7200000};
+
 static const struct origin origin = {1700000000123, "host", "3f5c", "6.1.0-56-amd64"};
+
+/* What watch prints on a terminal after 20 samples, of which the last ten rise. */
+static void print_bars(struct fmt *fmt)
+{
+	struct sparks history = {0};
+	struct sample sample = {&later.procs[1], &snap.procs[1], 1700000000123, 21, &history};
+
+	spark_add(&history, &snap.procs[1], NULL);
+	for (uint64_t i = 1; i < 20; i++) {
+		struct snap next = {0};
+
+		canned(&next, i < 10 ? 0 : (i - 9) * 90 * KIB);
+		spark_add(&history, &next.procs[1], &snap.procs[1]);
+		snap_clear(&next);
+	}
+	spark_add(&history, &later.procs[1], &snap.procs[1]);
+	watch_text(fmt, &sample, 0, "\n");
+	spark_clear(&history);
+}
 
 static void print(struct fmt *fmt, enum what what, bool json)
 {
-	struct sample sample = {&later.procs[1], &snap.procs[1], 1700000000123, 2};
+	struct sample sample = {&later.procs[1], &snap.procs[1], 1700000000123, 2, NULL};
 
 	switch (what) {
 	case SHOW:
@@ -151,8 +271,19 @@ static void print(struct fmt *fmt, enum what what, bool json)
 		json ? watch_json(fmt, &sample)
 		     : watch_text(fmt, &sample, fmt->terminal ? fmt->height - 1 : 0, "\n");
 		break;
+	case BARS:
+		print_bars(fmt);
+		break;
 	case AUDIT:
 		json ? (void)audit_json(fmt, audits, 2) : audit_text(fmt, audits, 2);
+		break;
+	case HISTORY:
+		print_history(fmt, json);
+		break;
+	case DIFF:
+	case GROWTH:
+		json ? (void)diff_json(fmt, diffs, ARRAY_SIZE(diffs), what == DIFF ? NULL : &steps)
+		     : diff_text(fmt, diffs, ARRAY_SIZE(diffs), what == DIFF ? NULL : &steps);
 		break;
 	case DOT:
 		dot_print(fmt, &snap);
@@ -196,6 +327,8 @@ static void empty(void)
 	show_json(&fmt, &none);
 	audit_json(&fmt, NULL, 0);
 	audit_text(&fmt, NULL, 0);
+	history_json(&fmt, NULL, 0);
+	history_text(&fmt, NULL, 0);
 	fclose(fmt.out);
 	compare("empty", text);
 	free(text);
@@ -217,10 +350,68 @@ static void deep(void)
 	fmt.out = open_memstream(&text, &size);
 	tree_text(&fmt, &trees.procs[0]);
 	fclose(fmt.out);
-	compare("tree-deep.txt", text);
+	compare(with_shares ? "tree-deep-pss.txt" : "tree-deep.txt", text);
 	ok(fits(text, 80), "and fits its columns");
 	free(text);
 	snap_clear(&trees);
+}
+
+static double luminance(unsigned int rgb)
+{
+	static const double weights[] = {0.2126, 0.7152, 0.0722};
+	double sum = 0;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		double c = (double)(rgb >> (16 - 8 * i) & 0xff) / 255;
+
+		sum += weights[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+	}
+	return sum;
+}
+
+/* The contrast of two colours as WCAG defines it, 1 to 21. */
+static double contrast(unsigned int a, unsigned int b)
+{
+	double x = luminance(a), y = luminance(b);
+
+	return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
+}
+
+/* Every box of a graph can be read: text of its size needs a contrast of 4.5 to its fill. */
+static void legible(void)
+{
+	static const unsigned int reds9[] = {0xfff5f0, 0xfee0d2, 0xfcbba1, 0xfc9272, 0xfb6a4a,
+					     0xef3b2c, 0xcb181d, 0xa50f15, 0x67000d};
+	struct snap shares = {0};
+	unsigned int seen = 0, colour;
+	char *text = NULL;
+	size_t size = 0;
+	struct fmt fmt = {.out = open_memstream(&text, &size), .utf8 = true};
+	bool good = true;
+
+	for (uint16_t percent = 0; percent <= 100; percent++) {
+		struct proc *proc = snap_proc(&shares, percent + 1, "p");
+
+		add(proc, 0, 0, "", (100ULL - percent) * MIB, 0);
+		add(proc, 2, 0, "t", percent * MIB, 0);
+	}
+	snap_finish(&shares);
+	dot_print(&fmt, &shares);
+	fclose(fmt.out);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		const char *fill = strstr(line, "fillcolor=");
+		bool white = strstr(line, "fontcolor=\"#ffffff\"");
+
+		if (!fill || sscanf(fill, "fillcolor=%u", &colour) != 1)
+			continue;
+		seen |= 1U << colour;
+		good &= colour >= 1 && colour <= ARRAY_SIZE(reds9) &&
+			contrast(reds9[colour - 1], white ? 0xffffff : 0) >= 4.5;
+	}
+	ok(good && seen == 0xfe,
+	   "the text of a graph has a contrast of 4.5 on each of its colours");
+	free(text);
+	snap_clear(&shares);
 }
 
 int main(void)
@@ -245,9 +436,27 @@ int main(void)
 	golden("watch-low.txt", WATCH, false,
 	       (struct fmt){.utf8 = true, .terminal = true, .height = 9});
 	golden("watch-colour.txt", WATCH, false, (struct fmt){.utf8 = true, .colour = true});
+	golden("watch-bars.txt", BARS, false, utf8);
+	golden("watch-bars-ascii.txt", BARS, false, (struct fmt){.width = 120});
 	golden("watch.json", WATCH, true, utf8);
 	golden("audit.txt", AUDIT, false, utf8);
 	golden("audit.json", AUDIT, true, utf8);
+	canned_history();
+	golden("history.txt", HISTORY, false, utf8);
+	golden("history-s.txt", HISTORY, false, (struct fmt){.utf8 = true, .stats = true});
+	golden("history-ascii.txt", HISTORY, false, plain);
+	golden("history-wide.txt", HISTORY, false, (struct fmt){.utf8 = true, .width = 120});
+	golden("history.json", HISTORY, true, utf8);
+	golden("diff.txt", DIFF, false, utf8);
+	golden("diff-ascii.txt", DIFF, false, plain);
+	golden("diff-wide.txt", DIFF, false, (struct fmt){.utf8 = true, .width = 160});
+	golden("diff-wide-ascii.txt", DIFF, false, (struct fmt){.width = 160});
+	golden("diff.json", DIFF, true, utf8);
+	golden("diff-growth.txt", GROWTH, false, utf8);
+	golden("diff-growth-ascii.txt", GROWTH, false, plain);
+	golden("diff-growth-wide.txt", GROWTH, false, (struct fmt){.utf8 = true, .width = 160});
+	golden("diff-growth-wide-ascii.txt", GROWTH, false, (struct fmt){.width = 160});
+	golden("diff-growth.json", GROWTH, true, utf8);
 	golden("doctor.txt", DOCTOR, false, utf8);
 	golden("doctor.json", DOCTOR, true, utf8);
 	golden("show.dot", DOT, false, utf8);
@@ -255,7 +464,18 @@ int main(void)
 	golden("snapshot.jsonl", SNAPSHOT, true, utf8);
 	empty();
 	deep();
+	legible();
+	snap_clear(&snap);
+	with_shares = true;
+	canned(&snap, 0);
+	golden("show-pss.txt", SHOW, false, utf8);
+	golden("show-pss.json", SHOW, true, utf8);
+	golden("tree-pss.txt", TREE, false, utf8);
+	golden("tree-pss.json", TREE, true, utf8);
+	golden("snapshot-pss.jsonl", SNAPSHOT, true, utf8);
+	deep();
 	snap_clear(&snap);
 	snap_clear(&later);
+	ledger_clear(&ledger);
 	return tap_end();
 }

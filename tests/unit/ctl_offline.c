@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
-/* sources: ctl/format/label.c ctl/format/snapshot.c ctl/offline/read.c ctl/fail.c */
+/* sources: ctl/format/label.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c ctl/fail.c */
 /* mtagctl: snapshot files, as they were written, and with something wrong in each line. */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void make(struct snap *snap, unsigned int tags)
 		struct tag *tag;
 
 		if (id)
-			snprintf(name, sizeof(name), id % 7 ? "tag%u" : "odd/\x1b\"%u", id);
+			snprintf(name, sizeof(name), id % 7 ? "tag%u" : "odd \x1b\"%u", id);
 		tag = proc_add_tag(proc, (uint16_t)id, id > 20 && id % 3 ? (uint16_t)(id / 20) : 0,
 				   name);
 		for (unsigned int c = 0; c < MTAG_C_NR; c++)
@@ -48,6 +48,7 @@ static void make(struct snap *snap, unsigned int tags)
 	}
 	proc->lost = 3;
 	proc->overflow = UINT64_MAX;
+	proc_set_cgroup(proc, "/a \"b\"\\c.scope");
 	proc = snap_proc(snap, 4712, "");
 	proc_add_tag(proc, 0, 0, "")->c[MTAG_C_ANON] = 1ULL << 62;
 	snap_finish(snap);
@@ -124,6 +125,8 @@ static void test_round_trip(void)
 	   "time, host, boot and kernel are known");
 	ok(again.procs[0].overflow == UINT64_MAX && again.procs[0].lost == 3,
 	   "and what is said of the process, up to the largest number");
+	ok(!strcmp(proc_cgroup(&again.procs[0]), "/a \"b\"\\c.scope") && !again.procs[1].cgroup,
+	   "and its cgroup, where it is known");
 	ok(reader_next(reader, &back, &again) == READ_END, "then the file ends");
 	free(before);
 	free(after);
@@ -132,52 +135,79 @@ static void test_round_trip(void)
 	snap_clear(&again);
 }
 
+/* Files with something wrong in them, and what is said about it. */
+static const struct {
+	const char *text, *says;
+} wrong[] = {
+	{"", "line 1: the file is empty"},
+	{"\n", "line 1: the JSON object is incomplete"},
+	{"hello\n", "line 1: no JSON object"},
+	{"[1]\n", "line 1: a line of a snapshot is one JSON object"},
+	{"{}\n", "line 1: no header; a sample begins with {\"mtag_snapshot\":1"},
+	{"{\"mtag_snapshot\":2,\"time_ms\":5}\n",
+	 "line 1: version 2 of the format; this mtagctl reads version 1"},
+	{"{\"mtag_snapshot\":1,\"time_ms\":-5}\n", "line 1: the header needs \"time_ms\""},
+	{HEADER, "line 2: the file ends within the sample that begins in line 1"},
+	{HEADER "{\"end\":1}\n", "line 2: the sample has 0 tags, but its end says 1"},
+	{HEADER TAG0 HEADER, "line 3: a header within the sample that begins in line 1; "
+			     "{\"end\":1} is missing"},
+	{HEADER TAG0 TAG0, "line 3: id 0 comes twice in process 1"},
+	{HEADER TAG0 "{\"pid\":", "line 3: the file ends within this line"},
+	{HEADER TAG0 "{}{}\n", "line 3: no JSON object"},
+	{HEADER TAG(1, 0, 0, "x"), "line 2: id 0 is the untagged"},
+	{HEADER TAG(-1, 0, 0, ""),
+	 "line 2: \"pid\" is required here, a whole number up to 2147483647"},
+	{HEADER TAG(1.5, 0, 0, ""), "line 2: \"pid\" is required"},
+	{HEADER TAG(1, 65536, 0, "a"),
+	 "line 2: \"id\" is required here, a whole number up to 65535"},
+	{HEADER TAG(1, 2, 2, "a/a"), "line 2: parent_id 2 is no tag above it"},
+	{HEADER TAG(1, 3, 0, "a") TAG(1, 2, 3, "a/b"), "line 3: parent_id 3 is no tag above it"},
+	{HEADER TAG(1, 2, 0, "a") TAG(1, 3, 2, "b/b"),
+	 "line 3: the tag does not begin with its parent's, 'a/'"},
+	{HEADER TAG(2, 0, 0, "") TAG(1, 0, 0, ""), "line 3: process 1 after process 2"},
+	{HEADER TAG(1, 2, 0, "a\\u0000b"),
+	 "line 2: \"tag\" is required here, a string without NUL"},
+	{HEADER TAG(1, 2, 0, "\xff"), "line 2: no JSON object"},
+	{HEADER "{\"pid\":1,\"comm\":\"c\",\"id\":0,\"parent_id\":0,\"tag\":\"\",\"rss_bytes\":1,"
+		"\"anon_bytes\":2,\"file_bytes\":0,\"shmem_bytes\":0,\"swap_bytes\":0,"
+		"\"peak_rss_bytes\":0}\n",
+	 "line 2: \"rss_bytes\" is missing or wrong; it is a whole number, the sum"},
+	{HEADER
+	 "{\"pid\":1,\"comm\":\"c\",\"id\":0,\"parent_id\":0,\"tag\":\"\",\"rss_bytes\":1}\n",
+	 "line 2: \"anon_bytes\" is missing or wrong"},
+	{HEADER "[[[[[[[[\n", "line 2: no JSON object: nesting too deep"},
+	{HEADER TAG(1, 2, 0, "a") "\x7f"
+				  "ELF\x02\x01\n",
+	 "line 3: no JSON object"},
+	{HEADER TAG(18446744073709551616, 2, 0, "a"),
+	 "line 2: a number is larger than 18446744073709551615"},
+	{HEADER "{\"pid\":1,\"new\\\"\":99999999999999999999999999}\n",
+	 "line 2: a number is larger than 18446744073709551615"},
+	{HEADER TAG(1, 2, 0, "18446744073709551616") "{}\n", "line 3: \"pid\" is required here"},
+	{HEADER TAG(18446744073709551615, 2, 0, "a"), "line 2: \"pid\" is required here"},
+	{WHOLE "x\n", "line 4: no JSON object"},
+	{HEADER TAG(1, 2, 0, ""),
+	 "line 2: id 2 has an empty name; only id 0, the untagged, has none"},
+	{HEADER TAG(1, 2, 0, "a") TAG(1, 3, 2, "a/"), "line 3: id 3 has an empty name"},
+	{HEADER TAG(1, 2, 0, "a/b"),
+	 "line 2: the tag 'a/b' is more than one name below parent_id 0; each tag of a path has "
+	 "a line, those above it first"},
+	{HEADER TAG(1, 2, 0, "a") TAG(1, 3, 2, "a/b/c"),
+	 "line 3: the tag 'a/b/c' is more than one name below parent_id 2"},
+	{HEADER "{\"pid\":1,\"x\":{\"pid\":2,\"y\":[\"pid\",\"\\\"\"]}, \"pid\" : 2}\n",
+	 "line 2: the key \"pid\" comes twice; each comes once"},
+	{HEADER "{\"pid\":1,\"p\\u0069d\":2}\n", "line 2: the key with an escape comes twice"},
+	{HEADER "{\"end\":0,\"end\":1}\n", "line 2: the key \"end\" comes twice"},
+	{"{\"mtag_snapshot\":2,\"mtag_snapshot\":1,\"time_ms\":5}\n",
+	 "line 1: the key \"mtag_snapshot\" comes twice"},
+	{"\xef\xbb\xbf" WHOLE, "line 1: the file begins with a byte order mark; a snapshot begins"},
+	{"\x1f\x8b\x08", "line 1: the file is compressed; decompress it, as by `zcat FILE |"},
+	{"\xff\xfe{", "line 1: the file is UTF-16; a snapshot is UTF-8"},
+	{HEADER "\x1f\x8b\n", "line 2: no JSON object"},
+};
+
 static void test_errors(void)
 {
-	static const struct {
-		const char *text, *says;
-	} wrong[] = {
-		{"", "line 1: the file is empty"},
-		{"\n", "line 1: the JSON object is incomplete"},
-		{"hello\n", "line 1: no JSON object"},
-		{"[1]\n", "line 1: a line of a snapshot is one JSON object"},
-		{"{}\n", "line 1: no header; a sample begins with {\"mtag_snapshot\":1"},
-		{"{\"mtag_snapshot\":2,\"time_ms\":5}\n",
-		 "line 1: version 2 of the format; this mtagctl reads version 1"},
-		{"{\"mtag_snapshot\":1,\"time_ms\":-5}\n", "line 1: the header needs \"time_ms\""},
-		{HEADER, "line 2: the file ends within the sample that begins in line 1"},
-		{HEADER "{\"end\":1}\n", "line 2: the sample has 0 tags, but its end says 1"},
-		{HEADER TAG0 HEADER, "line 3: a header within the sample that begins in line 1; "
-				     "{\"end\":1} is missing"},
-		{HEADER TAG0 TAG0, "line 3: id 0 comes twice in process 1"},
-		{HEADER TAG0 "{\"pid\":", "line 3: the file ends within this line"},
-		{HEADER TAG0 "{}{}\n", "line 3: no JSON object"},
-		{HEADER TAG(1, 0, 0, "x"), "line 2: id 0 is the untagged"},
-		{HEADER TAG(-1, 0, 0, ""),
-		 "line 2: \"pid\" is required here, a whole number up to 2147483647"},
-		{HEADER TAG(1.5, 0, 0, ""), "line 2: \"pid\" is required"},
-		{HEADER TAG(1, 65536, 0, "a"),
-		 "line 2: \"id\" is required here, a whole number up to 65535"},
-		{HEADER TAG(1, 2, 2, "a/a"), "line 2: parent_id 2 is no tag above it"},
-		{HEADER TAG(1, 3, 0, "a") TAG(1, 2, 3, "a/b"),
-		 "line 3: parent_id 3 is no tag above it"},
-		{HEADER TAG(1, 2, 0, "a") TAG(1, 3, 2, "b/b"),
-		 "line 3: the tag does not begin with its parent's, 'a/'"},
-		{HEADER TAG(2, 0, 0, "") TAG(1, 0, 0, ""), "line 3: process 1 after process 2"},
-		{HEADER TAG(1, 2, 0, "a\\u0000b"),
-		 "line 2: \"tag\" is required here, a string without NUL"},
-		{HEADER TAG(1, 2, 0, "\xff"), "line 2: no JSON object"},
-		{HEADER
-		 "{\"pid\":1,\"comm\":\"c\",\"id\":0,\"parent_id\":0,\"tag\":\"\",\"rss_bytes\":1,"
-		 "\"anon_bytes\":2,\"file_bytes\":0,\"shmem_bytes\":0,\"swap_bytes\":0,"
-		 "\"peak_rss_bytes\":0}\n",
-		 "line 2: \"rss_bytes\" is missing or wrong; it is a whole number, the sum"},
-		{HEADER
-		 "{\"pid\":1,\"comm\":\"c\",\"id\":0,\"parent_id\":0,\"tag\":\"\",\"rss_bytes\":1}\n",
-		 "line 2: \"anon_bytes\" is missing or wrong"},
-		{HEADER "[[[[[[[[\n", "line 2: no JSON object: nesting too deep"},
-		{WHOLE "x\n", "line 4: no JSON object"},
-	};
 	struct snap snap = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
@@ -191,6 +221,37 @@ static void test_errors(void)
 			title))
 			printf("# it says: %s\n", error);
 	}
+	snap_clear(&snap);
+}
+
+/* Only a key of the line's object itself counts. */
+static void test_keys(void)
+{
+	static const char text[] =
+		HEADER "{\"pid\":1,\"x\":{\"pid\":2,\"a\":{\"id\":1}},\"y\":\"pid\","
+		       "\"z\":\"\\\"pid\\\":\",\"comm\":\"c\",\"id\":0,\"parent_id\":0,"
+		       "\"tag\":\"\"," ZEROS "{\"end\":1}\n";
+	struct snap snap = {0};
+	char error[1024];
+
+	ok(read_all(text, strlen(text), &snap, error, sizeof(error)) == 1,
+	   "a key may come again within a value, or as one");
+	snap_clear(&snap);
+}
+
+/* A line may hold any bytes; a text in C ends at the first NUL. */
+static void test_nul(void)
+{
+	static const char text[] = HEADER "{\"pid\":1,\0\"comm\":\"c\"}\n", zeros[4096];
+	struct snap snap = {0};
+	char error[1024];
+
+	ok(read_all(text, sizeof(text) - 1, &snap, error, sizeof(error)) == -1 &&
+		   !strncmp(error, "mtagctl: FILE: line 2: ", 23),
+	   "a message about a NUL in a line");
+	ok(read_all(zeros, sizeof(zeros), &snap, error, sizeof(error)) == -1 &&
+		   !strncmp(error, "mtagctl: FILE: line 1: ", 23),
+	   "and about a file of NULs, as file systems leave them after a crash");
 	snap_clear(&snap);
 }
 
@@ -261,8 +322,9 @@ int main(void)
 	test_round_trip();
 	ok(read_all(WHOLE WHOLE, 2 * strlen(WHOLE), &snap, error, sizeof(error)) == 2,
 	   "a file may have several samples");
-	snap_clear(&snap);
+	test_keys();
 	test_errors();
+	test_nul();
 	test_limits();
 	test_truncations();
 	return tap_end();

@@ -29,10 +29,32 @@ is 0 1 '^Usage: mtagctl' help
 is 0 1 '^Usage: mtagctl' -h
 is 0 1 '^mtagctl [0-9]' -V
 is 0 1 '^mtagctl [0-9]' --version
-for command in show tree watch snapshot diff merge run track untrack audit doctor help; do
+for command in show tree watch top snapshot diff merge run track untrack limit events audit history doctor help \
+		complete; do
 	is 0 1 "^Usage: mtagctl $command" help "$command"
 	is 0 1 "^Usage: mtagctl $command" "$command" --help
 	is 1 2 "^mtagctl: $command: invalid option '-x'" "$command" -x
+done
+for command in run merge track untrack snapshot help; do
+	for option in -j -p -s --json; do
+		is 1 2 "^mtagctl: $command: option '-[jps]' .--[a-z]*. does nothing here; .mtagctl help $command" \
+			"$command" "$option"
+	done
+	is 1 2 "^mtagctl: $command: option '-j' .--json. does nothing here" -j "$command" 1
+done
+for command in limit diff events audit doctor; do
+	is 1 2 "^mtagctl: $command: option '-s' .--statistics. does nothing here" "$command" -s
+	is 1 2 "^mtagctl: $command: option '-s' .--statistics. does nothing here" -s "$command"
+done
+for command in watch top diff events audit history; do
+	is 1 2 "^mtagctl: $command: unknown format 'dot' .table or json." "$command" -f dot
+	is 1 2 "^mtagctl: $command: option '--format' needs a value" "$command" --format
+done
+is 1 2 "^mtagctl: option '-f' .--format. comes behind the command" -f json show
+is 1 2 "^mtagctl: run: option '-f' .--format. does nothing here" run -f json
+for command in limit events audit history snapshot; do
+	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from x
+	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from=x
 done
 is 1 2 "^mtagctl: unknown command 'sho'" sho
 is 1 2 "^mtagctl: unknown command 'sho'" help sho
@@ -50,9 +72,22 @@ is 1 2 '^mtagctl: watch takes one process id' watch
 is 1 2 "^mtagctl: watch: invalid delay 'x'" watch 1 -d x
 is 1 2 "^mtagctl: watch: invalid count '0'" watch 1 -n 0
 is 1 2 "^mtagctl: watch: option '-d' needs a value" watch 1 -d
+is 1 2 "^mtagctl: top: no column 'x' .pid, name, tag, rss" top -s x
+is 1 2 "^mtagctl: top: cannot group by 'x' .process, tag or cgroup" top --by x
+is 1 2 "^mtagctl: top: invalid delay '0'" top -d 0
+is 1 2 '^mtagctl: top takes no arguments' top 1
+is 1 2 '^mtagctl: top: -d and -n are for live data' top --from x -n 2
+is 1 2 "^mtagctl: history: invalid count '0'" history -n 0
+is 1 2 "^mtagctl: history: --clear forgets all processes; it takes nothing else" history --clear 1
 is 1 2 '^mtagctl: track needs at least one process id' track
 is 1 2 '^mtagctl: run needs a command' run -t a --
 is 1 2 '^mtagctl: run: the tag is malformed' run -t a//b -- true
+is 1 2 "^mtagctl: run: --by-thread=pid: must be 'name' .* or 'tid' " run --by-thread=pid -- true
+is 1 2 "^mtagctl: run: --by-thread=: must be 'name' " run --by-thread= -- true
+is 1 2 '^mtagctl: run: only one of --by-thread=name, --by-thread=tid and --by-map' \
+	run --by-thread=tid --by-map -- true
+is 1 2 '^mtagctl: run: only one of ' run --by-thread --by-thread=tid -- true
+is 1 2 "^mtagctl: run: invalid option '--by-map=x'" run --by-map=x -- true
 is 1 2 '^mtagctl: run: the tag is too long' run -t "$(printf '%064d' 0)" -- true
 is 1 2 '^mtagctl: doctor takes no arguments' doctor 1
 is 1 2 "^mtagctl: doctor: option '-m' needs a value" doctor -m

@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 make -s -j2 fuzz >"$tmp/log" 2>&1 || { sed 's/^/# /' "$tmp/log"; echo 'Bail out! the fuzzers do not build'; exit 1; }
 export UBSAN_OPTIONS=print_stacktrace=1
 times=1
-[ -z "${MTAG_LONG:-}" ] || times=20
+[ -z "${MTAG_LONG:-}" ] || times=40
 
 # ok STATUS NAME
 ok() {
@@ -47,7 +47,7 @@ fuzz() {
 		import json, sys
 		def unique(pairs):
 		    assert len(dict(pairs)) == len(pairs), pairs
-		    assert all(type(value) in (int, str) for key, value in pairs), pairs
+		    assert all(type(value) in (int, str, bool) for key, value in pairs), pairs
 		    return dict(pairs)
 		for line in open(sys.argv[1], encoding='utf-8', newline='\n'):
 		    assert isinstance(json.loads(line, object_pairs_hook=unique), list)
@@ -63,13 +63,15 @@ while read -r target runs; do
 		fuzz "$target" $way $((runs * times))
 	done
 done <<-END
-	decode 2500
-	reply 8000
-	command 4000
-	doctor 1000
-	lib 8000
-	text 2500
-	snapshot 1500
+	decode 1200
+	reply 4000
+	command 2000
+	doctor 500
+	lib 4000
+	text 1200
+	snapshot 800
+	merge 800
+	diff 500
 END
 echo "# counts: inputs=$inputs"
 echo "1..$n"

@@ -27,10 +27,14 @@ static void test_values(void)
 	CHECK(mtag_child(7, NULL) == 7);
 	CHECK(mtag_default(0) == -ENOENT);
 	CHECK(mtag_range(buf, 1, 0, 0) == -ENOENT);
+	CHECK(mtag_notify(0, 1, 0) == -ENOENT);
 	CHECK(mtag_usage(0, &u) == -ENOENT && !memcmp(&u, &zero, sizeof(u)));
 	CHECK(mtag_path(0, buf, sizeof(buf)) == buf && !buf[0]);
 	CHECK(!mtag_path(0, buf, 0) && errno == ERANGE);
 	CHECK(!mtag_path(2, buf, sizeof(buf)) && errno == ENOENT);
+	CHECK(mtag_write(stdout, MTAG_JSON) == -ENOENT);
+	CHECK(mtag_write(stdout, (enum mtag_format)7) == -EINVAL);
+	mtag_ignore_environment();
 	CHECK(mtag_failures() == 0);
 }
 

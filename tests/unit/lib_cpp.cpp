@@ -75,6 +75,52 @@ static void test_hand_off()
 	CHECK(mtag::tag::current() == mine);
 }
 
+static void test_carry()
+{
+	auto job = [] {
+		mtag::scope s{mtag_t{12}};
+		return mtag::carry([](mtag_t other) {
+			CHECK(mtag_current() == 12);
+			return mtag_current() + other;
+		});
+	}();
+	mtag_t sum = 0;
+
+	std::thread{[&] {
+		mtag::scope here{mtag_t{7}};
+		sum = job(1);
+		CHECK(mtag_current() == 7);
+	}}.join();
+	CHECK(sum == 13 && mtag_current() == MTAG_UNTAGGED);
+}
+
+/* As a coroutine does it: it enters a tag here, and leaves it there. */
+static void test_carried()
+{
+	mtag_t before;
+	mtag::carried work;
+
+	std::thread{[&] {
+		mtag::scope here{mtag_t{7}};
+		work.resume();
+		CHECK(mtag_current() == MTAG_UNTAGGED);
+		before = mtag_enter(12);
+		work.suspend();
+		CHECK(mtag_current() == 7);
+	}}.join();
+	work.resume();
+	CHECK(mtag_current() == 12);
+	mtag_leave(before);
+	work.suspend();
+	CHECK(mtag_current() == MTAG_UNTAGGED);
+}
+
+static void test_text()
+{
+	if (!mtag_active())
+		CHECK(mtag::text(MTAG_JSON).empty());
+}
+
 static void test_tag()
 {
 	CHECK(mtag::tag{}.path().empty());
@@ -90,6 +136,9 @@ static const tap_test tests[] = {
 	{"a scope moves", test_move},
 	{"an exception ends scopes", test_throw},
 	{"a tag is handed to another thread", test_hand_off},
+	{"a function carries the tag in which it was made", test_carry},
+	{"work that moves between threads carries its tag", test_carried},
+	{"without the module there is no text", test_text},
 	{"a tag is a value", test_tag},
 };
 TAP_MAIN(tests)

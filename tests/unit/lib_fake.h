@@ -133,6 +133,8 @@ static int fake_path(struct mtag_ioc_path *arg)
 	return 0;
 }
 
+#include "lib_fake_dump.h"
+
 static struct mtag_ioc_range last_range;
 
 static int fake_ioctl(unsigned long cmd, void *arg)
@@ -187,6 +189,17 @@ long syscall(long number, ...)
 		CHECK((int)a[2] == (O_RDWR | O_CLOEXEC));
 		return FAKE_FD + atomic_fetch_add(&fake.opened, 1);
 	}
+	if (number == SYS_socket && a[0] == AF_NETLINK) {
+		if (dumps.socket_error)
+			return result(dumps.socket_error);
+		CHECK(a[1] & SOCK_CLOEXEC);
+		return FAKE_FD + atomic_fetch_add(&fake.opened, 1);
+	}
+	if (number == SYS_sendto && a[0] >= FAKE_FD)
+		return fake_send((void *)a[1], (size_t)a[2]);
+	if (number == SYS_recvfrom && a[0] >= FAKE_FD)
+		return dumps.receive_error ? result(dumps.receive_error)
+					   : fake_receive((void *)a[1], (size_t)a[2]);
 	if (number == SYS_close && a[0] >= FAKE_FD) {
 		atomic_fetch_add(&fake.closed, 1);
 		return 0;

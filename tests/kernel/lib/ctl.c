@@ -15,8 +15,7 @@ char *ctl(int *status, const char *format, ...)
 	int s;
 
 	if (!buf)
-		buf = must(mmap(NULL, SLURP_MAX, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+		buf = text_room();
 	va_start(args, format);
 	vsnprintf(command + 8, sizeof(command) - 8, format, args);
 	va_end(args);

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reading and writing the kernel's files, and running commands. */
 #include "files.h"
+#include "memory.h"
+
+char *text_room(void)
+{
+	char *room = must(mmap(NULL, SLURP_MAX, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+
+	no_huge(room, SLURP_MAX);
+	return room;
+}
 
 char *slurp(const char *path)
 {
@@ -12,8 +22,7 @@ char *slurp(const char *path)
 	if (fd < 0)
 		return NULL;
 	if (!buf)
-		buf = must(mmap(NULL, SLURP_MAX, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+		buf = text_room();
 	while ((got = read(fd, buf + n, SLURP_MAX - 1 - n)) > 0)
 		n += got;
 	close(fd);
@@ -71,4 +80,11 @@ uint64_t file_field(const char *path, const char *name)
 	char *text = slurp(path);
 
 	return text ? field(text, name) : UINT64_MAX;
+}
+
+uint64_t signals(int fd)
+{
+	uint64_t n = 0;
+
+	return read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }

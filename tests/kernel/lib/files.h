@@ -7,6 +7,12 @@
 
 #define SLURP_MAX (4 * MIB)
 
+/*
+ * Room for SLURP_MAX bytes of text. In base pages: smaps now and then misses a huge page that migrates, and the
+ * truth about this process must not depend on what the truth is read into.
+ */
+char *text_room(void);
+
 /* Returns the whole file, in a buffer that the next call reuses; NULL: it cannot be read. */
 char *slurp(const char *path);
 
@@ -19,6 +25,9 @@ PRINTF(1, 2) int sh(const char *format, ...);
 uint64_t field(const char *text, const char *name);
 
 uint64_t file_field(const char *path, const char *name);
+
+/* How often an eventfd that does not block was signalled since the last call. */
+uint64_t signals(int fd);
 
 #define vmstat(name) file_field("/proc/vmstat", name)
 #define health(name) file_field("/sys/kernel/debug/mtag/health", name)

@@ -7,8 +7,8 @@
 
 const unsigned long calls[CALLS] = {MTAG_IOC_ATTACH,  MTAG_IOC_THREAD, MTAG_IOC_CHILD,
 				    MTAG_IOC_DEFAULT, MTAG_IOC_RANGE,  MTAG_IOC_USAGE,
-				    MTAG_IOC_PATH};
-const unsigned sizes[CALLS] = {16, 24, 32, 16, 48, 168, 24};
+				    MTAG_IOC_PATH,    MTAG_IOC_NOTIFY};
+const unsigned sizes[CALLS] = {16, 24, 32, 16, 48, 168, 24, 24};
 struct random rng;
 char *hole, *readonly, *edge;
 static char *good, *beyond;

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #define PAGES 64
-#define CALLS 7
+#define CALLS 8
 
 union any {
 	__u32 size;
@@ -20,6 +20,7 @@ union any {
 	struct mtag_ioc_range range;
 	struct mtag_ioc_usage usage;
 	struct mtag_ioc_path path;
+	struct mtag_ioc_notify notify;
 	__u32 words[256];
 	char bytes[1024];
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tags, and memory to try them on. */
 #include "memory.h"
+#include "files.h"
 
 mtag_t tag(const char *name)
 {
@@ -48,6 +49,13 @@ char *area(size_t len)
 bool has_huge_pages(void)
 {
 	return !access("/sys/kernel/mm/transparent_hugepage", F_OK);
+}
+
+void no_khugepaged(void)
+{
+	if (has_huge_pages())
+		spew("/sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs",
+		     "1000000");
 }
 
 char *huge_area(size_t len)

@@ -19,6 +19,9 @@ char *area_prot(size_t len, size_t align, int prot);
 char *area(size_t len);
 bool has_huge_pages(void);
 
+/* From here on khugepaged fills no gaps: what is resident stays as it is. */
+void no_khugepaged(void);
+
 /* The same for huge pages: aligned, and with MADV_HUGEPAGE. */
 char *huge_area(size_t len);
 

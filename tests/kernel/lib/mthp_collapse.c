@@ -77,11 +77,6 @@ void advised(void)
 	after_collapse(m, "MADV_COLLAPSE");
 }
 
-void no_khugepaged(void)
-{
-	spew(THP "khugepaged/scan_sleep_millisecs", "1000000");
-}
-
 void khugepaged(void)
 {
 	static uint8_t before[PAGES_MAX];

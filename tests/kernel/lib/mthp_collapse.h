@@ -9,7 +9,6 @@
 #include "mthp.h"
 
 void advised(void);
-void no_khugepaged(void);
 void khugepaged(void);
 
 /* Newer kernels also collapse to folios of other sizes. */

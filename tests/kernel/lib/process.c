@@ -29,7 +29,7 @@ void open_gate(struct gate *g, int step)
 void pass_gate(struct gate *g, int step)
 {
 	if (!until(atomic_load(&g->step) >= step, 120))
-		bail("step %d did not come in 120 s", step);
+		bail("step %d did not come", step);
 }
 
 void in_thread(void *(*run)(void *), void *arg)

@@ -48,6 +48,9 @@ void attach(const char *secret)
 	must0(mtag_ioctl(MTAG_IOC_CHILD, &c));
 	d.tag = c.id;
 	must0(mtag_ioctl(MTAG_IOC_DEFAULT, &d));
+	/* The history does not name a tag that never had a page. */
+	*(volatile char *)must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				    -1, 0)) = 1;
 }
 
 static void become_target(int who)
@@ -82,7 +85,7 @@ static void become_target(int who)
 
 static void run_target(int who, pid_t *pid)
 {
-	char secret[32], path[64];
+	char secret[32], path[64] = ""; /* readlink() does not end what it writes */
 
 	must(prctl(PR_SET_PDEATHSIG, SIGKILL));
 	become_target(who);
@@ -124,6 +127,19 @@ static bool runs(pid_t pid, const char *comm)
 	return text && !strncmp(text, comm, strlen(comm));
 }
 
+/* Says where a target is that does not come to its program. */
+static void tell_of(pid_t pid)
+{
+	static const char *const files[] = {"comm", "stat", "stack"};
+	char path[64], *text;
+
+	for (size_t i = 0; i < COUNT(files); i++) {
+		snprintf(path, sizeof(path), "/proc/%d/%s", pid, files[i]);
+		text = slurp(path);
+		diag("%s: %s", path, text ?: strerror(errno));
+	}
+}
+
 void start_targets(void)
 {
 	pid_t *pids =
@@ -148,6 +164,8 @@ void start_targets(void)
 			must(waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
 	}
 	for (int who = 0; who < TARGETS; who++)
-		if (programs[who] && !until(runs(targets[who], programs[who]), 30))
+		if (programs[who] && !until(runs(targets[who], programs[who]), 30)) {
+			tell_of(targets[who]);
 			bail("%s does not run", programs[who]);
+		}
 }

@@ -78,10 +78,17 @@ struct compared compare(void)
 
 void show_compared(const struct compared *c)
 {
+	struct usage u;
+
 	diag("  pid %d, mtag/kernel: rss %" PRIu64 "/%" PRIu64 " anon %" PRIu64 "/%" PRIu64
 	     " virt %" PRIu64 "/%" PRIu64 " swap %" PRIu64 "/%" PRIu64,
 	     getpid(), resident(&c->sum), c->truth.rss, c->sum.c[MTAG_C_ANON], c->truth.anon,
 	     c->sum.c[MTAG_C_VIRT], c->truth.virt, c->sum.c[MTAG_C_SWAP], c->truth.swap);
+	/* Tells a difference that has gone from one that stays, and whose it is. */
+	for (mtag_t tag = 0; !usage_get(tag, &u); tag++)
+		if (resident(&u) || u.c[MTAG_C_SWAP])
+			diag("  tag %u, a moment later: %" PRIu64 " resident, %" PRIu64 " in swap",
+			     tag, resident(&u), u.c[MTAG_C_SWAP]);
 }
 
 bool exact(const char *format, ...)

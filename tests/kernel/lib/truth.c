@@ -5,21 +5,30 @@
 #include "truth.h"
 #include "files.h"
 
+/* All that is read of smaps. */
+struct sums {
+	struct smaps s;
+	uint64_t pss, private;
+};
+
 /* Sums over the mappings of a process that lie within [start, end). */
-static struct smaps smaps_of(pid_t pid, const void *start, const void *end)
+static struct sums sums_of(pid_t pid, const void *start, const void *end)
 {
 	static const struct {
 		const char *name;
 		size_t offset;
 	} keys[] = {
-		{"Size:", offsetof(struct smaps, size)},
-		{"Rss:", offsetof(struct smaps, rss)},
-		{"Anonymous:", offsetof(struct smaps, anon)},
-		{"Swap:", offsetof(struct smaps, swap)},
-		{"AnonHugePages:", offsetof(struct smaps, huge)},
-		{"ShmemPmdMapped:", offsetof(struct smaps, huge)},
+		{"Size:", offsetof(struct sums, s.size)},
+		{"Rss:", offsetof(struct sums, s.rss)},
+		{"Anonymous:", offsetof(struct sums, s.anon)},
+		{"Swap:", offsetof(struct sums, s.swap)},
+		{"AnonHugePages:", offsetof(struct sums, s.huge)},
+		{"ShmemPmdMapped:", offsetof(struct sums, s.huge)},
+		{"Pss:", offsetof(struct sums, pss)},
+		{"Private_Clean:", offsetof(struct sums, private)},
+		{"Private_Dirty:", offsetof(struct sums, private)},
 	};
-	struct smaps sum = {0};
+	struct sums sum = {0};
 	bool inside = false;
 	char path[64], *line;
 
@@ -37,7 +46,7 @@ static struct smaps smaps_of(pid_t pid, const void *start, const void *end)
 			if (*blank != ' ')
 				bail("%s: a mapping's line is odd", path);
 			inside = from >= (uintptr_t)start && to <= (uintptr_t)end;
-			sum.vmas += inside;
+			sum.s.vmas += inside;
 			continue;
 		}
 		for (size_t i = 0; inside && i < COUNT(keys); i++) {
@@ -51,9 +60,36 @@ static struct smaps smaps_of(pid_t pid, const void *start, const void *end)
 	return sum;
 }
 
+struct smaps smaps_of(pid_t pid, const void *start, const void *end)
+{
+	return sums_of(pid, start, end).s;
+}
+
 struct smaps smaps(const void *start, size_t len)
 {
 	return smaps_of(getpid(), start, (const char *)start + len);
+}
+
+struct share share_of(pid_t pid, const void *start, size_t len)
+{
+	struct sums sum = sums_of(pid, start, (const char *)start + len);
+
+	return (struct share){.uss = sum.private, .pss = sum.pss, .vmas = sum.s.vmas};
+}
+
+struct share rollup_of(pid_t pid)
+{
+	char path[64], *text;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
+	text = slurp(path);
+	if (!text)
+		bail("read %s", path);
+	return (struct share){
+		.uss = (field(text, "Private_Clean") + field(text, "Private_Dirty")) * KIB,
+		.pss = field(text, "Pss") * KIB,
+		.vmas = 1,
+	};
 }
 
 void flush_rss(void)

@@ -13,6 +13,22 @@ struct smaps {
 
 struct smaps smaps(const void *start, size_t len);
 
+/* The same for any process: sums over its mappings that lie within [start, end). */
+struct smaps smaps_of(pid_t pid, const void *start, const void *end);
+
+/*
+ * What smaps says of how memory is shared: private pages, and PSS, which each of so many lines has rounded down to
+ * KiB. Private pages are whole ones.
+ */
+struct share {
+	uint64_t uss, pss, vmas;
+};
+
+struct share share_of(pid_t pid, const void *start, size_t len);
+
+/* One line for the whole process. 6.1 leaves out a mapping there when somebody waits for mmap_lock. */
+struct share rollup_of(pid_t pid);
+
 struct truth {
 	uint64_t rss, anon, virt, swap;
 };

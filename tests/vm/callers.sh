@@ -9,47 +9,44 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit
 # shellcheck source=tests/vm/offered.sh
 . tests/vm/offered.sh
 
-health() { awk -v name="$1" '$1 == name { print $2 }' "$debug/health"; }
-
 # resident PID: what mtag and what the kernel says, in bytes
 resident() {
 	build/bin/mtagctl -j show "$1" | jq '[.[].rss_bytes] | add'
 	awk '$1 == "Rss:" { sum += $2 } END { print sum * 1024 }' "/proc/$1/smaps"
 }
 
-# copies: the process forks, and each side writes to what both have.
-copies() { exec bash -c 'all=$(seq 20000); for i in 1 2 3; do (all=${all//1/x}; :); done; all=${all//2/y}; echo; sleep 60'; }
-# reclaims: the process is paged out and comes back.
+# copies: the process forks, and each side writes to what both have; then it stops.
+copies() { exec bash -c 'all=$(seq 5000); for i in 1 2 3; do (all=${all//1/x}; :); done; all=${all//2/y}; kill -STOP $$'; }
+# reclaims: the process is paged out and comes back; then it stops.
 reclaims() {
 	exec -a "$0" python3 -c '
-import mmap, time
+import mmap, os, signal
 area = mmap.mmap(-1, 4 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 area.write(b"x" * (4 << 20))
 area.madvise(21)	# MADV_PAGEOUT
-print(area[0], area[2 << 20], flush=True)
-time.sleep(60)' reclaims
+assert area[0] == area[2 << 20]
+os.kill(os.getpid(), signal.SIGSTOP)' reclaims
 }
 
 # guest: in the VM
 guest() {
-	local pid foreign repairs out=/tmp/foreign.out
+	local pid foreign repairs out=/tmp/callers.out
 	swap_on_zram 64M || bail "no swap on zram"
 	insmod "$1" || bail "the module does not load"
 	for what in copies reclaims; do
 		foreign=$(health foreign) repairs=$(health repairs)
-		: >"$out"
-		build/bin/mtagctl run -t "$what" -- "$0" "$what" >"$out" &
-		for _ in {1..200}; do [ -s "$out" ] && break; sleep 0.1; done
-		pid=$(build/bin/mtagctl -j show | jq --arg tag "$what" '[.[] | select(.tag == $tag)][0].pid')
+		build/bin/mtagctl run -t "$what" -- "$0" "$what" &
+		pid=$!
+		until_true 20 grep -q '^State:.T ' "/proc/$pid/status"
+		ok $? "$what: the process stops"
 		resident "$pid" >"$out"
 		is "$(sed -n 1p "$out")" "$(sed -n 2p "$out")" "$what: the process is read as it is"
 		[ "$(health foreign)" -gt "$foreign" ]
 		ok $? "$what: the unknown caller is counted"
 		[ "$(health repairs)" -gt "$repairs" ]
 		ok $? "$what: the process was counted anew"
-		kill "$pid"
-		pkill sleep
-		wait
+		kill -KILL "$pid"
+		{ wait; } 2>/dev/null
 	done
 	is "$(health drift)" 0 "no counter of those that ended is off"
 }
@@ -59,7 +56,7 @@ guest) guest "$2"; done_testing; exit ;;
 copies | reclaims) "$1"; exit ;;
 esac
 kernel_offered 6.1 || skip_all "$no_longer"
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/mtag-foreign.XXXXXX")
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/mtag-callers.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 headers=$(ls -d "${XDG_CACHE_HOME:-$HOME/.cache}"/mtag/kernels/6.1/lib/modules/*/build)
 cp -r Kbuild kmod include "$tmp"

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
+/* sources: ctl/format/label.c ctl/format/show.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
+/* sources: ctl/format/diff.c ctl/offline/compare.c */
+/*
+ * What diff finds in a series of samples is what the plainest possible search finds: each tag's numbers in
+ * the first and the last sample, and how often it grew. What is printed of it is harmless. An input is a
+ * snapshot file.
+ */
+#include "format/diff.h"
+#include "offline/compare.h"
+#include "sample.h"
+
+#define SAMPLES 8
+
+/* The sum over the processes of a name of the tags with a path. */
+static void look_up(const struct snap *snap, const struct diff *of, uint64_t *values)
+{
+	static const int counters[] = {MTAG_C_ANON, MTAG_C_FILE, MTAG_C_SHMEM, MTAG_C_SWAP};
+
+	memset(values, 0, DIFF_NR * sizeof(*values));
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		const struct proc *proc = &snap->procs[i];
+
+		if (strcmp(proc->comm, of->comm) != 0)
+			continue;
+		for (size_t j = 0; j < proc->n_tags; j++)
+			if (!strcmp(proc->tags[j].path, of->tag))
+				for (size_t part = 0; part < DIFF_NR; part++)
+					values[part] += proc->tags[j].c[counters[part]];
+	}
+}
+
+static void check_diff(const struct snap *snaps, size_t n, const struct diff *diff)
+{
+	uint64_t values[DIFF_NR], before, held = 0;
+	unsigned long grew = 0;
+	bool shrank = false;
+
+	for (size_t i = 0; i < n; i++) {
+		look_up(&snaps[i], diff, values);
+		before = held;
+		held = diff_held(values);
+		if (!i)
+			must(!memcmp(values, diff->before, sizeof(values)));
+		grew += i && held > before;
+		shrank |= i && held < before;
+	}
+	must(!memcmp(values, diff->after, sizeof(values)));
+	must(grew == diff->grew && shrank == diff->shrank);
+}
+
+static void print(const struct series *series, const struct growth *growth)
+{
+	static const struct fmt all[] = {
+		{.width = 80}, {.width = 10, .utf8 = true}, {.pretty = true}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		struct fmt fmt = all[i];
+		char *text;
+		size_t size, lines = 0;
+
+		fmt.out = open_memstream(&text, &size);
+		if (i < 2)
+			diff_text(&fmt, series->diffs, series->n, growth);
+		else
+			must(!diff_json(&fmt, series->diffs, series->n, growth));
+		fclose(fmt.out);
+		for (char *p = text; (p = strchr(p, '\n')); p++)
+			lines++;
+		if (i < 2) {
+			must_be_harmless(text, size, TEXT);
+			must(lines == series->n + (growth ? 1 : 2));
+		} else {
+			must_be_json(text, size);
+		}
+		free(text);
+	}
+}
+
+/* The tags of all samples, each with its numbers; then what is kept of them, printed. */
+static void check(const struct snap *snaps, size_t n, bool growth)
+{
+	const struct growth steps = {n - 1, n * 1000};
+	struct series series = {0};
+	size_t tags, kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		must(!series_add(&series, &snaps[i]));
+	tags = series.n;
+	for (size_t i = 0; i < tags; i++) {
+		const struct diff *diff = &series.diffs[i];
+
+		check_diff(snaps, n, diff);
+		kept += growth ? !diff->shrank && diff->grew > 1
+			       : memcmp(diff->before, diff->after, sizeof(diff->before)) != 0;
+	}
+	if (growth)
+		series_keep_grown(&series);
+	else
+		series_keep_changed(&series);
+	must(series.n == kept);
+	print(&series, growth ? &steps : NULL);
+	series_clear(&series);
+}
+
+static void make_all(struct input *in, struct snap *snaps, size_t *n)
+{
+	for (*n = 0; *n < 1 + in_below(in, SAMPLES); (*n)++)
+		sample_make(in, &snaps[*n]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct snap snaps[SAMPLES] = {0};
+	struct input in = {data, size};
+	struct reader *reader;
+	struct origin origin;
+	size_t n = 0;
+
+	if (fuzz_built) {
+		make_all(&in, snaps, &n);
+	} else {
+		reader = sample_start(data, size);
+		while (n < SAMPLES && sample_next(reader, &origin, &snaps[n]) == READ_SAMPLE)
+			n++;
+		if (n < SAMPLES)
+			snap_clear(&snaps[n]);
+		reader_close(reader);
+	}
+	if (n) {
+		check(snaps, n, false);
+		check(snaps, n, true);
+	}
+	for (size_t i = 0; i < n; i++)
+		snap_clear(&snaps[i]);
+	return 0;
+}
+
+static size_t make(struct input *in, uint8_t *buf, size_t size)
+{
+	struct origin origin = {.time_ms = 1};
+	struct snap snaps[SAMPLES] = {0};
+	size_t n, used = 0;
+
+	make_all(in, snaps, &n);
+	for (size_t i = 0; i < n; i++) {
+		size_t length;
+		char *text = sample_print(&origin, &snaps[i], &length);
+
+		if (used + length <= size) {
+			memcpy(buf + used, text, length);
+			used += length;
+		}
+		free(text);
+		snap_clear(&snaps[i]);
+	}
+	return used;
+}
+
+/* A hash without a number that is another one in each process. */
+FUZZ_BEGIN(make, json_global_set_string_hash(JSON_C_STR_HASH_PERLLIKE))

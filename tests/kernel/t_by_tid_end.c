@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mtagctl run --by-thread=tid: the tags of threads and of forked children that have ended are used again. */
+/* vm: timeout=600 */
+#include "lib/keepers.h"
+#include "lib/test.h"
+
+#define FORKS	1200 /* at least three times TAGS */
+#define TAGS	400
+#define AT_ONCE 4
+#define OPEN	120 /* files that an exit has to close */
+#define THREADS 160
+
+/* This process tags each thread from here on. */
+static void attach(void)
+{
+	struct mtag_ioc_attach arg = {.size = sizeof(arg), .flags = MTAG_ATTACH_BY_TID};
+
+	must0(mtag_ioctl(MTAG_IOC_ATTACH, &arg));
+	prctl(PR_SET_NAME, "main");
+	prefault_stack();
+}
+
+static unsigned count_tags(void)
+{
+	struct usage u;
+	mtag_t tag = MTAG_ID_FIRST;
+
+	while (!usage_get(tag, &u))
+		tag++;
+	return tag - MTAG_ID_FIRST;
+}
+
+/* ---- a server that forks ---- */
+
+static void fork_many(int count, bool exec)
+{
+	char *argv[] = {(char *)"true", NULL};
+	pid_t pid[AT_ONCE];
+
+	for (int i = 0; i < count; i += AT_ONCE) {
+		for (int k = 0; k < AT_ONCE; k++) {
+			pid[k] = must(fork());
+			if (pid[k])
+				continue;
+			if (exec)
+				execv("/bin/true", argv);
+			_exit(exec);
+		}
+		for (int k = 0; k < AT_ONCE; k++)
+			reap(pid[k]);
+	}
+}
+
+/* The memory of a child ends first, and while its task goes on ending, a worker ends its space. */
+static void forks(void)
+{
+	uint64_t overflow = health("overflow");
+
+	attach();
+	for (int i = 0; i < OPEN; i++)
+		must(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	set_limit("max_tags", TAGS);
+	fork_many(FORKS, false);
+	ok(count_tags() < TAGS, "%d forked children that ended needed %u tags", FORKS,
+	   count_tags());
+	is(health("overflow") - overflow, 0, "and no tag was refused");
+	fork_many(FORKS / 4, true);
+	ok(count_tags() < TAGS, "%d that became other programs needed no more than %u", FORKS / 4,
+	   count_tags());
+	is(health("overflow") - overflow, 0, "and no tag was refused to them either");
+	set_limit("max_tags", 4096);
+	exact("the sums are exact after them");
+	clean(getpid(), "and nothing was lost");
+}
+
+/* ---- a tag that another parent gets ---- */
+
+static mtag_t tag_named(const char *name)
+{
+	struct mtag_ioc_child arg = {.size = sizeof(arg), .name_len = (uint32_t)strlen(name)};
+
+	arg.name = (uintptr_t)name;
+	must0(mtag_ioctl(MTAG_IOC_CHILD, &arg));
+	return arg.id;
+}
+
+static void set_default(mtag_t tag)
+{
+	struct mtag_ioc_default arg = {.size = sizeof(arg), .tag = tag};
+
+	must0(mtag_ioctl(MTAG_IOC_DEFAULT, &arg));
+}
+
+/* Bytes touched under a tag and those below it; and how many these are. */
+static uint64_t touched_below(const char *name, unsigned *tags)
+{
+	char path[MTAG_PATH_MAX];
+	struct usage u;
+	uint64_t sum = 0;
+
+	*tags = 0;
+	for (mtag_t tag = MTAG_ID_FIRST; !usage_get(tag, &u); tag++) {
+		struct mtag_ioc_path arg = {.size = sizeof(arg),
+					    .tag = tag,
+					    .buf_len = sizeof(path),
+					    .buf = (uintptr_t)path};
+
+		if (mtag_ioctl(MTAG_IOC_PATH, &arg) || strncmp(path, name, strlen(name)) ||
+		    (path[strlen(name)] && path[strlen(name)] != '/'))
+			continue;
+		sum += u.c[MTAG_C_TOUCHED];
+		++*tags;
+	}
+	return sum;
+}
+
+static void *short_life(void *arg)
+{
+	((volatile char *)arg)[0] = 1;
+	return NULL;
+}
+
+static void threads(int count, char *page)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < count; i++) {
+		must0(pthread_create(&thread, NULL, short_life, page));
+		pthread_join(thread, NULL);
+		must(madvise(page, PG, MADV_DONTNEED));
+	}
+}
+
+static void parents(void)
+{
+	unsigned had, has;
+	uint64_t before, all;
+	char *page = area(PG);
+	mtag_t one, two;
+
+	attach();
+	one = tag_named("one");
+	two = tag_named("two");
+	set_default(one);
+	threads(THREADS, page);
+	before = touched_below("one", &had);
+	all = usage_sum().c[MTAG_C_TOUCHED];
+	set_default(two);
+	for (int i = 0; i < 20; i++) {
+		threads(8, page);
+		touched_below("one", &has);
+		if (has < had)
+			break;
+	}
+	ok(has < had, "threads of another default tag use the tags of those that ended");
+	ok(touched_below("one", &has) >= before, "what was touched below the old one stays there");
+	ok(touched_below("two", &has) <= usage_sum().c[MTAG_C_TOUCHED] - all && has,
+	   "and the new one has no more than has been touched since");
+	exact("and the sums are exact");
+}
+
+int main(void)
+{
+	begin_test();
+	in_child
+		forks();
+	in_child
+		parents();
+	return end_test();
+}
