@@ -18,7 +18,9 @@
 #include "report.h"
 #include "retag.h"
 #include "space.h"
+#include "stacks.h"
 #include "state.h"
+#include "text.h"
 #include "thread.h"
 #include "track.h"
 #include "tree.h"
@@ -33,6 +35,7 @@ union arg {
 	struct mtag_ioc_usage usage;
 	struct mtag_ioc_path path;
 	struct mtag_ioc_notify notify;
+	struct mtag_ioc_stacks stacks;
 };
 
 /* May pages be charged to @tag in @s? */
@@ -219,11 +222,25 @@ static int do_notify(struct mtag_space *s, union arg *arg)
 	return mtag_watch_set(s, n->tag, n->rss_bytes, n->fd, task_tgid(current));
 }
 
+static int do_stacks(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_stacks *st = &arg->stacks;
+	struct mtag_bell *bell = NULL;
+
+	if (!st->one_in)
+		return -EINVAL;
+	if (st->fd != -1)
+		bell = mtag_bell_get(st->fd);
+	if (IS_ERR(bell))
+		return PTR_ERR(bell);
+	return mtag_stacks_start(s, current->mm, st->one_in, bell);
+}
+
 /**
  * struct call - an ioctl
  * @run:	does it; the argument is copied back to user space if it returns
  *		0 or -ERANGE
- * @first:	size of the argument in version 1
+ * @first:	size of the argument in version 1; 0: the argument does not begin with its size
  * @size:	size of the argument now
  * @any:	an untracked process may call it; @run finds the space itself
  */
@@ -245,13 +262,14 @@ static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
 	CALL(do_usage, struct mtag_ioc_usage, 168),
 	CALL(do_path, struct mtag_ioc_path, 24),
 	CALL(do_notify, struct mtag_ioc_notify, 24),
+	CALL(do_stacks, struct mtag_ioc_stacks, 0),
 };
 
 static const struct call *find_call(unsigned int cmd)
 {
 	unsigned int i = cmd - MTAG_IOC_ATTACH;
 
-	BUILD_BUG_ON(MTAG_IOC_NOTIFY - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
+	BUILD_BUG_ON(MTAG_IOC_STACKS - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
 	if (i >= ARRAY_SIZE(calls))
 		return NULL;
 	return &calls[array_index_nospec(i, ARRAY_SIZE(calls))];
@@ -272,26 +290,39 @@ static int run_call(const struct call *call, union arg *arg)
 	return err;
 }
 
-static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
+/* Copies the argument of @call. Return: its size in user space, or an error. */
+static int get_arg(const struct call *call, union arg *arg, const void __user *user)
 {
-	const struct call *call = find_call(cmd);
-	void __user *user = (void __user *)argument;
-	union arg arg = {};
 	u32 size;
 	int err;
 
-	if (!call)
-		return -ENOTTY;
+	if (!call->first)
+		return copy_from_user(arg, user, call->size) ? -EFAULT : call->size;
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
 	if (size < call->first)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	err = copy_struct_from_user(&arg, call->size, user, size);
+	err = copy_struct_from_user(arg, call->size, user, size);
 	if (err)
 		return err;
-	arg.attach.size = size;	/* the size that was checked */
+	arg->attach.size = size;	/* the size that was checked */
+	return size;
+}
+
+static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
+{
+	const struct call *call = find_call(cmd);
+	void __user *user = (void __user *)argument;
+	union arg arg = {};
+	int size, err;
+
+	if (!call)
+		return -ENOTTY;
+	size = get_arg(call, &arg, user);
+	if (size < 0)
+		return size;
 	err = run_call(call, &arg);
 	if ((!err || err == -ERANGE) && copy_to_user(user, &arg, min_t(u32, size, call->size)))
 		err = -EFAULT;

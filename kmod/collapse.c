@@ -32,24 +32,42 @@ static void forget(struct mtag_collapse_owners *c)
 	memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
 }
 
+/* Without leaves the pages of a space with stacks have none after the collapse. */
+static bool lacks_leaves(struct mtag_space *s)
+{
+	return mtag_space_stacks(s) && !READ_ONCE(s->collapse.leaves);
+}
+
+/* Two tasks may collapse pages of one mm; they take turns at the buffers. */
+static void prepare(struct mtag_space *s, gfp_t gfp)
+{
+	struct mtag_collapse_owners *c;
+	struct mtag_leaf *leaves;
+
+	c = READ_ONCE(s->collapse.owners) ? NULL : kmalloc(sizeof(*c), gfp);
+	if (c) {
+		forget(c);
+		if (cmpxchg(&s->collapse.owners, NULL, c))
+			kfree(c);
+	}
+	leaves = lacks_leaves(s) ? kcalloc(HPAGE_PMD_NR, sizeof(*leaves), gfp) : NULL;
+	if (leaves && cmpxchg(&s->collapse.leaves, NULL, leaves))
+		kfree(leaves);
+}
+
 /* collapse_huge_page(mm, address, …); may sleep */
 MTAG_HOOK_FUNC(mtag_collapse_begin)
 {
 	struct mtag_space *s = mtag_space_lookup((struct mm_struct *)mtag_arg0(fregs));
-	struct mtag_collapse_owners *c;
 	bool sleeps;
 	gfp_t gfp;
 
 	if (!s)
 		return;
-	if (!READ_ONCE(s->collapse.owners)) {
+	if (!READ_ONCE(s->collapse.owners) || lacks_leaves(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
-		c = gfp ? kmalloc(sizeof(*c), gfp) : NULL;
-		if (c)
-			forget(c);
-		/* Two tasks may collapse pages of one mm; they take turns at the buffer. */
-		if (c && cmpxchg(&s->collapse.owners, NULL, c))
-			kfree(c);
+		if (gfp)
+			prepare(s, gfp);
 		if (sleeps)
 			mtag_sleep_end();
 	}
@@ -57,9 +75,14 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 }
 
 /* Context: page-table lock; mmap_lock held for writing. */
-void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag)
+void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag,
+			   struct mtag_leaf leaf)
 {
 	struct mtag_collapse_owners *c = READ_ONCE(s->collapse.owners);
+	struct mtag_leaf *leaves = READ_ONCE(s->collapse.leaves);
+
+	if (leaves && addr != MTAG_NO_ADDR)
+		leaves[(addr / PAGE_SIZE) % HPAGE_PMD_NR] = leaf;
 
 	/* Another collapse may allocate the buffer before these pages are added. */
 	if (!c)
@@ -87,6 +110,29 @@ static u16 most(const u16 *tags, int nr)
 	return tag;
 }
 
+/*
+ * Gives the frames from @head on the leaves of their pages. Places that were empty in @tags are
+ * khugepaged's.
+ */
+static void leaves_added(struct mtag_space *s, const struct page *head, int nr,
+			 unsigned long addr, const u16 *tags)
+{
+	struct mtag_leaf empty = { .stack = MTAG_LEAF_KERNEL, .born = mtag_leaf_now() };
+	struct mtag_leaf none = { .stack = MTAG_LEAF_NONE, .born = empty.born };
+	const struct mtag_leaf *leaves = READ_ONCE(s->collapse.leaves);
+	int i;
+
+	if (!mtag_space_stacks(s))
+		return;
+	if (!tags || !leaves) {
+		mtag_leaf_set(head, nr, none);
+		return;
+	}
+	leaves += (addr / PAGE_SIZE) % HPAGE_PMD_NR;
+	for (i = 0; i < nr; i++)
+		mtag_leaf_set(head + i, 1, tags[i] == MTAG_MIXED ? empty : leaves[i]);
+}
+
 /* @nr small pages became the folio at @head. Context: as mtag_collapse_removed(). */
 void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr)
 {
@@ -106,10 +152,12 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 		fill = READ_ONCE(s->default_tag);
 		mtag_owner_set_run(head, nr, fill);
 		mtag_charge(s, fill, MTAG_ANON, nr, addr);
+		leaves_added(s, head, nr, addr, NULL);
 		return;
 	}
 	tags = c->tag + (addr / PAGE_SIZE) % HPAGE_PMD_NR;
 	fill = most(tags, nr);
+	leaves_added(s, head, nr, addr, tags);
 	mtag_owner_set_run(head, nr, fill);
 	for (i = 0; i < nr; i++) {
 		u16 tag = tags[i] == MTAG_MIXED ? fill : tags[i];

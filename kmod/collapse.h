@@ -7,6 +7,7 @@
 
 #include "compat/compat.h"
 #include "hooked.h"
+#include "leaf.h"
 #include "state.h"
 
 /*
@@ -25,7 +26,8 @@ static __always_inline bool mtag_collapsing(const struct mm_struct *mm)
 #endif
 }
 
-void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag);
+void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag,
+			   struct mtag_leaf leaf);
 void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsigned long addr);
 MTAG_HOOK_FUNC(mtag_collapse_begin);
 

@@ -9,6 +9,7 @@
 #include "caller.h"
 #include "charge.h"
 #include "cow.h"
+#include "ksm.h"
 #include "mtag.h"
 #include "owner.h"
 #include "state.h"
@@ -150,17 +151,17 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
  * mtag_cow_end() - the original is removed: its owner becomes the owner of the copy
  * @s:		space of @mm
  * @mm:		mm that both are mapped in
- * @tag:	owner of the original
+ * @original:	anonymous
  * @addr:	address of both, or MTAG_NO_ADDR
  * @caller:	caller that removes the original
  *
  * The copy of a KSM page belongs to its writer, like the copy of a file page.
  * Context: page-table lock.
  */
-void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
-		  enum mtag_caller caller)
+void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, const struct page *original,
+		  unsigned long addr, enum mtag_caller caller)
 {
-	u32 copy_tag;
+	u32 tag = mtag_ksm_owner(s, original), copy_tag;
 	struct page *copy = copy_of(s, mm, &addr, &copy_tag, caller);
 
 	if (!copy || tag == MTAG_ID_KSM)
@@ -168,6 +169,7 @@ void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned 
 	mtag_charge(s, copy_tag, MTAG_ANON, -1, addr);
 	mtag_account_touch(s, copy_tag, -1);
 	mtag_owner_set(copy, tag);
+	mtag_ksm_leaf_copy(copy, original);
 	/* The original is released next. */
 	mtag_charge_replacing(s, tag, addr);
 }

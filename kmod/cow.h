@@ -9,7 +9,7 @@
 #include "state.h"
 
 void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag);
-void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, u32 tag, unsigned long addr,
-		  enum mtag_caller caller);
+void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, const struct page *original,
+		  unsigned long addr, enum mtag_caller caller);
 
 #endif /* MTAG_COW_H */

@@ -16,12 +16,14 @@
 #include "event.h"
 #include "hooked.h"
 #include "later.h"
+#include "leaf.h"
 #include "migrate.h"
 #include "mtag.h"
 #include "range.h"
 #include "sleep.h"
 #include "space.h"
 #include "state.h"
+#include "text.h"
 #include "thread.h"
 
 /* The tag of a new mapping. */
@@ -54,6 +56,21 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 	mtag_space_put(s);
 }
 
+/* Follows where executable memory is. Context: mmap_lock held for writing. */
+static void follow_text(const struct vm_area_struct *vma)
+{
+	struct mtag_space *s;
+
+	if (!READ_ONCE(mtag_leaf_kept))
+		return;
+	s = mtag_space_lookup(vma->vm_mm);
+	if (!s)
+		return;
+	if (mtag_space_stacks(s))
+		mtag_text_mapped(s, vma);
+	mtag_space_put(s);
+}
+
 /* perf_event_mmap(vma): the end of a successful mmap_region(), and of some other functions */
 MTAG_HOOK_FUNC(mtag_event_mapped)
 {
@@ -61,6 +78,7 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	struct mtag_space *s;
 
+	follow_text(vma);
 	/* Also called for mappings of the kernel's own, and by mprotect(), which changes no tag. */
 	if (caller != MTAG_BY_MMAP) {
 		if (caller != MTAG_BY_MPROTECT)
@@ -214,6 +232,8 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 	if (!s)
 		return;
 	mtag_range_move(s, from, to, len);
+	if (mtag_space_stacks(s))
+		mtag_text_mapped(s, new_vma);
 	mtag_migrate_shift(s, from, to, len);
 	/* The part that the mapping grows by gets the tag of its old end. */
 	if (from != to && to + len < new_vma->vm_end && to >= new_vma->vm_start)

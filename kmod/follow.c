@@ -15,6 +15,7 @@
 #include "follow.h"
 #include "hooked.h"
 #include "ksm.h"
+#include "leaf.h"
 #include "migrate.h"
 #include "mtag.h"
 #include "owner.h"
@@ -22,6 +23,7 @@
 #include "stat.h"
 #include "state.h"
 #include "swap.h"
+#include "take.h"
 #include "thread.h"
 #include "visit.h"
 
@@ -98,6 +100,8 @@ static void new_by_fork(struct mtag_space *s, struct page *page, unsigned long a
 	struct page *original = mtag_visit_page(current->mm, addr);
 
 	mtag_owner_set(page, original ? mtag_ksm_owner(s, original) : MTAG_ID_UNTAGGED);
+	if (original)
+		mtag_ksm_leaf_copy(page, original);
 }
 
 /*
@@ -111,6 +115,7 @@ static void new_by_swapin(struct mtag_space *s, struct page *page, int nr, struc
 
 	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
 		own_and_charge(s, page + i, 1, addr, mtag_swap_tag(mtag_visit_swap(mm, addr)));
+		mtag_leaf_set(page + i, 1, mtag_leaf_slot(mtag_visit_swap(mm, addr)));
 		mtag_swap_in(s, mm, addr);
 	}
 	if (nr > 1)
@@ -134,6 +139,14 @@ static void new_by_touch(struct mtag_space *s, struct page *page, int nr,
 	}
 	if (part < nr)
 		mtag_owner_mixed(page);
+}
+
+/* The stack of a first touch, where they are taken. */
+static void stack_by_touch(struct mtag_space *s, const struct page *page, int nr,
+			   const struct vm_area_struct *vma)
+{
+	if (mtag_space_stacks(s))
+		mtag_leaf_set(page, nr, mtag_take(s, vma->vm_mm));
 }
 
 /**
@@ -165,6 +178,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	case MTAG_BY_COPY:
 	case MTAG_BY_REPLACE:
 		mtag_cow_begin(s, page, addr, touch_tag(s, vma, addr, &end));
+		stack_by_touch(s, page, 1, vma);
 		break;
 	case MTAG_BY_FORK:
 		new_by_fork(s, page, addr);
@@ -178,14 +192,15 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	case MTAG_BY_FAULT:
 		if (nr == 1 && !READ_ONCE(mtag_fault_ip))
 			WRITE_ONCE(mtag_fault_ip, parent_ip);
-		new_by_touch(s, page, nr, vma, addr);
-		break;
+		fallthrough;
 	case MTAG_BY_TOUCH:
 		new_by_touch(s, page, nr, vma, addr);
+		stack_by_touch(s, page, nr, vma);
 		break;
 	default:
 		foreign(s);
 		new_by_touch(s, page, nr, vma, addr);
+		stack_by_touch(s, page, nr, vma);
 	}
 }
 
@@ -278,8 +293,13 @@ static void split_removed(struct mtag_space *s, struct page *page, int nr, unsig
 /* The page may be in the swap cache since before its owner was known. The swap slot has it. */
 static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
 {
-	if (!mtag_is_ksm(page) && !mtag_page_mapcount(page))
-		mtag_owner_change(page, mtag_swap_tag(mtag_visit_swap(mm, addr)));
+	unsigned long entry;
+
+	if (mtag_is_ksm(page) || mtag_page_mapcount(page))
+		return;
+	entry = mtag_visit_swap(mm, addr);
+	mtag_owner_change(page, mtag_swap_tag(entry));
+	mtag_leaf_set(page, 1, mtag_leaf_slot(entry));
 }
 
 /**
@@ -344,9 +364,10 @@ static void reclaimed(struct mtag_space *s, struct page *page, struct mm_struct 
 {
 	unsigned long entry = left_in_swap(page, mm, addr);
 
-	if (entry)
-		mtag_swap_out(s, entry, mtag_is_ksm(page) ? MTAG_ID_KSM : mtag_ksm_owner(s, page),
-			      addr);
+	if (!entry)
+		return;
+	mtag_swap_out(s, entry, mtag_is_ksm(page) ? MTAG_ID_KSM : mtag_ksm_owner(s, page), addr);
+	mtag_leaf_set_slot(entry, mtag_ksm_leaf(page));
 }
 
 static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
@@ -372,7 +393,8 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 	for (i = 0; caller == MTAG_BY_UNMAP && i < nr; i++)
 		reclaimed(s, page + i, vma->vm_mm, behind(addr, i));
 	for (i = 0; caller == MTAG_BY_COLLAPSE && i < nr; i++)
-		mtag_collapse_removed(s, behind(addr, i), mtag_ksm_owner(s, page + i));
+		mtag_collapse_removed(s, behind(addr, i), mtag_ksm_owner(s, page + i),
+				      mtag_ksm_leaf(page + i));
 }
 
 /* A parked space counts nothing, but its tree may read the swap slots later. */
@@ -384,8 +406,10 @@ static void parked_removed(struct mtag_space *s, struct page *page, struct mm_st
 
 	for (i = 0; i < nr; i++) {
 		entry = left_in_swap(page + i, mm, behind(addr, i));
-		if (entry)
-			mtag_swap_set(entry, mtag_ksm_owner_valid(s, page + i));
+		if (!entry)
+			continue;
+		mtag_swap_set(entry, mtag_ksm_owner_valid(s, page + i));
+		mtag_leaf_set_slot(entry, mtag_ksm_leaf(page + i));
 	}
 }
 
@@ -417,8 +441,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
 		WRITE_ONCE(mtag_zap_ip, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
-		mtag_cow_end(s, vma->vm_mm, mtag_ksm_owner(s, page), mtag_follow_addr(vma, page),
-			     caller);
+		mtag_cow_end(s, vma->vm_mm, page, mtag_follow_addr(vma, page), caller);
 	if (anon) {
 		anon_removed(s, page, vma, nr, caller);
 		return;
@@ -466,6 +489,7 @@ MTAG_HOOK_FUNC(mtag_follow_migrate)
 	if (!folio_test_anon(from) || folio_test_hugetlb(from))
 		return;
 	mtag_owner_copy(&to->page, &from->page, folio_nr_pages(from));
+	mtag_leaf_copy(&to->page, &from->page, folio_nr_pages(from));
 	if (folio_test_ksm(from))
 		mtag_ksm_copy(&to->page, &from->page);
 }

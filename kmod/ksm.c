@@ -10,6 +10,7 @@
 #include "compat/compat.h"
 #include "hooked.h"
 #include "ksm.h"
+#include "leaf.h"
 #include "mtag.h"
 #include "owner.h"
 #include "sleep.h"
@@ -155,4 +156,26 @@ u32 mtag_ksm_owner_valid(struct mtag_space *s, const struct page *page)
 		return tag;
 	mtag_owner_change(page, MTAG_ID_UNTAGGED);
 	return MTAG_ID_UNTAGGED;
+}
+
+/**
+ * mtag_ksm_leaf() - the leaf of a page
+ * @page:	head, tail or single; anonymous
+ *
+ * A page that KSM made has none, as it is everybody's from whose pages it was made.
+ * Context: as mtag_ksm_owner().
+ */
+struct mtag_leaf mtag_ksm_leaf(const struct page *page)
+{
+	struct mtag_leaf leaf = mtag_leaf_get(page);
+
+	if (leaf.stack && mtag_is_ksm(page))
+		leaf.stack = MTAG_LEAF_NONE;
+	return leaf;
+}
+
+/* A copy of the contents of @from has its leaf. Context: as mtag_ksm_owner(). */
+void mtag_ksm_leaf_copy(const struct page *to, const struct page *from)
+{
+	mtag_leaf_set(to, 1, mtag_ksm_leaf(from));
 }

@@ -25,6 +25,7 @@
 #include "stray.h"
 #include "sweep.h"
 #include "tell.h"
+#include "text.h"
 #include "thread.h"
 #include "tree.h"
 #include "zap.h"
@@ -65,6 +66,8 @@ static int exec_space(const struct linux_binprm *bprm, struct mtag_space *old, g
 	s->process = current->signal;
 	if (old)
 		ret = inherit_default(s, old, gfp);
+	if (old && mtag_space_stacks(old))
+		mtag_text_exec(s, old);
 	/* The stack is mapped already. */
 	if (!ret)
 		mtag_bymap_begin(s, bprm->vma);

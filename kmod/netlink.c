@@ -14,6 +14,7 @@
 #include "account.h"
 #include "count.h"
 #include "dump.h"
+#include "dump_stacks.h"
 #include "history.h"
 #include "hook.h"
 #include "message.h"
@@ -257,6 +258,7 @@ LATER(untrack)
 LATER(audit)
 LATER(reset)
 LATER(limit)
+LATER(mtag_dump_stacks_start)
 
 /* Never returns 0, so that the core does not begin a dump of its own. */
 static int dump_start(struct netlink_callback *cb, mtag_request_t *run)
@@ -280,6 +282,11 @@ static int dump_shares_start(struct netlink_callback *cb)
 	return dump_start(cb, mtag_dump_shares);
 }
 
+static int dump_stacks_start(struct netlink_callback *cb)
+{
+	return dump_start(cb, mtag_dump_stacks);
+}
+
 static int dump_nothing(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return 0;
@@ -301,6 +308,17 @@ static const struct nla_policy limit_policy[MTAG_A_LIMIT_FD + 1] = {
 	[MTAG_A_LIMIT_FD] = { .type = NLA_U32 },
 };
 
+static const struct nla_policy stack_start_policy[MTAG_A_STACK_FD + 1] = {
+	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
+	[MTAG_A_STACK_ONE_IN] = { .type = NLA_U32 },
+	[MTAG_A_STACK_FD] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy stack_policy[MTAG_A_STACK_OLDER + 1] = {
+	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
+	[MTAG_A_STACK_OLDER] = { .type = NLA_U32 },
+};
+
 /*
  * Accepts no attribute. For an op without a policy, 7.2 uses one of its own that
  * rejects all, but reads it up to the family's last attribute.
@@ -312,6 +330,8 @@ static const struct nla_policy no_policy[] = {
 
 #define WITH_PID	.policy = pid_policy, .maxattr = ARRAY_SIZE(pid_policy) - 1
 #define WITH_LIMIT	.policy = limit_policy, .maxattr = ARRAY_SIZE(limit_policy) - 1
+#define WITH_START	.policy = stack_start_policy, .maxattr = ARRAY_SIZE(stack_start_policy) - 1
+#define WITH_OLDER	.policy = stack_policy, .maxattr = ARRAY_SIZE(stack_policy) - 1
 #define WITH_NOTHING	.policy = no_policy, .maxattr = ARRAY_SIZE(no_policy) - 1
 #define DUMP(_start)	.start = _start, .dumpit = dump_nothing
 
@@ -328,6 +348,8 @@ static const struct genl_ops mtag_ops[] = {
 	{ .cmd = MTAG_CMD_HISTORY_GET, WITH_NOTHING, .start = mtag_recall_start,
 	  .dumpit = mtag_recall_dump, .done = mtag_recall_done },
 	{ .cmd = MTAG_CMD_HISTORY_CLEAR, WITH_NOTHING, .doit = history_clear },
+	{ .cmd = MTAG_CMD_STACK_START, WITH_START, .doit = mtag_dump_stacks_start_later },
+	{ .cmd = MTAG_CMD_STACK_GET, WITH_OLDER, DUMP(dump_stacks_start) },
 };
 
 static const struct genl_multicast_group mtag_groups[] = {

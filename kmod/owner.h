@@ -16,6 +16,8 @@
 #include <linux/mm.h>
 #include "mtag.h"
 
+struct mtag_leaves;
+
 #define MTAG_SECTION_SHIFT	(27 - PAGE_SHIFT)	/* 128 MiB */
 #define MTAG_SECTION_PAGES	BIT(MTAG_SECTION_SHIFT)
 #define MTAG_MIXED		0xffff
@@ -24,10 +26,12 @@
  * struct mtag_section - owners of 128 MiB of memory
  * @tag:	owner of each frame, by its index in the section
  * @huge:	owner of all frames of a huge page, or MTAG_MIXED
+ * @leaves:	by which stacks its frames were touched, or NULL; leaf.c
  */
 struct mtag_section {
 	u16 tag[MTAG_SECTION_PAGES];
 	u16 huge[MTAG_SECTION_PAGES / HPAGE_PMD_NR];
+	struct mtag_leaves *leaves;
 };
 
 /* To grow the table, owner.c publishes a longer array first and then its length. */

@@ -387,6 +387,7 @@ static const struct {
 	{ "history", &mtag_stat.history },
 	{ "history_dropped", &mtag_stat.history_dropped },
 	{ "history_lost", &mtag_stat.history_lost },
+	{ "stack_lost", &mtag_stat.stack_lost },
 };
 
 const char *mtag_report_health(unsigned int i, u64 *value)

@@ -16,6 +16,7 @@
 #include "space.h"
 #include "stat.h"
 #include "state.h"
+#include "text.h"
 #include "tree.h"
 
 struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
@@ -36,12 +37,14 @@ static void space_free(struct work_struct *work)
 	struct mtag_space *s = container_of(to_rcu_work(work), struct mtag_space, free);
 
 	mtag_range_free(s);
+	mtag_text_free(s);
 	mtag_note_forget(s, false);
 	/* A space that could not be published has never been dissolved. */
 	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
 	mtag_accounts_free(rcu_dereference_protected(s->accounts, true));
 	kfree(s->collapse.owners);
+	kfree(s->collapse.leaves);
 	mtag_memory_uncharge(sizeof(*s));
 	kmem_cache_free(cache, s);
 }

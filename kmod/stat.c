@@ -25,6 +25,10 @@ unsigned int mtag_max_memory_kb;
 module_param_named(max_memory_kb, mtag_max_memory_kb, uint, 0644);
 MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags, accounts, ranges, threads and reports; 0: a sixteenth of memory (0)");
 
+unsigned int mtag_max_stacks = 65536;
+module_param_named(max_stacks, mtag_max_stacks, uint, 0644);
+MODULE_PARM_DESC(max_stacks, "different stacks of first touches that are told apart (65536)");
+
 unsigned int mtag_linger_ms = 2000;
 module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
 MODULE_PARM_DESC(linger_ms, "how long the hooks stay after the last tracked process (2000)");

@@ -23,11 +23,12 @@ struct mtag_stat {
 	atomic64_t history;	/* ended processes that are remembered */
 	atomic64_t history_dropped;	/* forgotten to stay within the bound */
 	atomic64_t history_lost;	/* could not be remembered */
+	atomic64_t stack_lost;	/* stacks for which there was no room */
 };
 
 extern struct mtag_stat mtag_stat;
 extern unsigned int mtag_max_tags, mtag_max_processes, mtag_max_ranges, mtag_max_memory_kb;
-extern unsigned int mtag_linger_ms;
+extern unsigned int mtag_linger_ms, mtag_max_stacks;
 extern bool mtag_force_kprobes, mtag_force_ftrace, mtag_track_all;
 
 extern struct workqueue_struct *mtag_wq;

@@ -62,6 +62,7 @@ struct mtag_tree {
 #define MTAG_SLOW_PARKED	0x4	/* no longer tracked, but may share pages with its tree */
 #define MTAG_SLOW_RANGE		0x8	/* has ranges with an explicit tag */
 #define MTAG_SLOW_LIMIT		0x10	/* a tag is near a limit that somebody watches */
+#define MTAG_SLOW_STACKS	0x20	/* the stacks of first touches are taken */
 
 /* What tags are made for by themselves */
 enum mtag_naming {
@@ -72,7 +73,10 @@ enum mtag_naming {
 };
 
 struct mtag_accounts;
+struct mtag_bell;
 struct mtag_collapse_owners;
+struct mtag_leaf;
+struct mtag_text;
 struct mtag_walk;
 
 /* Address ranges, each with the tag under which it was mapped; range.c. */
@@ -99,6 +103,7 @@ struct mtag_mapping {
 /* The huge page being collapsed; collapse.c. Used under mmap_lock held for writing. */
 struct mtag_collapse {
 	struct mtag_collapse_owners *owners;	/* of its pages; or NULL. Set once, by cmpxchg() */
+	struct mtag_leaf *leaves;	/* likewise, of a space with stacks */
 	bool missed;			/* @owners is incomplete */
 };
 
@@ -134,6 +139,17 @@ struct mtag_migration {
 	atomic_t movers;		/* threads that move pages by userfaultfd now */
 };
 
+/*
+ * What is needed to take stacks; text.c, stacks.c. Changed under mmap_lock held for writing, or for
+ * reading together with build_lock.
+ */
+struct mtag_stacks {
+	struct mtag_text __rcu *text;	/* where executable memory is; NULL: nowhere */
+	struct mtag_bell *bell;		/* rung for a new file; or NULL */
+	unsigned int one_in;		/* of so many first touches one is sampled */
+	atomic64_t lost;		/* stacks for which there was no room */
+};
+
 /**
  * struct mtag_space - the state of a tracked mm
  *
@@ -164,6 +180,7 @@ struct mtag_space {
 	struct mtag_fork fork;
 	struct mtag_birth birth;
 	struct mtag_migration migration;
+	struct mtag_stacks stacks;
 	struct hlist_head limits;	/* struct mtag_limit; RCU, changed under watch_lock */
 
 	struct list_head threads;	/* with a word or tag of their own; mtag_record_lock */
@@ -186,6 +203,12 @@ struct mtag_space {
 static inline bool mtag_space_parked(const struct mtag_space *s)
 {
 	return READ_ONCE(s->slow) & MTAG_SLOW_PARKED;
+}
+
+/* Are the stacks of first touches in @s taken? */
+static inline bool mtag_space_stacks(const struct mtag_space *s)
+{
+	return READ_ONCE(s->slow) & MTAG_SLOW_STACKS;
 }
 
 /*

@@ -18,6 +18,7 @@
 #include "charge.h"
 #include "compat/compat.h"
 #include "hooked.h"
+#include "leaf.h"
 #include "mtag.h"
 #include "owner.h"
 #include "sleep.h"
@@ -180,8 +181,10 @@ MTAG_HOOK_FUNC(mtag_swap_read)
 	unsigned long entry = page_private(&folio->page);
 	int i, nr = folio_nr_pages(folio);
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		mtag_owner_set(folio_page(folio, i), mtag_swap_tag(entry + i));
+		mtag_leaf_set(folio_page(folio, i), 1, mtag_leaf_slot(entry + i));
+	}
 	if (nr > 1)
 		mtag_owner_mixed(&folio->page);
 }

@@ -13,6 +13,7 @@
 #include "mtag.h"
 #include "note.h"
 #include "space.h"
+#include "stacks.h"
 #include "stat.h"
 #include "state.h"
 #include "stray.h"
@@ -144,7 +145,7 @@ static void park(struct mtag_space *s)
 {
 	raw_spin_lock(&s->walk_lock);
 	s->live = false;
-	mtag_space_set_slow(s, 0, MTAG_SLOW_PARKED);
+	mtag_space_set_slow(s, MTAG_SLOW_STACKS, MTAG_SLOW_PARKED);
 	raw_spin_unlock(&s->walk_lock);
 	s->tree->parked = true;
 	mutex_unlock(&s->tree->build_lock);
@@ -375,6 +376,7 @@ static void idle(void)
 	mtag_ksm_exit();
 	mtag_thread_exit();
 	mtag_migrate_exit();
+	mtag_stacks_idle();
 }
 
 static void linger_work(struct work_struct *work)

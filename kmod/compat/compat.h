@@ -397,4 +397,14 @@ static inline struct file *mtag_exe_file(struct mm_struct *mm)
 	return file;
 }
 
+/* The path of a mapped file, as its opener sees it: a file system above another maps one below. */
+static inline const struct path *mtag_file_path(const struct file *file)
+{
+#if MTAG_SINCE(6, 8)
+	return file_user_path(file);
+#else
+	return &file->f_path;
+#endif
+}
+
 #endif /* MTAG_COMPAT_H */

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests of the netlink family about stacks: to begin taking them, and to dump those of a
+ * process. A dump has images first, then the stacks that refer to them, and at last a message that
+ * says how many were lost.
+ */
+#include <linux/bitmap.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+#include "access.h"
+#include "dump_stacks.h"
+#include "image.h"
+#include "leaf.h"
+#include "message.h"
+#include "mtag.h"
+#include "request.h"
+#include "sight.h"
+#include "space.h"
+#include "stack.h"
+#include "stacks.h"
+#include "state.h"
+#include "text.h"
+
+/* A path, or a stack, and what comes with it. */
+#define MESSAGE_BYTES	8192
+
+/**
+ * struct dump - a dump under way
+ * @process:	whose stacks they are: pid and name
+ * @lost:	how many of them were lost
+ * @sight:	what is beneath them
+ * @images:	those that they refer to; a bit each
+ * @image:	next image to show
+ * @seen:	index of the next of @sight to show
+ * @ended:	the last message was made
+ * @running:	set once the core owns the dump and will call dump_done()
+ */
+struct dump {
+	struct mtag_process process;
+	u64 lost;
+	struct mtag_sight *sight;
+	unsigned long *images;
+	unsigned int image;
+	unsigned int seen;
+	bool ended;
+	bool *running;
+};
+
+static void dump_free(struct dump *d)
+{
+	if (!d)
+		return;
+	mtag_sight_put(d->sight);
+	bitmap_free(d->images);
+	kfree(d);
+	mtag_stacks_drop();
+}
+
+/* From here on the core owns the dump. */
+static int dump_start(struct netlink_callback *cb)
+{
+	struct dump *d = cb->data;
+
+	*d->running = true;
+	return 0;
+}
+
+static int dump_done(struct netlink_callback *cb)
+{
+	dump_free(cb->data);
+	return 0;
+}
+
+/* ---- messages ---- */
+
+static int put_image(struct sk_buff *skb, unsigned int id)
+{
+	struct nlattr *nest = nla_nest_start(skb, MTAG_A_STACK_IMAGE);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, MTAG_A_IMAGE_ID, id) ||
+	    nla_put_string(skb, MTAG_A_IMAGE_PATH, mtag_image_path(id))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_frames(struct sk_buff *skb, const struct mtag_stack *stack)
+{
+	struct mtag_stack_frame *frame;
+	struct nlattr *attr;
+	unsigned int i;
+
+	attr = nla_reserve(skb, MTAG_A_STACK_FRAMES, stack->nr * sizeof(*frame));
+	if (!attr)
+		return -EMSGSIZE;
+	for (i = 0; i < stack->nr; i++) {
+		struct mtag_stack_frame f = {
+			.offset = stack->frames[i] & MTAG_FRAME_OFFSET,
+			.image = stack->frames[i] >> MTAG_FRAME_IMAGE,
+			.flags = stack->frames[i] & MTAG_FRAME_EXACT ? MTAG_STACK_EXACT : 0,
+		};
+
+		/* An attribute is aligned to 4 bytes only. */
+		memcpy(nla_data(attr) + i * sizeof(f), &f, sizeof(f));
+	}
+	return 0;
+}
+
+static u32 kind_of(u32 stack)
+{
+	switch (stack) {
+	case MTAG_LEAF_KERNEL:
+		return MTAG_STACK_KERNEL;
+	case MTAG_LEAF_UNSAMPLED:
+		return MTAG_STACK_UNSAMPLED;
+	case MTAG_LEAF_NONE:
+		return MTAG_STACK_NONE;
+	default:
+		return MTAG_STACK_TAKEN;
+	}
+}
+
+static int put_stack(struct sk_buff *skb, const struct mtag_seen *e)
+{
+	const struct mtag_stack *stack = mtag_stack_at(e->stack);
+	struct nlattr *nest = nla_nest_start(skb, MTAG_A_STACK);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u16(skb, MTAG_A_TAG_ID, e->tag) ||
+	    mtag_message_put_pages(skb, MTAG_A_STACK_ANON, e->anon) ||
+	    mtag_message_put_pages(skb, MTAG_A_STACK_SWAP, e->swap) ||
+	    nla_put_u32(skb, MTAG_A_STACK_KIND, stack ? MTAG_STACK_TAKEN : kind_of(e->stack)) ||
+	    (stack && (nla_put_u32(skb, MTAG_A_STACK_WHY, stack->why) || put_frames(skb, stack)))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Puts as many images as fit. Return: whether any did. */
+static bool put_images(struct sk_buff *skb, struct dump *d)
+{
+	unsigned int first = d->image;
+
+	while (d->image < MTAG_IMAGES_MAX && !put_image(skb, d->image))
+		d->image = find_next_bit(d->images, MTAG_IMAGES_MAX, d->image + 1);
+	return d->image != first;
+}
+
+/* The index of the next entry in use, from @i on. */
+static unsigned int next_seen(const struct mtag_sight *sight, unsigned int i)
+{
+	while (i < sight->room && !sight->seen[i].used)
+		i++;
+	return i;
+}
+
+static bool put_stacks(struct sk_buff *skb, struct dump *d)
+{
+	unsigned int first = d->seen;
+
+	while (d->seen < d->sight->room && !put_stack(skb, &d->sight->seen[d->seen]))
+		d->seen = next_seen(d->sight, d->seen + 1);
+	return d->seen != first;
+}
+
+static bool put_end(struct sk_buff *skb, struct dump *d)
+{
+	d->ended = !mtag_message_put_u64(skb, MTAG_A_STACK_LOST, d->lost);
+	return d->ended;
+}
+
+/* Puts what comes next. Return: false if it does not fit. */
+static bool put_next(struct sk_buff *skb, struct dump *d)
+{
+	if (mtag_message_put_process(skb, &d->process))
+		return false;
+	if (d->image < MTAG_IMAGES_MAX)
+		return put_images(skb, d);
+	if (d->seen < d->sight->room)
+		return put_stacks(skb, d);
+	return put_end(skb, d);
+}
+
+static int dump_fill(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct dump *d = cb->data;
+	void *hdr;
+
+	while (!d->ended) {
+		hdr = mtag_message_begin(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+					 NLM_F_MULTI, MTAG_CMD_STACK_GET);
+		if (!hdr)
+			break;
+		if (!put_next(skb, d)) {
+			genlmsg_cancel(skb, hdr);
+			break;
+		}
+		genlmsg_end(skb, hdr);
+	}
+	return d->ended || skb->len ? skb->len : -EMSGSIZE;
+}
+
+/* ---- what is dumped ---- */
+
+/* Finds the images that the stacks refer to. */
+static void find_images(struct dump *d)
+{
+	const struct mtag_stack *stack;
+	unsigned int i, frame;
+
+	for (i = 0; i < d->sight->room; i++) {
+		stack = d->sight->seen[i].used ? mtag_stack_at(d->sight->seen[i].stack) : NULL;
+		for (frame = 0; stack && frame < stack->nr; frame++)
+			__set_bit(stack->frames[frame] >> MTAG_FRAME_IMAGE, d->images);
+		cond_resched();
+	}
+	d->image = find_first_bit(d->images, MTAG_IMAGES_MAX);
+	d->seen = next_seen(d->sight, 0);
+}
+
+static int explain(struct mtag_request *r, int err)
+{
+	if (err != -ENODATA)
+		return mtag_message_explain(&r->extack, err);
+	NL_SET_ERR_MSG(&r->extack, "the stacks of this process are not taken");
+	return err;
+}
+
+static int dump_read(struct dump *d, struct mtag_request *r)
+{
+	const struct nlattr *older = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_OLDER);
+	struct mtag_target t;
+	int err = mtag_request_target(&t, MTAG_ACCESS_READ, r);
+
+	if (err)
+		return err;
+	d->process = t.process;
+	d->lost = atomic64_read(&t.space->stacks.lost);
+	d->sight = mtag_sight_get(t.space, older ? nla_get_u32(older) : 0);
+	mtag_access_put(&t);
+	if (IS_ERR(d->sight)) {
+		err = PTR_ERR(d->sight);
+		d->sight = NULL;
+		return explain(r, err);
+	}
+	d->images = bitmap_zalloc(MTAG_IMAGES_MAX, MTAG_GFP);
+	if (!d->images)
+		return mtag_message_explain(&r->extack, -ENOMEM);
+	find_images(d);
+	return 0;
+}
+
+/* Without stacks of any process there may still be a reason to say that there is no such process. */
+static int refuse(struct mtag_request *r)
+{
+	struct mtag_target t;
+	int err = mtag_request_target(&t, MTAG_ACCESS_READ, r);
+
+	if (err)
+		return err;
+	mtag_access_put(&t);
+	return explain(r, -ENODATA);
+}
+
+/**
+ * mtag_dump_stacks() - begin the dump of a process's stacks
+ * @r:		the request
+ *
+ * Return: as an answer of request.c.
+ */
+int mtag_dump_stacks(struct mtag_request *r)
+{
+	struct dump *d;
+	struct netlink_dump_control control = {
+		.start = dump_start,
+		.dump = dump_fill,
+		.done = dump_done,
+		.min_dump_alloc = MESSAGE_BYTES,
+		.module = THIS_MODULE,
+	};
+	bool running = false;
+	int err;
+
+	/* Until the last message: its stacks are looked up as they are shown. */
+	if (!mtag_stacks_hold())
+		return refuse(r);
+	d = kzalloc(sizeof(*d), MTAG_GFP);
+	if (!d) {
+		mtag_stacks_drop();
+		return mtag_message_explain(&r->extack, -ENOMEM);
+	}
+	d->running = &running;
+	control.data = d;
+	err = dump_read(d, r);
+	if (!err)
+		err = netlink_dump_start(sock_net(r->sk)->genl_sock, r->skb, r->nlh, &control);
+	if (!running)
+		dump_free(d);
+	return err;
+}
+
+/* ---- beginning ---- */
+
+/* Begins in @s, which has a relative's tree, if the sender may. */
+static int start_relative(struct mtag_space *s, unsigned int one_in, const struct cred *opener)
+{
+	struct task_struct *task = mtag_access_owner(s);
+	struct mm_struct *mm;
+	int err = 0;
+
+	if (!task)
+		return 0;
+	mm = mtag_access_mm(task, MTAG_ACCESS_TRACK, opener);
+	put_task_struct(task);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	if (!mtag_space_stacks(s))
+		err = mtag_stacks_start(s, mm, one_in, NULL);
+	mmput(mm);
+	return err;
+}
+
+/* Begins in all of the tree that the sender may; what ends meanwhile is left out. */
+static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
+{
+	struct mtag_space *s = NULL;
+	unsigned int bucket = 0;
+	int err = 0;
+
+	while ((s = mtag_space_next(s, &bucket))) {
+		if (s->tree == tree && !mtag_space_parked(s))
+			err = start_relative(s, one_in, opener);
+		if (err == -EINTR || err == -ENOMEM) {
+			mtag_space_put(s);
+			return err;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * mtag_dump_stacks_start() - take the stacks of a process and its tree
+ * @r:		the request
+ *
+ * Return: as an answer of request.c.
+ */
+int mtag_dump_stacks_start(struct mtag_request *r)
+{
+	const struct nlattr *one_in = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_ONE_IN);
+	const struct nlattr *fd = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_FD);
+	struct mtag_bell *bell = NULL;
+	struct mtag_target t;
+	int err;
+
+	if (!one_in || !nla_get_u32(one_in)) {
+		NL_SET_ERR_MSG(&r->extack, "stack-one-in is missing, or 0");
+		return -EINVAL;
+	}
+	err = mtag_request_target(&t, MTAG_ACCESS_TRACK, r);
+	if (err)
+		return err;
+	if (fd)
+		bell = mtag_bell_get(nla_get_u32(fd));
+	if (IS_ERR(bell)) {
+		NL_SET_ERR_MSG(&r->extack, "stack-fd is no eventfd");
+		err = PTR_ERR(bell);
+	} else {
+		err = mtag_stacks_start(t.space, t.mm, nla_get_u32(one_in), bell);
+		if (!err)
+			err = start_tree(t.space->tree, nla_get_u32(one_in), r->opener);
+		err = mtag_message_explain(&r->extack, err);
+	}
+	mtag_access_put(&t);
+	return err;
+}

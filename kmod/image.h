@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Images: the files that processes with stacks have mapped executable; image.c.
+ */
+#ifndef MTAG_IMAGE_H
+#define MTAG_IMAGE_H
+
+#include <linux/gfp_types.h>
+#include <linux/types.h>
+
+struct file;
+
+/* Ids of executable memory that is no file's; those of files follow. */
+#define MTAG_IMAGE_ANON		0	/* its offsets are addresses */
+#define MTAG_IMAGE_VDSO		1
+#define MTAG_IMAGE_FIRST	2
+#define MTAG_IMAGES_MAX		32768
+
+/**
+ * struct mtag_image - a file that is, or was, mapped executable
+ * @dev:	device, inode, generation and size tell it from other files
+ * @ino:	see @dev
+ * @generation:	see @dev
+ * @bytes:	see @dev
+ * @id:		its index in the table
+ * @next:	id of the next in its chain of the hash, or 0
+ * @path:	its path when it was first mapped, as that process saw it
+ */
+struct mtag_image {
+	dev_t dev;
+	u32 generation;
+	u64 ino;
+	u64 bytes;
+	u16 id;
+	u16 next;
+	char path[];
+};
+
+int mtag_image_of(const struct file *file, gfp_t gfp);
+const char *mtag_image_path(unsigned int id);
+void mtag_image_end(void);
+
+#endif /* MTAG_IMAGE_H */

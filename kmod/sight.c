@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walks the page tables of a process for what each tag has beneath each stack. Only done when
+ * somebody asks; nothing is kept.
+ *
+ * The sums over the stacks of a tag are its anonymous memory and its swap, since each page is
+ * counted for the tag that it is charged to.
+ */
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "compat/compat.h"
+#include "ksm.h"
+#include "leaf.h"
+#include "memory.h"
+#include "migrate.h"
+#include "mtag.h"
+#include "sight.h"
+#include "space.h"
+#include "stacks.h"
+#include "state.h"
+#include "swap.h"
+#include "visit.h"
+#include "whose.h"
+
+/* How far the walk goes before there is room again: each page may be a new entry. */
+#define STRIDE		PMD_SIZE
+#define STRIDE_PAGES	(STRIDE / PAGE_SIZE)
+
+struct walker {
+	struct mtag_visitor v;
+	struct mtag_sight *sight;
+};
+
+/* The entry of a tag and a stack, which may be new. There is room. */
+static struct mtag_seen *entry_of(struct mtag_sight *sight, u32 tag, u32 stack)
+{
+	struct mtag_seen *e = &sight->seen[sight->last];
+	unsigned int i;
+
+	if (e->used && e->tag == tag && e->stack == stack)
+		return e;
+	i = hash_64((u64)stack << 16 | tag, ilog2(sight->room));
+	for (;; i = (i + 1) & (sight->room - 1)) {
+		e = &sight->seen[i];
+		if (!e->used)
+			break;
+		if (e->tag == tag && e->stack == stack)
+			goto found;
+	}
+	*e = (struct mtag_seen){ .stack = stack, .tag = tag, .used = true };
+	sight->nr++;
+found:
+	sight->last = i;
+	return e;
+}
+
+static bool is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
+{
+	return (u32)(u16)(sight->now - leaf.born) * MTAG_BORN_SECONDS >= sight->older;
+}
+
+static u32 tag_of(struct mtag_space *s, const struct mtag_pte *e, int i)
+{
+	u32 tag;
+
+	if (!e->moving || !mtag_migrate_seen(s, e->addr + i * PAGE_SIZE, &tag))
+		tag = mtag_whose(s, e, i);
+	return tag;
+}
+
+static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
+{
+	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
+	struct mtag_leaf leaf;
+	int i;
+
+	if (!e->page) {
+		leaf = mtag_leaf_slot(e->swap);
+		if (is_old(sight, leaf))
+			entry_of(sight, mtag_swap_tag(e->swap), leaf.stack)->swap++;
+		return;
+	}
+	for (i = 0; PageAnon(e->page) && i < e->nr; i++) {
+		leaf = mtag_ksm_leaf(e->page + i);
+		if (is_old(sight, leaf))
+			entry_of(sight, tag_of(v->s, e, i), leaf.stack)->anon++;
+	}
+}
+
+static void sight_leave(struct mtag_visitor *v, unsigned long end)
+{
+}
+
+static size_t seen_bytes(unsigned int room)
+{
+	return room * sizeof(struct mtag_seen);
+}
+
+static struct mtag_seen *seen_alloc(unsigned int room)
+{
+	struct mtag_seen *seen;
+
+	/* A reader may hold many dumps, and for long. */
+	if (mtag_memory_charge(seen_bytes(room)))
+		return NULL;
+	seen = kvcalloc(room, sizeof(*seen), MTAG_GFP);
+	if (!seen)
+		mtag_memory_uncharge(seen_bytes(room));
+	return seen;
+}
+
+static void seen_free(struct mtag_seen *seen, unsigned int room)
+{
+	if (!seen)
+		return;
+	mtag_memory_uncharge(seen_bytes(room));
+	kvfree(seen);
+}
+
+/* Makes room for one stride, at least as much as is in use. */
+static int make_room(struct mtag_sight *sight)
+{
+	struct mtag_seen *old = sight->seen, *e;
+	unsigned int old_room = sight->room;
+
+	if (2 * (sight->nr + STRIDE_PAGES) <= sight->room)
+		return 0;
+	sight->room = roundup_pow_of_two(4 * (sight->nr + STRIDE_PAGES));
+	sight->seen = seen_alloc(sight->room);
+	if (!sight->seen) {
+		sight->room = old_room;
+		sight->seen = old;
+		return -ENOMEM;
+	}
+	sight->nr = 0;
+	sight->last = 0;
+	for (e = old; e < old + old_room; e++)
+		if (e->used)
+			*entry_of(sight, e->tag, e->stack) = *e;
+	seen_free(old, old_room);
+	return 0;
+}
+
+/* Mappings that come and go meanwhile may be missed, as by smaps_rollup. */
+static int walk(struct walker *w, struct mm_struct *mm)
+{
+	unsigned long addr = 0, end;
+	struct vm_area_struct *vma;
+	int ret = 0;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	while (!ret && (vma = find_vma(mm, addr))) {
+		ret = make_room(w->sight);
+		if (ret)
+			break;
+		/* A stack may grow at its lower end meanwhile. */
+		addr = max(addr, READ_ONCE(vma->vm_start));
+		end = min(vma->vm_end, ALIGN(addr + 1, STRIDE));
+		mtag_visit_vma(&w->v, vma, addr, end);
+		addr = end;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		if (mmap_lock_is_contended(mm)) {
+			mmap_read_unlock(mm);
+			if (mmap_read_lock_killable(mm))
+				return -EINTR;
+		}
+	}
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+/* Ranges and owners stay while build_lock is held, but for pages that come and go. */
+static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_sight *sight)
+{
+	struct walker w = {
+		.v = { .visit = sight_visit, .leave = sight_leave, .s = s },
+		.sight = sight,
+	};
+	int err = -ESRCH;
+
+	if (mutex_lock_killable(&s->tree->build_lock))
+		return -EINTR;
+	/* As long as the space is hashed, there are leaves. */
+	if (s->live && READ_ONCE(s->mm) == mm)
+		err = mtag_space_stacks(s) ? walk(&w, mm) : -ENODATA;
+	mutex_unlock(&s->tree->build_lock);
+	return err;
+}
+
+void mtag_sight_put(struct mtag_sight *sight)
+{
+	if (!sight)
+		return;
+	seen_free(sight->seen, sight->room);
+	kfree(sight);
+}
+
+/**
+ * mtag_sight_get() - walk the page tables of a space with stacks: O(RSS)
+ * @s:		space
+ * @older:	count only pages first touched at least so many seconds ago
+ *
+ * Context: may sleep; no lock of the space or its mm held. The caller must mtag_sight_put() it.
+ * Return: -ENOMEM; -EINTR if killed; -ENODATA if no stacks are taken; -ESRCH if the process has
+ * ended or is no longer tracked.
+ */
+struct mtag_sight *mtag_sight_get(struct mtag_space *s, u32 older)
+{
+	struct mm_struct *mm = mtag_space_mmget(s);
+	struct mtag_sight *sight;
+	int err = -ENOMEM;
+
+	if (!mm)
+		return ERR_PTR(-ESRCH);
+	sight = kzalloc(sizeof(*sight), MTAG_GFP);
+	if (sight) {
+		sight->older = older;
+		sight->now = mtag_leaf_now();
+		err = sight_read(s, mm, sight);
+	}
+	/* This may be the last reference: exit_mmap() must not run under build_lock. */
+	mmput(mm);
+	if (!err)
+		return sight;
+	mtag_sight_put(sight);
+	return ERR_PTR(err);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stacks: the table of all distinct ones; stack.c.
+ */
+#ifndef MTAG_STACK_H
+#define MTAG_STACK_H
+
+#include <linux/types.h>
+
+#define MTAG_STACK_DEPTH	127	/* frames of a stack at most */
+
+/* A frame: image (16 bits), whether the offset is exact (1 bit), offset in the image (47 bits). */
+#define MTAG_FRAME_OFFSET	((1ULL << 47) - 1)
+#define MTAG_FRAME_EXACT	(1ULL << 47)
+#define MTAG_FRAME_IMAGE	48
+
+/**
+ * struct mtag_stack - a stack
+ * @hash:	of all that follows @next
+ * @next:	id of the next in its chain of the hash, or 0
+ * @nr:		number of frames
+ * @why:	why there are no more: enum mtag_stack_why
+ * @frames:	innermost first
+ */
+struct mtag_stack {
+	u32 hash;
+	u32 next;
+	u16 nr;
+	u16 why;
+	u32 pad;
+	u64 frames[];
+};
+
+int mtag_stack_begin(void);
+void mtag_stack_end(void);
+u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why);
+const struct mtag_stack *mtag_stack_at(u32 id);
+
+#endif /* MTAG_STACK_H */

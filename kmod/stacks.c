@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Begins to take the stacks of a process: from then on its page events leave the hot path. Its
+ * children and later programs go on with it; they get that where their spaces are made.
+ *
+ * What is kept for stacks is made for the first such process, and goes when the hooks go, or with
+ * the last reader after that.
+ */
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include "compat/compat.h"
+#include "image.h"
+#include "leaf.h"
+#include "mtag.h"
+#include "space.h"
+#include "stack.h"
+#include "stacks.h"
+#include "state.h"
+#include "take.h"
+#include "text.h"
+#include "visit.h"
+#include "walk.h"
+
+/* ---- what is kept ---- */
+
+static DEFINE_MUTEX(keep_lock);		/* the next two */
+static unsigned int holders;		/* of the table of stacks: the hooks, and readers */
+static bool taking;			/* hooks may take stacks: they are a holder */
+
+static void tables_end(void)
+{
+	if (holders)
+		return;
+	mtag_stack_end();
+	mtag_image_end();
+}
+
+/* Context: keep_lock. */
+static int taking_begin(void)
+{
+	int ret = holders ? 0 : mtag_stack_begin();
+
+	if (!ret)
+		ret = mtag_take_begin();
+	if (ret) {
+		tables_end();
+		return ret;
+	}
+	holders++;
+	taking = true;
+	return 0;
+}
+
+/* Context: keep_lock. */
+static void taking_end(void)
+{
+	mtag_leaf_end();
+	mtag_take_end();
+	taking = false;
+	holders--;
+	tables_end();
+}
+
+/* Makes sure that there is all that hooks need. Goes with the hooks, see mtag_stacks_idle(). */
+static int keep(void)
+{
+	bool had = mtag_leaf_kept;
+	int ret = 0;
+
+	mutex_lock(&keep_lock);
+	if (!taking)
+		ret = taking_begin();
+	if (!ret)
+		ret = mtag_leaf_begin();
+	/* Without leaves for memory that was plugged in lately, there are others. */
+	if (ret && had)
+		ret = 0;
+	else if (ret && taking)
+		taking_end();
+	mutex_unlock(&keep_lock);
+	return ret;
+}
+
+/**
+ * mtag_stacks_hold() - keep the table of stacks, even if the hooks go
+ *
+ * Context: may sleep.
+ * Return: false if there is none; otherwise the caller owes mtag_stacks_drop().
+ */
+bool mtag_stacks_hold(void)
+{
+	bool held;
+
+	mutex_lock(&keep_lock);
+	held = holders;
+	holders += held;
+	mutex_unlock(&keep_lock);
+	return held;
+}
+
+/* Context: may sleep. */
+void mtag_stacks_drop(void)
+{
+	mutex_lock(&keep_lock);
+	holders--;
+	tables_end();
+	mutex_unlock(&keep_lock);
+}
+
+/* No process is tracked. Context: no hook is in; may sleep. */
+void mtag_stacks_idle(void)
+{
+	mutex_lock(&keep_lock);
+	if (taking)
+		taking_end();
+	mutex_unlock(&keep_lock);
+}
+
+/* ---- a process begins ---- */
+
+/* What the process has already was touched before, whatever an earlier use of its frames left. */
+static void forget_visit(struct mtag_visitor *v, const struct mtag_pte *e)
+{
+	struct mtag_leaf before = { .stack = MTAG_LEAF_NONE, .born = mtag_leaf_now() };
+
+	if (!e->page)
+		mtag_leaf_set_slot(e->swap, before);
+	else if (PageAnon(e->page))
+		mtag_leaf_set(e->page, e->nr, before);
+}
+
+static void forget_leave(struct mtag_visitor *v, unsigned long end)
+{
+}
+
+/* Context: mmap_lock for reading, so that nothing is forked meanwhile. */
+static void forget(struct mtag_space *s, struct mm_struct *mm)
+{
+	struct mtag_visitor v = { .visit = forget_visit, .leave = forget_leave, .s = s };
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+
+	for_each_vma(vmi, vma) {
+		mtag_visit_vma(&v, vma, READ_ONCE(vma->vm_start), vma->vm_end);
+		cond_resched();
+	}
+}
+
+/* Context: build_lock, and mmap_lock for reading. */
+static int begin(struct mtag_space *s, struct mm_struct *mm)
+{
+	int ret = mtag_text_read(s, mm);
+
+	if (ret)
+		return ret;
+	mtag_space_slow(s, MTAG_SLOW_STACKS, 0);
+	/*
+	 * An event that did not see the bit holds the lock of its page table, and so is over when
+	 * the walk comes there.
+	 */
+	forget(s, mm);
+	return 0;
+}
+
+/* Context: build_lock. */
+static int start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in,
+		 struct mtag_bell **bell)
+{
+	int ret = 0;
+
+	if (!s->live || READ_ONCE(s->mm) != mm)
+		return -ESRCH;
+	ret = keep();
+	if (ret)
+		return ret;
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	WRITE_ONCE(s->stacks.one_in, one_in);
+	mtag_text_tell(s, *bell);
+	*bell = NULL;
+	if (!mtag_space_stacks(s))
+		ret = begin(s, mm);
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+/**
+ * mtag_stacks_start() - take the stacks of a process from here on
+ * @s:		its space
+ * @mm:		its mm; reference
+ * @one_in:	of so many first touches one is sampled; not 0
+ * @bell:	rung for each file that becomes mapped executable; takes the caller's reference;
+ *		NULL: none
+ *
+ * If they are taken already, only @one_in and @bell change.
+ * Context: may sleep.
+ * Return: 0; -ESRCH if the process has ended or is no longer tracked; -ENOMEM; -EINTR; -EAGAIN.
+ */
+int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in,
+		      struct mtag_bell *bell)
+{
+	int ret = 0;
+
+	/* A forked child may not be counted yet, for lack of memory. */
+	if (!READ_ONCE(s->live))
+		ret = mtag_walk_repair(s);
+	if (!ret)
+		ret = mutex_lock_killable(&s->tree->build_lock) ? -EINTR : 0;
+	if (!ret) {
+		ret = start(s, mm, one_in, &bell);
+		mutex_unlock(&s->tree->build_lock);
+	}
+	mtag_bell_put(bell);
+	return ret;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Taking the user stack of a first touch; take.c.
+ */
+#ifndef MTAG_TAKE_H
+#define MTAG_TAKE_H
+
+#include "leaf.h"
+#include "state.h"
+
+int mtag_take_begin(void);
+void mtag_take_end(void);
+struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm);
+
+#endif /* MTAG_TAKE_H */

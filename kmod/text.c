@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The executable mappings of a process with stacks: an array that hooks read under RCU, in the
+ * page-table lock, where the kernel's own mappings cannot be looked up.
+ *
+ * It is read once, and then follows the events of new mappings and changes of protection. An
+ * unmapped range stays until something else is mapped there: no return address points to it.
+ */
+#include <linux/eventfd.h>
+#include <linux/mm.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "compat/compat.h"
+#include "image.h"
+#include "memory.h"
+#include "mtag.h"
+#include "sleep.h"
+#include "stat.h"
+#include "state.h"
+#include "text.h"
+
+/* ---- who wants to hear of new files ---- */
+
+/**
+ * struct mtag_bell - an eventfd that several spaces share
+ * @ref:	one for each of them
+ * @ctx:	the eventfd; reference
+ */
+struct mtag_bell {
+	refcount_t ref;
+	struct eventfd_ctx *ctx;
+};
+
+/* Replacing the bell of a space. Whoever rings it holds mmap_lock for writing. */
+static DEFINE_RAW_SPINLOCK(bell_lock);
+
+/**
+ * mtag_bell_get() - a bell of an eventfd
+ * @fd:		of the current task
+ *
+ * Return: the bell, which the caller must mtag_bell_put(); -EBADF, -EINVAL, -ENOMEM.
+ */
+struct mtag_bell *mtag_bell_get(int fd)
+{
+	struct eventfd_ctx *ctx = eventfd_ctx_fdget(fd);
+	struct mtag_bell *bell;
+
+	if (IS_ERR(ctx))
+		return ERR_CAST(ctx);
+	bell = kmalloc(sizeof(*bell), MTAG_GFP);
+	if (!bell) {
+		eventfd_ctx_put(ctx);
+		return ERR_PTR(-ENOMEM);
+	}
+	refcount_set(&bell->ref, 1);
+	bell->ctx = ctx;
+	return bell;
+}
+
+/* Another reference on the bell of @s. Its owner may replace it meanwhile. */
+static struct mtag_bell *bell_share(struct mtag_space *s)
+{
+	struct mtag_bell *bell;
+
+	raw_spin_lock(&bell_lock);
+	bell = s->stacks.bell;
+	if (bell)
+		refcount_inc(&bell->ref);
+	raw_spin_unlock(&bell_lock);
+	return bell;
+}
+
+/* NULL is allowed. Context: may sleep. */
+void mtag_bell_put(struct mtag_bell *bell)
+{
+	if (!bell || !refcount_dec_and_test(&bell->ref))
+		return;
+	eventfd_ctx_put(bell->ctx);
+	kfree(bell);
+}
+
+/**
+ * mtag_text_tell() - whom to tell of new files from here on
+ * @s:		space
+ * @bell:	takes the caller's reference; NULL: nobody
+ *
+ * Context: mmap_lock, and build_lock; may sleep.
+ */
+void mtag_text_tell(struct mtag_space *s, struct mtag_bell *bell)
+{
+	struct mtag_bell *old;
+
+	raw_spin_lock(&bell_lock);
+	old = s->stacks.bell;
+	s->stacks.bell = bell;
+	raw_spin_unlock(&bell_lock);
+	mtag_bell_put(old);
+}
+
+/* Context: mmap_lock, which keeps the bell; may take spinlocks. */
+static void ring(struct mtag_space *s)
+{
+	if (s->stacks.bell)
+		mtag_eventfd_signal(s->stacks.bell->ctx);
+}
+
+/* ---- the array ---- */
+
+static size_t text_bytes(unsigned int nr)
+{
+	return sizeof(struct mtag_text) + nr * sizeof(struct mtag_map);
+}
+
+static struct mtag_text *text_alloc(unsigned int nr, gfp_t gfp)
+{
+	static atomic64_t last_serial;
+	struct mtag_text *text;
+
+	if (mtag_memory_charge(text_bytes(nr)))
+		return NULL;
+	text = kvmalloc(text_bytes(nr), gfp);
+	if (text)
+		text->serial = atomic64_inc_return(&last_serial);
+	else
+		mtag_memory_uncharge(text_bytes(nr));
+	return text;
+}
+
+/*
+ * The length that was charged is @nr of its allocation: callers set a smaller one only through
+ * this. Context: nothing reads @text yet.
+ */
+static void text_shrink(struct mtag_text *text, unsigned int from, unsigned int to)
+{
+	mtag_memory_uncharge(text_bytes(from) - text_bytes(to));
+	text->nr = to;
+}
+
+/* The present array. Context: mmap_lock, see struct mtag_stacks. */
+static struct mtag_text *text_of(struct mtag_space *s)
+{
+	return rcu_dereference_protected(s->stacks.text, true);
+}
+
+static void text_replace(struct mtag_space *s, struct mtag_text *text)
+{
+	struct mtag_text *old = text_of(s);
+
+	rcu_assign_pointer(s->stacks.text, text);
+	if (!old)
+		return;
+	mtag_memory_uncharge(text_bytes(old->nr));
+	kvfree_rcu(old, rcu);
+}
+
+/* The index of the first mapping that ends above @addr. */
+static unsigned int first_above(const struct mtag_text *text, unsigned long addr)
+{
+	unsigned int low = 0, high = text->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (text->maps[middle].end > addr)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/**
+ * mtag_text_find() - the executable mapping at an address
+ * @text:	of the process, or NULL
+ * @addr:	any
+ *
+ * Context: RCU.
+ * Return: the mapping, or NULL.
+ */
+const struct mtag_map *mtag_text_find(const struct mtag_text *text, unsigned long addr)
+{
+	unsigned int i;
+
+	if (!text)
+		return NULL;
+	i = first_above(text, addr);
+	return i < text->nr && text->maps[i].start <= addr ? &text->maps[i] : NULL;
+}
+
+/* ---- mappings ---- */
+
+static bool is_vdso(const struct vm_area_struct *vma)
+{
+	const char *name = NULL;
+
+	if (!vma->vm_file && vma->vm_ops && vma->vm_ops->name)
+		name = vma->vm_ops->name((struct vm_area_struct *)vma);
+	return name && !strcmp(name, "[vdso]");
+}
+
+/*
+ * Fills @map with an executable mapping. Return: false if its file cannot be told from others.
+ * Context: mmap_lock; may take spinlocks.
+ */
+static bool map_of(const struct vm_area_struct *vma, struct mtag_map *map, gfp_t gfp)
+{
+	int image;
+
+	map->start = vma->vm_start;
+	map->end = vma->vm_end;
+	if (vma->vm_file) {
+		image = mtag_image_of(vma->vm_file, gfp);
+		if (image < 0)
+			return false;
+		map->image = image;
+		map->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	} else if (is_vdso(vma)) {
+		map->image = MTAG_IMAGE_VDSO;
+		map->offset = 0;
+	} else {
+		map->image = MTAG_IMAGE_ANON;
+		map->offset = vma->vm_start;
+	}
+	return true;
+}
+
+static void count_lost(struct mtag_space *s)
+{
+	atomic64_inc(&s->stacks.lost);
+	atomic64_inc(&mtag_stat.stack_lost);
+}
+
+static bool has_file(const struct mtag_text *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++)
+		if (text->maps[i].image >= MTAG_IMAGE_FIRST)
+			return true;
+	return false;
+}
+
+static unsigned int count_exec(struct mm_struct *mm)
+{
+	struct vm_area_struct *vma;
+	unsigned int nr = 0;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	for_each_vma(vmi, vma)
+		nr += !!(vma->vm_flags & VM_EXEC);
+	return nr;
+}
+
+/**
+ * mtag_text_read() - read all executable mappings anew
+ * @s:		space of @mm
+ * @mm:		its mm
+ *
+ * Context: mmap_lock for reading, and build_lock; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mtag_text_read(struct mtag_space *s, struct mm_struct *mm)
+{
+	unsigned int room = count_exec(mm), nr = 0;
+	struct vm_area_struct *vma;
+	struct mtag_text *text;
+	VMA_ITERATOR(vmi, mm, 0);
+
+	text = text_alloc(room, MTAG_GFP);
+	if (!text)
+		return -ENOMEM;
+	for_each_vma(vmi, vma) {
+		if (!(vma->vm_flags & VM_EXEC) || nr == room)
+			continue;
+		if (map_of(vma, &text->maps[nr], MTAG_GFP))
+			nr++;
+		else
+			count_lost(s);
+	}
+	text_shrink(text, room, nr);
+	text_replace(s, text);
+	if (has_file(text))
+		ring(s);
+	return 0;
+}
+
+/* Appends [@start, @end) of @map. */
+static void append(struct mtag_text *text, const struct mtag_map *map, u64 start, u64 end)
+{
+	struct mtag_map *to = &text->maps[text->nr];
+
+	if (start >= end)
+		return;
+	*to = *map;
+	to->start = start;
+	to->end = end;
+	to->offset = map->offset + (start - map->start);
+	text->nr++;
+}
+
+/* A copy of @old with [@start, @end) replaced by @map, or (NULL) by nothing. */
+static struct mtag_text *text_with(const struct mtag_text *old, unsigned long start,
+				   unsigned long end, const struct mtag_map *map, gfp_t gfp)
+{
+	unsigned int i, from, to, room = (old ? old->nr : 0) + 2;
+	struct mtag_text *text = text_alloc(room, gfp);
+
+	if (!text)
+		return NULL;
+	text->nr = 0;
+	from = old ? first_above(old, start) : 0;
+	for (i = 0; i < from; i++)
+		text->maps[text->nr++] = old->maps[i];
+	for (to = from; old && to < old->nr && old->maps[to].start < end; to++)
+		append(text, &old->maps[to], old->maps[to].start, min_t(u64, old->maps[to].end, start));
+	if (map)
+		append(text, map, start, end);
+	for (i = from; i < to; i++)
+		append(text, &old->maps[i], max_t(u64, old->maps[i].start, end), old->maps[i].end);
+	for (i = to; old && i < old->nr; i++)
+		text->maps[text->nr++] = old->maps[i];
+	text_shrink(text, room, text->nr);
+	return text;
+}
+
+/* Does the array say already what is mapped from @start to @end: @map, or (NULL) nothing? */
+static bool is_known(const struct mtag_text *text, unsigned long start, unsigned long end,
+		     const struct mtag_map *map)
+{
+	unsigned int i = text ? first_above(text, start) : 0;
+	const struct mtag_map *has = text && i < text->nr ? &text->maps[i] : NULL;
+
+	if (!has || has->start >= end)
+		return !map;
+	return map && has->start <= start && has->end >= end && has->image == map->image &&
+	       has->offset + (start - has->start) == map->offset;
+}
+
+/* Context: mmap_lock for writing; may allocate by @gfp. */
+static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t gfp)
+{
+	struct mtag_text *old = text_of(s), *text;
+	struct mtag_map map, *found = NULL;
+
+	if (vma->vm_flags & VM_EXEC) {
+		if (map_of(vma, &map, gfp))
+			found = &map;
+		else
+			count_lost(s);
+	}
+	if (is_known(old, vma->vm_start, vma->vm_end, found))
+		return;
+	text = text_with(old, vma->vm_start, vma->vm_end, found, gfp);
+	/* Out of memory: better no mapping than a wrong one. */
+	if (!text)
+		count_lost(s);
+	text_replace(s, text);
+	if (text && found && found->image >= MTAG_IMAGE_FIRST)
+		ring(s);
+}
+
+/**
+ * mtag_text_mapped() - something was mapped, or its protection has changed
+ * @s:		space with stacks
+ * @vma:	the mapping
+ *
+ * Context: mmap_lock held for writing; may sleep where preemption is enabled.
+ */
+void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
+{
+	bool sleeps;
+	gfp_t gfp;
+
+	if (!(vma->vm_flags & VM_EXEC) && is_known(text_of(s), vma->vm_start, vma->vm_end, NULL))
+		return;
+	gfp = mtag_sleep_gfp(&sleeps);
+	if (gfp) {
+		note(s, vma, gfp);
+	} else {
+		count_lost(s);
+		text_replace(s, NULL);
+	}
+	if (sleeps)
+		mtag_sleep_end();
+}
+
+/* ---- spaces ---- */
+
+/**
+ * mtag_text_fork() - a forked child has its parent's mappings, and takes stacks as it does
+ * @child:	not published yet
+ * @parent:	space with stacks
+ * @gfp:	allocation flags of the caller's context
+ *
+ * Context: mmap_lock of the parent held for writing.
+ * Return: 0 or -ENOMEM.
+ */
+int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp)
+{
+	struct mtag_text *old = text_of(parent), *text;
+
+	if (old) {
+		text = text_alloc(old->nr, gfp);
+		if (!text)
+			return -ENOMEM;
+		text->nr = old->nr;
+		memcpy(text->maps, old->maps, old->nr * sizeof(*old->maps));
+		rcu_assign_pointer(child->stacks.text, text);
+	}
+	mtag_text_exec(child, parent);
+	return 0;
+}
+
+/* A new program begins without mappings, and takes stacks as the old one. It is not published yet. */
+void mtag_text_exec(struct mtag_space *s, struct mtag_space *old)
+{
+	s->stacks.one_in = READ_ONCE(old->stacks.one_in);
+	s->stacks.bell = bell_share(old);
+	s->slow |= MTAG_SLOW_STACKS;
+}
+
+/* Context: nothing refers to @s any more; may sleep. */
+void mtag_text_free(struct mtag_space *s)
+{
+	text_replace(s, NULL);
+	mtag_bell_put(s->stacks.bell);
+}

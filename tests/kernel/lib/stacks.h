@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* User stacks beneath tags, asked for by netlink. */
+#ifndef MTAG_TESTS_STACKS_H
+#define MTAG_TESTS_STACKS_H
+
+#include "netlink.h"
+
+#define STACKS_MAX  8192
+#define FRAMES_MAX  127
+#define IMAGES_SEEN 256
+
+struct stack_seen {
+	uint16_t tag;
+	uint32_t kind, why, nr;
+	uint64_t anon, swap;
+	struct mtag_stack_frame frame[FRAMES_MAX];
+};
+
+/* What a process has; one answer at a time, in memory that is there from the first on. */
+struct stacks {
+	int error;
+	unsigned int nr;
+	bool ended; /* the last message has come */
+	uint64_t lost;
+	struct stack_seen *stack;
+	const char *path[IMAGES_SEEN]; /* by image id */
+};
+
+struct stacks *stacks(pid_t pid);
+struct stacks *stacks_older(pid_t pid, uint32_t seconds);
+
+/* Begins to take those of another process and its tree: 0 or -errno. fd -1: none. */
+int stacks_start(pid_t pid, uint32_t one_in, int fd);
+
+/* The same for the calling process, by ioctl. */
+int stacks_start_self(uint32_t one_in, int fd);
+
+/* Sums over the stacks of one tag, or of all. */
+#define ANY_TAG 0x10000
+#define ANY_KIND 0xff
+struct stack_sum {
+	uint64_t anon, swap, stacks;
+};
+
+struct stack_sum stack_sum(const struct stacks *s, unsigned int tag, unsigned int kind);
+
+#endif
