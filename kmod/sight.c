@@ -30,6 +30,8 @@
 /* How far the walk goes before there is room again: each page may be a new entry. */
 #define STRIDE		PMD_SIZE
 #define STRIDE_PAGES	(STRIDE / PAGE_SIZE)
+/* A walk takes less than that many units of mtag_leaf.born. */
+#define WALK_UNITS	256
 
 struct walker {
 	struct mtag_visitor v;
@@ -61,7 +63,12 @@ found:
 
 static bool is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
 {
-	return (u32)(u16)(sight->now - leaf.born) * MTAG_BORN_SECONDS >= sight->older;
+	u16 age = sight->now - leaf.born;
+
+	/* Touched since the walk began. */
+	if (age > U16_MAX - WALK_UNITS)
+		age = 0;
+	return (u32)age * MTAG_BORN_SECONDS >= sight->older;
 }
 
 static u32 tag_of(struct mtag_space *s, const struct mtag_pte *e, int i)

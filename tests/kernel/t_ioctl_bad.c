@@ -154,7 +154,7 @@ static void unknown(void)
 	memset(&arg, 0, sizeof(arg));
 	arg.size = 64;
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x3f), &arg), ENOTTY, "an unknown ioctl", "just below");
-	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x48), &arg), ENOTTY, "an unknown ioctl", "just above");
+	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x4a), &arg), ENOTTY, "an unknown ioctl", "just above");
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0xff), &arg), ENOTTY, "an unknown ioctl", "far above");
 	errs(mtag_ioctl(_IO(0xb5, 0x40), &arg), ENOTTY, "an unknown ioctl", "of another kind");
 	errs(mtag_ioctl(_IOWR(MTAG_IOC_MAGIC, 0x40, __u64), &arg), ENOTTY, "an unknown ioctl",
