@@ -3,12 +3,13 @@
  * Checks an unwind table, which is user space's word: after that, a lookup stays within it. What it
  * says of frames may still be wrong; whoever walks by it checks each address.
  */
+#include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/sched.h>
 #include "rows.h"
 
 /* CFA - SP that no frame has. */
-#define OFF_MAX		(1 << 30)
+#define OFF_MAX		((int)BIT(30))
 
 static bool header_ok(const struct mtag_unwind_header *h, size_t bytes)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walks the user stack of the current task by unwind tables, and by frame pointers where there is no
- * table. Tables and stacks are user space's: nothing of them is trusted, each step but that over a
- * signal's frame goes upwards, and there are not more steps than frames fit.
+ * Walks the user stack of the current task by unwind tables, and by frame pointers where there is
+ * no table. Tables and stacks are user space's: nothing of them is trusted, each step but that over
+ * a signal's frame goes upwards, and there are not more steps than frames fit.
  *
  * All is inlined into mtag_unwind(): nothing may be called while user memory is read.
  */
@@ -98,7 +98,7 @@ static __always_inline bool read_bp(const struct walk *w, u64 *value)
 /* Most registers are known of an interrupted frame only. */
 static __always_inline bool read_reg(const struct walk *w, unsigned int reg, u64 *value)
 {
-	u64 at;
+	u64 at = w->context ? w->context + in_context[reg] * sizeof(u64) : 0;
 
 	if (reg == REG_SP) {
 		*value = w->sp;
@@ -110,8 +110,6 @@ static __always_inline bool read_reg(const struct walk *w, unsigned int reg, u64
 		at = w->bx_at;
 	else if (!w->exact)
 		return false;
-	else
-		at = w->context ? w->context + in_context[reg] * sizeof(u64) : 0;
 	return saved(w, at, reg, value);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reads words of the current process where no page fault may be handled, as under a page-table lock.
- * Between mtag_userword_begin() and mtag_userword_end() nothing may be called, only inlined: objtool
- * sees to that.
+ * Reads words of the current process where no page fault may be handled, as under a page-table
+ * lock. Between mtag_userword_begin() and mtag_userword_end() nothing may be called, only inlined:
+ * objtool sees to that.
  */
 #ifndef MTAG_USERWORD_H
 #define MTAG_USERWORD_H
@@ -51,9 +51,11 @@ static __always_inline void mtag_userword_end(void)
  */
 static __always_inline bool mtag_userword_read(u64 addr, u64 *value)
 {
-	const unsigned long end = TASK_SIZE_MAX - sizeof(u64) + 1;
+	unsigned long end = TASK_SIZE_MAX - sizeof(u64) + 1;
 	u64 word;
 
+	/* array_index_nospec() may not have a constant of more than 32 bits. */
+	OPTIMIZER_HIDE_VAR(end);
 	if (addr >= end)
 		return false;
 	addr = array_index_nospec(addr, end);

@@ -145,6 +145,7 @@ struct mtag_unwind_recipe recipe_of(Dwarf_Frame *frame, bool signal)
 {
 	struct mtag_unwind_recipe recipe = recipe_plain(MTAG_UNWIND_STOP);
 	struct place ip = place_of(frame, REG_IP), bp = place_of(frame, REG_BP);
+	struct place bx = place_of(frame, REG_BX);
 	bool at_bp = bp.where == AT_REG;
 
 	if (signal)
@@ -155,6 +156,9 @@ struct mtag_unwind_recipe recipe_of(Dwarf_Frame *frame, bool signal)
 		return recipe_plain(MTAG_UNWIND_STOP);
 	recipe.flags = at_bp ? MTAG_UNWIND_AT_BP : 0;
 	recipe.bp = slot_of(bp, at_bp);
-	recipe.bx = slot_of(place_of(frame, REG_BX), at_bp);
+	/* Of RBP libdw knows that the ABI has it preserved unless something else is said, of RBX it does not. */
+	if (bx.where == UNDEFINED)
+		bx.where = SAME;
+	recipe.bx = slot_of(bx, at_bp);
 	return recipe;
 }

@@ -8,9 +8,10 @@
  *   struct mtag_unwind_row rows[rows]		in ascending order within each block
  *   struct mtag_unwind_recipe recipes[recipes]	each for any number of rows
  *
- * Addresses are offsets in the file, so that a lookup takes no more than a mapping has: file offset
- * = address - start of the mapping + its offset. The compiler has translated each virtual address by
- * the executable PT_LOAD that holds it. The vdso is a file of which the mapping's start is offset 0.
+ * Addresses are offsets in the file, so that a lookup takes no more than a mapping has: file
+ * offset = address - start of the mapping + its offset. Whoever made the table has translated each
+ * virtual address by the executable PT_LOAD that holds it. The vdso is a file that is mapped from
+ * offset 0 on.
  *
  * A block is 4 KiB of the file; block 0 begins at @first blocks. The first row of each block is at
  * its start, hence each has at least one. A row is good up to the next one.
@@ -64,8 +65,8 @@ struct mtag_unwind_row {
 };
 
 /*
- * Where the canonical frame address (CFA) is: what SP is after the return. The return address is at
- * CFA - 8.
+ * Where the canonical frame address (CFA) is: what SP is after the return. The return address is
+ * at CFA - 8.
  */
 enum mtag_unwind_kind {
 	MTAG_UNWIND_NONE,	/* nothing is known: only a frame pointer could help */

@@ -4,9 +4,9 @@
 #define UNIT_LINUX_UACCESS_H
 
 #include <linux/types.h>
+#include <sys/user.h> /* PAGE_SIZE */
 
 #define __user
-#define PAGE_SIZE     4096UL
 #define TASK_SIZE_MAX ((1UL << 47) - PAGE_SIZE)
 
 /* Reads a word, unless nothing is there. A test that includes this header has it. */
