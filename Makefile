@@ -191,9 +191,9 @@ $(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src
 	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
 
-# What tests/unit/unwind_walk.c and unwind_cost.c run: code as it is in most programs, without sanitizers.
+# What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
 unwound := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/unwind/*.c))
-$(B)/tests/unit/unwind_walk $(B)/tests/unit/unwind_cost: $(unwound)
+units $(B)/tests/unit/unwind_walk: $(unwound)
 $(unwound): $(B)/%: %.c $$(call sources_of,$$*.c)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O2 -fomit-frame-pointer -Itests/unit/kernel -Ictl $(LDFLAGS) -MF $@.d -o $@ $< \

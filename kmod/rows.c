@@ -24,7 +24,7 @@ static bool header_ok(const struct mtag_unwind_header *h, size_t bytes)
 	    h->id_size > MTAG_UNWIND_ID_MAX)
 		return false;
 	want = sizeof(*h) + (h->blocks + 1) * sizeof(u32) +
-	       h->rows * sizeof(struct mtag_unwind_row) +
+	       h->rows * sizeof(u32) +
 	       h->recipes * sizeof(struct mtag_unwind_recipe);
 	return bytes == want;
 }
@@ -34,15 +34,16 @@ static bool block_ok(const struct mtag_rows *t, u32 i, u32 recipes)
 {
 	u32 from = t->index[i], to = t->index[i + 1], row;
 
-	if (t->rows[from].low)
+	if (t->rows[from] >> MTAG_UNWIND_LOW)
 		return false;
 	for (row = from; row < to; row++) {
-		if (t->rows[row].low >= MTAG_UNWIND_BLOCK || t->rows[row].recipe >= recipes)
+		if ((t->rows[row] & MTAG_ROWS_RECIPE) >= recipes)
 			return false;
-		if (row > from && t->rows[row].low <= t->rows[row - 1].low)
+		if (row > from && t->rows[row] >> MTAG_UNWIND_LOW <=
+				  t->rows[row - 1] >> MTAG_UNWIND_LOW)
 			return false;
 	}
-	return true;
+	return t->rows[to - 1] >> MTAG_UNWIND_LOW < MTAG_UNWIND_BLOCK;
 }
 
 static bool rows_ok(const struct mtag_rows *t, const struct mtag_unwind_header *h)
@@ -64,7 +65,7 @@ static bool rows_ok(const struct mtag_rows *t, const struct mtag_unwind_header *
 
 static bool recipe_ok(const struct mtag_unwind_recipe *r)
 {
-	if (r->flags & ~MTAG_UNWIND_AT_BP)
+	if (r->flags & ~(MTAG_UNWIND_AT_BP | MTAG_UNWIND_LOST_BP | MTAG_UNWIND_LOST_BX))
 		return false;
 	switch (r->kind) {
 	case MTAG_UNWIND_SP:
@@ -100,7 +101,7 @@ int mtag_rows_set(struct mtag_rows *t, const void *table, size_t bytes)
 	t->first = h->first;
 	t->blocks = h->blocks;
 	t->index = (const u32 *)(h + 1);
-	t->rows = (const struct mtag_unwind_row *)(t->index + h->blocks + 1);
+	t->rows = t->index + h->blocks + 1;
 	t->recipes = (const struct mtag_unwind_recipe *)(t->rows + h->rows);
 	if (!rows_ok(t, h))
 		return -EINVAL;

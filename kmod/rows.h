@@ -10,6 +10,9 @@
 #include <linux/types.h>
 #include "../include/uapi/linux/mtag_unwind.h"
 
+/* The bits of a row that are a recipe's number. */
+#define MTAG_ROWS_RECIPE	((1U << MTAG_UNWIND_LOW) - 1)
+
 /**
  * struct mtag_rows - a table that mtag_rows_set() found valid
  * @index:	first row of each block
@@ -20,7 +23,7 @@
  */
 struct mtag_rows {
 	const u32 *index;
-	const struct mtag_unwind_row *rows;
+	const u32 *rows;
 	const struct mtag_unwind_recipe *recipes;
 	u32 first;
 	u32 blocks;
@@ -42,9 +45,9 @@ static __always_inline const struct mtag_unwind_recipe *
 mtag_rows_find(const struct mtag_rows *t, u64 offset)
 {
 	u64 block = (offset >> MTAG_UNWIND_SHIFT) - t->first;
-	u32 low = offset & (MTAG_UNWIND_BLOCK - 1);
-	const struct mtag_unwind_row *row;
-	u32 from, left, half;
+	u32 last = (offset & (MTAG_UNWIND_BLOCK - 1)) << MTAG_UNWIND_LOW | MTAG_ROWS_RECIPE;
+	size_t from, left, half;
+	const u32 *row;
 
 	if (block >= t->blocks)
 		return NULL;
@@ -55,10 +58,10 @@ mtag_rows_find(const struct mtag_rows *t, u64 offset)
 	/* The block has a row, whose low is 0. */
 	while (left > 1) {
 		half = left / 2;
-		row = row[half].low <= low ? row + half : row;
+		row = row[half] <= last ? row + half : row;
 		left -= half;
 	}
-	return t->recipes + row->recipe;
+	return t->recipes + (*row & MTAG_ROWS_RECIPE);
 }
 
 #endif /* MTAG_ROWS_H */

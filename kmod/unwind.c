@@ -39,7 +39,8 @@ static const u8 in_context[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5,
  * @bp_at:	where RBP is: 0, in @regs; LOST
  * @bx_at:	where RBX is, likewise
  * @context:	registers of the interrupted frame: address of a struct sigcontext; 0, @regs
- * @exact:	it was interrupted at @ip: @context has all its registers
+ * @back:	bytes from the instruction that is being executed to @ip: 1, the end of a call; 0, it
+ *		was interrupted there, and @context has all its registers
  */
 struct walk {
 	const unsigned long *regs;
@@ -50,7 +51,7 @@ struct walk {
 	u64 bp_at;
 	u64 bx_at;
 	u64 context;
-	bool exact;
+	u64 back;
 };
 
 /* What a step says when it did not end the walk. */
@@ -59,7 +60,7 @@ struct walk {
 /* The address at which to look for rows: the call, not what is behind it. */
 static __always_inline u64 pc_of(const struct walk *w)
 {
-	return w->ip - !w->exact;
+	return w->ip - w->back;
 }
 
 /* Finds the mapping of @ip. */
@@ -108,7 +109,7 @@ static __always_inline bool read_reg(const struct walk *w, unsigned int reg, u64
 		at = w->bp_at;
 	else if (reg == REG_BX)
 		at = w->bx_at;
-	else if (!w->exact)
+	else if (w->back)
 		return false;
 	return saved(w, at, reg, value);
 }
@@ -124,7 +125,7 @@ static __always_inline int step_signal(struct walk *w)
 	w->bp_at = context + in_context[REG_BP] * sizeof(u64);
 	w->bx_at = context + in_context[REG_BX] * sizeof(u64);
 	w->context = context;
-	w->exact = true;
+	w->back = 0;
 	return GO_ON;
 }
 
@@ -138,7 +139,7 @@ static __always_inline int step_bare(struct walk *w)
 	if (!read_bp(w, &bp) || bp < w->sp || bp % sizeof(u64) ||
 	    !mtag_userword_read(bp + sizeof(u64), &w->ip))
 		return MTAG_UNWIND_NO_RULE;
-	w->exact = false;
+	w->back = 1;
 	if (!find_map(w))
 		return MTAG_UNWIND_NO_RULE;
 	w->sp = bp + 2 * sizeof(u64);
@@ -182,10 +183,16 @@ static __always_inline int find_cfa(const struct walk *w, const struct mtag_unwi
 	return *cfa > w->sp ? GO_ON : MTAG_UNWIND_NO_RULE;
 }
 
-/* Where a register of the caller's is, if the frame saved it. */
-static __always_inline u64 place(s16 slot, u64 base)
+/* Registers that are not saved at a place relative to CFA. */
+static __always_inline bool lose(struct walk *w, const struct mtag_unwind_recipe *r, u64 *base)
 {
-	return likely(slot != MTAG_UNWIND_LOST) ? base + slot : LOST;
+	if (r->flags & MTAG_UNWIND_AT_BP && !read_bp(w, base))
+		return false;
+	if (r->flags & MTAG_UNWIND_LOST_BP)
+		w->bp_at = LOST;
+	if (r->flags & MTAG_UNWIND_LOST_BX)
+		w->bx_at = LOST;
+	return true;
 }
 
 /* To the caller's frame. */
@@ -204,16 +211,16 @@ static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe 
 			return why;
 	}
 	base = cfa;
-	if (unlikely(r->flags & MTAG_UNWIND_AT_BP) && !read_bp(w, &base))
+	if (unlikely(r->flags) && !lose(w, r, &base))
 		return MTAG_UNWIND_NO_RULE;
 	if (r->bp != MTAG_UNWIND_SAME)
-		w->bp_at = place(r->bp, base);
+		w->bp_at = base + r->bp;
 	if (r->bx != MTAG_UNWIND_SAME)
-		w->bx_at = place(r->bx, base);
+		w->bx_at = base + r->bx;
 	if (!mtag_userword_read(cfa - sizeof(u64), &w->ip))
 		return MTAG_UNWIND_ABSENT;
 	w->sp = cfa;
-	w->exact = false;
+	w->back = 1;
 	return GO_ON;
 }
 
@@ -236,9 +243,12 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
 		offset = w->ip - w->map->start + w->map->offset;
 		frames[n].offset = offset;
 		frames[n].map = w->map->id;
-		frames[n++].exact = w->exact;
-		r = w->map->rows ? mtag_rows_find(w->map->rows, offset - !w->exact) : NULL;
+		frames[n++].exact = !w->back;
+		r = w->map->rows ? mtag_rows_find(w->map->rows, offset - w->back) : NULL;
 		*why = step(w, r ? r : &none);
+		/* The handler returns to a trampoline that has not called it. */
+		if (unlikely(!w->back))
+			frames[n - 1].exact = true;
 	} while (*why == GO_ON);
 	return n;
 }
@@ -267,7 +277,6 @@ unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_map
 		.map = maps->map,
 		.ip = regs[in_regs[REG_IP]],
 		.sp = regs[in_regs[REG_SP]],
-		.exact = true,
 	};
 	int ended = MTAG_UNWIND_NOT_TEXT;
 	unsigned int n = 0;

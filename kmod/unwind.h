@@ -39,9 +39,10 @@ struct mtag_unwind_map {
 
 /**
  * struct mtag_unwind_frame - a frame
- * @offset:	in the file: of the instruction to which it returns, or
+ * @offset:	in the file: of the instruction to which it returns, or, if @exact, at which it is
  * @map:	@id of the mapping
- * @exact:	1: at which it was interrupted, in the innermost frame and in one below a signal's
+ * @exact:	1 for the innermost frame, one that a signal has interrupted, and the trampoline
+ *		to which the signal's handler returns; else 0
  */
 struct mtag_unwind_frame {
 	u64 offset;

@@ -126,14 +126,17 @@ static bool is_signal(Dwarf_Frame *frame)
 	       is_at(place_of(frame, REG_BP), REG_SP, CONTEXT_BP);
 }
 
-static int16_t slot_of(struct place place, bool at_bp)
+/* Where a register is saved, as a recipe says it: relative to RBP, or to CFA. False if it cannot. */
+static bool slot_of(struct place place, bool at_bp, int16_t *slot)
 {
+	*slot = MTAG_UNWIND_SAME;
 	if (place.where == SAME)
-		return MTAG_UNWIND_SAME;
-	if (place.where != (at_bp ? AT_REG : AT_CFA) || place.off <= MTAG_UNWIND_SAME ||
-	    place.off > INT16_MAX || (at_bp && place.reg != REG_BP))
-		return MTAG_UNWIND_LOST;
-	return (int16_t)place.off;
+		return true;
+	if (place.where != (at_bp ? AT_REG : AT_CFA) || (at_bp && place.reg != REG_BP) ||
+	    place.off <= MTAG_UNWIND_SAME || place.off > INT16_MAX)
+		return false;
+	*slot = (int16_t)place.off;
+	return true;
 }
 
 struct mtag_unwind_recipe recipe_plain(enum mtag_unwind_kind kind)
@@ -155,10 +158,12 @@ struct mtag_unwind_recipe recipe_of(Dwarf_Frame *frame, bool signal)
 	if (ip.where != AT_CFA || ip.off != -8 || !set_cfa(&recipe, frame))
 		return recipe_plain(MTAG_UNWIND_STOP);
 	recipe.flags = at_bp ? MTAG_UNWIND_AT_BP : 0;
-	recipe.bp = slot_of(bp, at_bp);
-	/* Of RBP libdw knows that the ABI has it preserved unless something else is said, of RBX it does not. */
+	if (!slot_of(bp, at_bp, &recipe.bp))
+		recipe.flags |= MTAG_UNWIND_LOST_BP;
+	/* Of RBP libdw knows that it is preserved unless something else is said, of RBX it does not. */
 	if (bx.where == UNDEFINED)
 		bx.where = SAME;
-	recipe.bx = slot_of(bx, at_bp);
+	if (!slot_of(bx, at_bp, &recipe.bx))
+		recipe.flags |= MTAG_UNWIND_LOST_BX;
 	return recipe;
 }

@@ -80,7 +80,7 @@ static void span(const struct image *image, uint64_t *first, uint64_t *blocks)
 
 /* Each block begins with a row: that of the range that goes on, unless one begins there. */
 static uint32_t write_rows(const struct ranges *ranges, uint64_t first, uint64_t blocks,
-			   uint32_t *index, struct mtag_unwind_row *rows)
+			   uint32_t *index, uint32_t *rows)
 {
 	uint32_t count = 0;
 	size_t i = 0;
@@ -91,13 +91,13 @@ static uint32_t write_rows(const struct ranges *ranges, uint64_t first, uint64_t
 		while (i + 1 < ranges->count && ranges->range[i + 1].offset <= start)
 			i++;
 		index[block] = count;
-		rows[count++] = (struct mtag_unwind_row){0, (uint16_t)ranges->range[i].recipe};
+		rows[count++] = ranges->range[i].recipe;
 		for (; i + 1 < ranges->count &&
 		       ranges->range[i + 1].offset < start + MTAG_UNWIND_BLOCK;
 		     i++)
-			rows[count++] = (struct mtag_unwind_row){
-				(uint16_t)(ranges->range[i + 1].offset - start),
-				(uint16_t)ranges->range[i + 1].recipe};
+			rows[count++] = (uint32_t)(ranges->range[i + 1].offset - start)
+						<< MTAG_UNWIND_LOW |
+					ranges->range[i + 1].recipe;
 	}
 	index[blocks] = count;
 	return count;
@@ -108,9 +108,8 @@ static int write_table(const struct draft *draft, struct table *table)
 	const struct ranges *ranges = &draft->ranges;
 	size_t recipes = ranges->recipes * sizeof(*ranges->recipe);
 	struct mtag_unwind_header *header;
-	struct mtag_unwind_row *rows;
 	uint64_t first, blocks;
-	uint32_t *index;
+	uint32_t *index, *rows;
 
 	span(draft->image, &first, &blocks);
 	if (first > UINT32_MAX || blocks > MTAG_UNWIND_BLOCKS_MAX ||
@@ -130,7 +129,7 @@ static int write_table(const struct draft *draft, struct table *table)
 	};
 	memcpy(header->id, draft->image->id, header->id_size);
 	index = (uint32_t *)(header + 1);
-	rows = (struct mtag_unwind_row *)(index + blocks + 1);
+	rows = index + blocks + 1;
 	header->rows = write_rows(ranges, first, blocks, index, rows);
 	memcpy(rows + header->rows, ranges->recipe, recipes);
 	table->data = header;
@@ -168,6 +167,6 @@ bool table_fits(const struct table *table, const struct image *image)
 	span(image, &first, &blocks);
 	return header->first == first && header->blocks == blocks &&
 	       table->size == sizeof(*header) + (blocks + 1) * sizeof(uint32_t) +
-				      (uint64_t)header->rows * sizeof(struct mtag_unwind_row) +
+				      (uint64_t)header->rows * sizeof(uint32_t) +
 				      (uint64_t)header->recipes * sizeof(struct mtag_unwind_recipe);
 }

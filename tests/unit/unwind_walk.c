@@ -326,8 +326,7 @@ static bool trapped(pid_t tid, bool stepping)
 	struct user_regs_struct regs;
 	siginfo_t info;
 
-	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
-	    ptrace(PTRACE_GETREGS, tid, NULL, &regs))
+	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) || ptrace(PTRACE_GETREGS, tid, NULL, &regs))
 		return false;
 	if (info.si_code == SI_KERNEL)
 		return said(&regs);

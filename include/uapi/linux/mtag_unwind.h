@@ -5,7 +5,7 @@
  *
  *   struct mtag_unwind_header
  *   __u32 index[blocks + 1]			first row of each block, and the number of rows
- *   struct mtag_unwind_row rows[rows]		in ascending order within each block
+ *   __u32 rows[rows]				in ascending order within each block
  *   struct mtag_unwind_recipe recipes[recipes]	each for any number of rows
  *
  * Addresses are offsets in the file, so that a lookup takes no more than a mapping has: file
@@ -13,8 +13,9 @@
  * virtual address by the executable PT_LOAD that holds it. The vdso is a file that is mapped from
  * offset 0 on.
  *
- * A block is 4 KiB of the file; block 0 begins at @first blocks. The first row of each block is at
- * its start, hence each has at least one. A row is good up to the next one.
+ * A block is 1 KiB of the file; block 0 begins at @first blocks. The first row of each block is at
+ * its start, hence each has at least one. A row is an offset in the block, shifted by
+ * MTAG_UNWIND_LOW, and the number of a recipe, which is good up to the next row.
  */
 #ifndef _UAPI_LINUX_MTAG_UNWIND_H
 #define _UAPI_LINUX_MTAG_UNWIND_H
@@ -23,11 +24,13 @@
 
 #define MTAG_UNWIND_MAGIC	0x5755474d	/* "MGUW" */
 #define MTAG_UNWIND_VERSION	1
-#define MTAG_UNWIND_SHIFT	12		/* log2 of a block's bytes */
+#define MTAG_UNWIND_SHIFT	10		/* log2 of a block's bytes */
 #define MTAG_UNWIND_BLOCK	(1U << MTAG_UNWIND_SHIFT)
-#define MTAG_UNWIND_BLOCKS_MAX	(1U << 20)	/* 4 GiB of text */
+#define MTAG_UNWIND_BLOCKS_MAX	(1U << 22)	/* 4 GiB of text */
+#define MTAG_UNWIND_LOW		16		/* of a row: where the offset in the block is */
 #define MTAG_UNWIND_ROWS_MAX	(1U << 24)
 #define MTAG_UNWIND_RECIPES_MAX	(1U << 16)
+#define MTAG_UNWIND_BYTES_MAX	(96U << 20)	/* of a table; no valid one has more */
 #define MTAG_UNWIND_ID_MAX	32		/* bytes of a build-id */
 
 /**
@@ -54,16 +57,6 @@ struct mtag_unwind_header {
 	__u8	id[MTAG_UNWIND_ID_MAX];
 };
 
-/**
- * struct mtag_unwind_row - from here on, a recipe
- * @low:	offset in the block
- * @recipe:	number of the recipe
- */
-struct mtag_unwind_row {
-	__u16	low;
-	__u16	recipe;
-};
-
 /*
  * Where the canonical frame address (CFA) is: what SP is after the return. The return address is
  * at CFA - 8.
@@ -81,21 +74,21 @@ enum mtag_unwind_kind {
 	MTAG_UNWIND_KINDS,
 };
 
-/* What @bp and @bx say, other than a place. */
-#define MTAG_UNWIND_SAME	(-32767)	/* the register is the caller's */
-#define MTAG_UNWIND_LOST	(-32768)	/* the caller's cannot be had */
+#define MTAG_UNWIND_SAME	(-32768)	/* @bp, @bx: the register is the caller's */
 
 #define MTAG_UNWIND_AT_BP	0x1		/* @bp and @bx are places relative to RBP, not to CFA */
+#define MTAG_UNWIND_LOST_BP	0x2		/* the caller's RBP cannot be had */
+#define MTAG_UNWIND_LOST_BX	0x4		/* likewise RBX */
 
 /**
  * struct mtag_unwind_recipe - how to get from a frame to its caller's
  * @off:	as @kind says
- * @bp:		the caller's RBP is at CFA + @bp, or MTAG_UNWIND_SAME, _LOST
+ * @bp:		the caller's RBP is at CFA + @bp; or MTAG_UNWIND_SAME
  * @bx:		likewise RBX, from which the dynamic linker finds its frame when it binds a function
  * @kind:	enum mtag_unwind_kind
  * @reg:	as @kind says; registers have DWARF's numbers, 0 to 15
  * @add:	as @kind says
- * @flags:	MTAG_UNWIND_AT_BP
+ * @flags:	MTAG_UNWIND_AT_BP, _LOST_*
  */
 struct mtag_unwind_recipe {
 	__s32	off;

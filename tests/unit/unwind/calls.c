@@ -94,8 +94,8 @@ static __attribute__((noinline)) void clobber(int depth)
 	sink++;
 }
 
-static __attribute__((noinline)) void with_arguments(int a, int b, int c, int d, int e, int f, int g,
-						     int depth)
+static __attribute__((noinline)) void with_arguments(int a, int b, int c, int d, int e, int f,
+						     int g, int depth)
 {
 	sink = a + b + c + d + e + f + g;
 	next_link(depth - 1);
@@ -110,8 +110,8 @@ static __attribute__((noinline)) void pushed(int depth)
 
 static __attribute__((noinline)) void next_link(int depth)
 {
-	static link_func *const links[] = {plain,	     large, variable, aligned,
-					   aligned_variable, many,  clobber,  pushed};
+	static link_func *const links[] = {plain, large,   variable, aligned, aligned_variable,
+					   many,  clobber, pushed};
 
 	if (depth)
 		links[depth % 8](depth);
@@ -207,8 +207,8 @@ static void skip(int signal, siginfo_t *info, void *context)
 /*
  * push %rbp; mov %rsp,%rbp; push %rdi; sub $8,%rsp; call *%rdi; add $8,%rsp; pop %rdi; pop %rbp; ret
  */
-static const unsigned char bare[] = {0x55, 0x48, 0x89, 0xe5, 0x57, 0x48, 0x83, 0xec, 0x08, 0xff,
-				     0xd7, 0x48, 0x83, 0xc4, 0x08, 0x5f, 0x5d, 0xc3};
+static const unsigned char bare[] = {0x55, 0x48, 0x89, 0xe5, 0x57, 0x48, 0x83, 0xec, 0x08,
+				     0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0x5f, 0x5d, 0xc3};
 
 static __attribute__((noinline)) void in_bare(void)
 {
