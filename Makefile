@@ -53,6 +53,7 @@ ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of t
 ctl_src += ctl/model.c ctl/past.c ctl/decode.c          # processes and tags, from messages
 ctl_src += ctl/kern.c ctl/listen.c ctl/probe.c ctl/cgroup.c # the module, the machine
 ctl_src += ctl/fail.c ctl/option.c ctl/output.c         # errors, options, files
+ctl_src += $(addprefix ctl/unwind/,image.c recipe.c cfi.c ranges.c table.c cache.c) # unwind tables
 ctl_src += ctl/synopsis.c                               # what the table of commands says of options
 ctl_src += $(addprefix ctl/format/,fmt.c text.c json.c) # terminal, cells, JSON
 ctl_src += $(addprefix ctl/format/,label.c show.c tree.c spark.c watch.c audit.c event.c history.c doctor.c) # what commands print
@@ -119,7 +120,7 @@ $(lib_a): $(lib_static)
 
 # ---- mtagctl ----
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
-ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw
+ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw libdw libelf
 $(ctl_obj): private ctl_cflags = $(shell $(PKG) --cflags $(ctl_pkgs))
 # pprof's messages: the code that packs them is made of their description.
 ctl_made     := $(B)/gen/profile.pb-c.c
@@ -184,11 +185,21 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
 # mtagctl's or the library's internals includes or names what it needs: "sources: ctl/model.c …".
 sources_of = $(call with_made,$(shell sed -n 's|^[ /]\*\{0,1\}/* *sources: *||p' $(1) | sed 's|\*/||' | tr '\n' ' '))
 with_made  = $(1) $(if $(filter ctl/format/pprof.c,$(1)),$(ctl_made))
+# Files of kmod/ are compiled for user space with the headers of tests/unit/kernel instead of the kernel's.
+shim_of = $(if $(filter kmod/%,$(sources_of)),-Itests/unit/kernel)
 .SECONDEXPANSION:
 $(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib -I$(B)/gen $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
+	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
+
+# What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
+unwound := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/unwind/*.c))
+units $(B)/tests/unit/unwind_walk: $(unwound)
+$(unwound): $(B)/%: %.c $$(call sources_of,$$*.c)
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -O2 -fomit-frame-pointer -Itests/unit/kernel -Ictl $(LDFLAGS) -MF $@.d -o $@ $< \
+		$(call sources_of,$<) $(call link_of,$<)
 
 $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	@mkdir -p $(@D)
@@ -201,7 +212,7 @@ fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 fuzz: $(fuzzers)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
-	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) -Ictl -Ilib -I$(B)/gen \
+	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen \
 		-DMTAG_KERNELS='"$(kernels)"' $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
 

@@ -60,6 +60,8 @@ for cc in gcc clang; do
 	done
 	# shellcheck disable=SC2086
 	check "$cc takes linux/mtag.h" $cc -std=c11 $strict -fsyntax-only -x c include/uapi/linux/mtag.h
+	# shellcheck disable=SC2086
+	check "$cc takes linux/mtag_unwind.h" $cc -std=c11 $strict -fsyntax-only -x c include/uapi/linux/mtag_unwind.h
 done
 
 # malloc-tag's names, as a program of its time includes them, and with all warnings.

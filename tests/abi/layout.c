@@ -6,6 +6,6 @@
 
 int main(void)
 {
-	puts("1..1\nok 1 - the structs of linux/mtag.h have their sizes and offsets");
+	puts("1..1\nok 1 - the structs of linux/mtag.h and linux/mtag_unwind.h have their sizes and offsets");
 	return 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The layout of <linux/mtag.h> that no version may change, for every compiler
- * and word size. Needs no libc.
+ * The layout of <linux/mtag.h> and <linux/mtag_unwind.h> that no version may
+ * change, for every compiler and word size. Needs no libc.
  */
 #include <stddef.h>
 
 #include "uapi/linux/mtag.h"
+#include "uapi/linux/mtag_unwind.h"
 
 #ifdef __cplusplus
 #define ASSERT(what) static_assert(what, #what)
@@ -99,3 +100,30 @@ ASSERT(MTAG_CMD_LIMIT == 9);
 ASSERT(MTAG_A_PROC_PID == 2 && MTAG_A_TAG == 13 && MTAG_A_TAG_COUNTERS == 17);
 ASSERT(MTAG_A_AUDIT_KERNEL_RSS == 18 && MTAG_A_INFO_VERSION == 23 && MTAG_A_EVENT_KIND == 33);
 ASSERT(MTAG_A_EVENT_TAG == 34 && MTAG_A_LIMIT_BYTES == 35 && MTAG_A_LIMIT_FD == 36);
+
+ASSERT(sizeof(struct mtag_unwind_header) == 64);
+FIELD(mtag_unwind_header, magic, 0, 4);
+FIELD(mtag_unwind_header, version, 4, 4);
+FIELD(mtag_unwind_header, first, 8, 4);
+FIELD(mtag_unwind_header, blocks, 12, 4);
+FIELD(mtag_unwind_header, rows, 16, 4);
+FIELD(mtag_unwind_header, recipes, 20, 4);
+FIELD(mtag_unwind_header, id_size, 24, 4);
+FIELD(mtag_unwind_header, pad, 28, 4);
+FIELD(mtag_unwind_header, id, 32, 32);
+
+ASSERT(sizeof(struct mtag_unwind_recipe) == 12);
+FIELD(mtag_unwind_recipe, off, 0, 4);
+FIELD(mtag_unwind_recipe, bp, 4, 2);
+FIELD(mtag_unwind_recipe, bx, 6, 2);
+FIELD(mtag_unwind_recipe, kind, 8, 1);
+FIELD(mtag_unwind_recipe, reg, 9, 1);
+FIELD(mtag_unwind_recipe, add, 10, 1);
+FIELD(mtag_unwind_recipe, flags, 11, 1);
+
+ASSERT(MTAG_UNWIND_MAGIC == 0x5755474d && MTAG_UNWIND_VERSION == 1);
+ASSERT(MTAG_UNWIND_SHIFT == 10 && MTAG_UNWIND_LOW == 16 && MTAG_UNWIND_SAME == -32768);
+ASSERT(MTAG_UNWIND_NONE == 0 && MTAG_UNWIND_STOP == 1 && MTAG_UNWIND_END == 2);
+ASSERT(MTAG_UNWIND_SP == 3 && MTAG_UNWIND_BP == 4 && MTAG_UNWIND_REG == 5);
+ASSERT(MTAG_UNWIND_DEREF == 6 && MTAG_UNWIND_PLT == 7 && MTAG_UNWIND_SIGNAL == 8);
+ASSERT(MTAG_UNWIND_AT_BP == 1 && MTAG_UNWIND_LOST_BP == 2 && MTAG_UNWIND_LOST_BX == 4);

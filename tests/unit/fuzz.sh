@@ -72,6 +72,7 @@ done <<-END
 	snapshot 800
 	merge 800
 	diff 500
+	unwind 4000
 END
 echo "# counts: inputs=$inputs"
 echo "1..$n"

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unwind tables by build-id, kept in ${XDG_CACHE_HOME:-~/.cache}/mtag-unwind. A file there is a table
+ * and its CRC-32. It gets its name when all of it is written.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "ctl.h"
+#include "unwind/cache.h"
+
+#define PATH_SIZE 4096
+
+/* Makes the directories of @path, of which the last is the cache. */
+static bool make_directory(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+	return !mkdir(path, 0700) || errno == EEXIST;
+}
+
+static bool path_of(const struct image *image, char *path, size_t size, bool make)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	size_t length;
+
+	/* A relative one is to be ignored, says the XDG specification. */
+	if (base && *base == '/')
+		length = (size_t)snprintf(path, size, "%s/mtag-unwind", base);
+	else if (home && *home == '/')
+		length = (size_t)snprintf(path, size, "%s/.cache/mtag-unwind", home);
+	else
+		return false;
+	if (length + 2 * sizeof(image->id) + 2 > size || (make && !make_directory(path)))
+		return false;
+	path[length++] = '/';
+	for (unsigned int i = 0; i < image->id_size; i++, length += 2)
+		sprintf(path + length, "%02x", image->id[i]);
+	return true;
+}
+
+static uint32_t sum_of(const struct table *table)
+{
+	return (uint32_t)crc32_z(0, table->data, table->size);
+}
+
+static bool read_all(int fd, char *at, size_t size)
+{
+	while (size) {
+		ssize_t got = read(fd, at, size);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+/* Reads what is said to be a table with its sum; its owner must be us. */
+static bool load(int fd, const struct image *image, struct table *table)
+{
+	struct stat st;
+	uint32_t sum;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    st.st_size <= (off_t)sizeof(sum) || st.st_size > 1 << 30)
+		return false;
+	table->size = (size_t)st.st_size - sizeof(sum);
+	table->data = malloc(table->size);
+	if (table->data && read_all(fd, table->data, table->size) &&
+	    read_all(fd, (char *)&sum, sizeof(sum)) && sum == sum_of(table) &&
+	    table_fits(table, image))
+		return true;
+	free(table->data);
+	*table = (struct table){0};
+	return false;
+}
+
+static bool write_all(int fd, const char *at, size_t size)
+{
+	while (size) {
+		ssize_t put = write(fd, at, size);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return false;
+		at += put;
+		size -= (size_t)put;
+	}
+	return true;
+}
+
+/* What cannot be kept is compiled again: no failure. */
+static void keep(const struct image *image, const struct table *table)
+{
+	char path[PATH_SIZE], temporary[PATH_SIZE + 16];
+	uint32_t sum = sum_of(table);
+	bool whole;
+	int fd;
+
+	if (!path_of(image, path, sizeof(path), true))
+		return;
+	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+	fd = mkstemp(temporary);
+	if (fd < 0)
+		return;
+	whole = write_all(fd, table->data, table->size) &&
+		write_all(fd, (const char *)&sum, sizeof(sum));
+	if (close(fd) || !whole || rename(temporary, path))
+		unlink(temporary);
+}
+
+int cache_table(const struct image *image, struct table *table)
+{
+	char path[PATH_SIZE];
+	bool found = false;
+	int fd = -1, err;
+
+	if (image->id_size && path_of(image, path, sizeof(path), false))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0) {
+		found = load(fd, image, table);
+		close(fd);
+	}
+	if (found)
+		return 0;
+	err = table_make(image, table);
+	if (!err && image->id_size)
+		keep(image, table);
+	return err;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Unwind tables by build-id, kept in ${XDG_CACHE_HOME:-~/.cache}/mtag-unwind. */
+#ifndef MTAGCTL_UNWIND_CACHE_H
+#define MTAGCTL_UNWIND_CACHE_H
+
+#include "unwind/table.h"
+
+/*
+ * The table of an image: from the cache, else compiled, and kept there if it can be. A file without a
+ * build-id is compiled each time. Returns 0, or as table_make().
+ */
+int cache_table(const struct image *image, struct table *table);
+
+#endif

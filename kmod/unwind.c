@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walks the user stack of the current task by unwind tables, and by frame pointers where there is
+ * no table. Tables and stacks are user space's: nothing of them is trusted, each step but that over
+ * a signal's frame goes upwards, and there are not more steps than frames fit.
+ *
+ * All is inlined into mtag_unwind(): nothing may be called while user memory is read.
+ */
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include "rows.h"
+#include "unwind.h"
+#include "userword.h"
+
+/* DWARF's numbers. */
+#define REG_BX	3
+#define REG_BP	6
+#define REG_SP	7
+#define REG_IP	16
+
+/* Where struct pt_regs has registers, by DWARF's number, in words: this is ABI (ptrace(2)). */
+static const u8 in_regs[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
+/* Likewise struct sigcontext, and where struct ucontext has that, in bytes. */
+static const u8 in_context[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16 };
+#define CONTEXT		40
+
+/* mov $__NR_rt_sigreturn,%rax; syscall, but for its last byte. */
+#define SIGRETURN	0x0f0000000fc0c748ULL
+/* The register's value is gone. No stack is there. */
+#define LOST		(~0ULL)
+
+/**
+ * struct walk - the frame that the walk is at
+ * @regs:	registers with which it began
+ * @maps:	all mappings
+ * @map:	the one of @ip
+ * @ip:		where it is, or returns to
+ * @sp:		stack pointer there
+ * @bp_at:	where RBP is: 0, in @regs; LOST
+ * @bx_at:	where RBX is, likewise
+ * @context:	registers of the interrupted frame: address of a struct sigcontext; 0, @regs
+ * @back:	bytes from the instruction that is being executed to @ip: 1, the end of a call; 0, it
+ *		was interrupted there, and @context has all its registers
+ */
+struct walk {
+	const unsigned long *regs;
+	const struct mtag_unwind_maps *maps;
+	const struct mtag_unwind_map *map;
+	u64 ip;
+	u64 sp;
+	u64 bp_at;
+	u64 bx_at;
+	u64 context;
+	u64 back;
+};
+
+/* What a step says when it did not end the walk. */
+#define GO_ON	(-1)
+
+/* The address at which to look for rows: the call, not what is behind it. */
+static __always_inline u64 pc_of(const struct walk *w)
+{
+	return w->ip - w->back;
+}
+
+/* Finds the mapping of @ip. */
+static __always_inline bool find_map(struct walk *w)
+{
+	const struct mtag_unwind_map *map = w->map;
+	unsigned int left = w->maps->nr, half;
+	u64 pc = pc_of(w);
+
+	/* Most frames are in the same file as the one before. */
+	if (pc >= map->start && pc < map->end)
+		return true;
+	map = w->maps->map;
+	while (left > 1) {
+		half = left / 2;
+		map = map[half].start <= pc ? map + half : map;
+		left -= half;
+	}
+	w->map = map;
+	return pc >= map->start && pc < map->end;
+}
+
+static __always_inline bool saved(const struct walk *w, u64 at, unsigned int reg, u64 *value)
+{
+	if (likely(at))
+		return mtag_userword_read(at, value);
+	*value = w->regs[in_regs[reg]];
+	return true;
+}
+
+static __always_inline bool read_bp(const struct walk *w, u64 *value)
+{
+	return saved(w, w->bp_at, REG_BP, value);
+}
+
+/* Most registers are known of an interrupted frame only. */
+static __always_inline bool read_reg(const struct walk *w, unsigned int reg, u64 *value)
+{
+	u64 at = w->context ? w->context + in_context[reg] * sizeof(u64) : 0;
+
+	if (reg == REG_SP) {
+		*value = w->sp;
+		return true;
+	}
+	if (reg == REG_BP)
+		at = w->bp_at;
+	else if (reg == REG_BX)
+		at = w->bx_at;
+	else if (w->back)
+		return false;
+	return saved(w, at, reg, value);
+}
+
+/* SP points to a struct ucontext. */
+static __always_inline int step_signal(struct walk *w)
+{
+	u64 context = w->sp + CONTEXT;
+
+	if (!mtag_userword_read(context + in_context[REG_IP] * sizeof(u64), &w->ip) ||
+	    !mtag_userword_read(context + in_context[REG_SP] * sizeof(u64), &w->sp))
+		return MTAG_UNWIND_ABSENT;
+	w->bp_at = context + in_context[REG_BP] * sizeof(u64);
+	w->bx_at = context + in_context[REG_BX] * sizeof(u64);
+	w->context = context;
+	w->back = 0;
+	return GO_ON;
+}
+
+/* There is no row. What is in RBP is a frame pointer if it looks like one. */
+static __always_inline int step_bare(struct walk *w)
+{
+	u64 bp, word;
+
+	if (mtag_userword_read(w->ip, &word) && word == SIGRETURN)
+		return step_signal(w);
+	if (!read_bp(w, &bp) || bp < w->sp || bp % sizeof(u64) ||
+	    !mtag_userword_read(bp + sizeof(u64), &w->ip))
+		return MTAG_UNWIND_NO_RULE;
+	w->back = 1;
+	if (!find_map(w))
+		return MTAG_UNWIND_NO_RULE;
+	w->sp = bp + 2 * sizeof(u64);
+	w->bp_at = bp;
+	w->bx_at = LOST;
+	return GO_ON;
+}
+
+/* The CFA of a recipe that is not simply SP + off. */
+static __always_inline int find_cfa(const struct walk *w, const struct mtag_unwind_recipe *r,
+				    u64 *cfa)
+{
+	u64 base;
+
+	switch (r->kind) {
+	case MTAG_UNWIND_BP:
+		if (!read_bp(w, &base))
+			return MTAG_UNWIND_NO_RULE;
+		*cfa = base + r->off;
+		break;
+	case MTAG_UNWIND_REG:
+		if (!read_reg(w, r->reg, &base))
+			return MTAG_UNWIND_NO_RULE;
+		*cfa = base + r->off;
+		break;
+	case MTAG_UNWIND_DEREF:
+		if (!read_reg(w, r->reg, &base))
+			return MTAG_UNWIND_NO_RULE;
+		if (!mtag_userword_read(base + r->off, cfa))
+			return MTAG_UNWIND_ABSENT;
+		*cfa += r->add;
+		break;
+	case MTAG_UNWIND_PLT:
+		*cfa = w->sp + r->off + ((w->ip & 15) >= r->reg ? sizeof(u64) : 0);
+		break;
+	case MTAG_UNWIND_END:
+		return MTAG_UNWIND_COMPLETE;
+	default:
+		return MTAG_UNWIND_NO_RULE;
+	}
+	return *cfa > w->sp ? GO_ON : MTAG_UNWIND_NO_RULE;
+}
+
+/* Registers that are not saved at a place relative to CFA. */
+static __always_inline bool lose(struct walk *w, const struct mtag_unwind_recipe *r, u64 *base)
+{
+	if (r->flags & MTAG_UNWIND_AT_BP && !read_bp(w, base))
+		return false;
+	if (r->flags & MTAG_UNWIND_LOST_BP)
+		w->bp_at = LOST;
+	if (r->flags & MTAG_UNWIND_LOST_BX)
+		w->bx_at = LOST;
+	return true;
+}
+
+/* To the caller's frame. */
+static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe *r)
+{
+	u64 cfa = w->sp + r->off, base;
+	int why;
+
+	if (unlikely(r->kind != MTAG_UNWIND_SP)) {
+		if (r->kind == MTAG_UNWIND_NONE)
+			return step_bare(w);
+		if (r->kind == MTAG_UNWIND_SIGNAL)
+			return step_signal(w);
+		why = find_cfa(w, r, &cfa);
+		if (why != GO_ON)
+			return why;
+	}
+	base = cfa;
+	if (unlikely(r->flags) && !lose(w, r, &base))
+		return MTAG_UNWIND_NO_RULE;
+	if (r->bp != MTAG_UNWIND_SAME)
+		w->bp_at = base + r->bp;
+	if (r->bx != MTAG_UNWIND_SAME)
+		w->bx_at = base + r->bx;
+	if (!mtag_userword_read(cfa - sizeof(u64), &w->ip))
+		return MTAG_UNWIND_ABSENT;
+	w->sp = cfa;
+	w->back = 1;
+	return GO_ON;
+}
+
+/* Steps until there is no caller, or no room. */
+static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_frame *frames,
+					 unsigned int room, int *why)
+{
+	static const struct mtag_unwind_recipe none = { .kind = MTAG_UNWIND_NONE };
+	const struct mtag_unwind_recipe *r;
+	unsigned int n = 0;
+	u64 offset;
+
+	do {
+		*why = MTAG_UNWIND_NOT_TEXT;
+		if (!find_map(w))
+			break;
+		*why = MTAG_UNWIND_DEEP;
+		if (n == room)
+			break;
+		offset = w->ip - w->map->start + w->map->offset;
+		frames[n].offset = offset;
+		frames[n].map = w->map->id;
+		frames[n++].exact = !w->back;
+		r = w->map->rows ? mtag_rows_find(w->map->rows, offset - w->back) : NULL;
+		*why = step(w, r ? r : &none);
+		/* The handler returns to a trampoline that has not called it. */
+		if (unlikely(!w->back))
+			frames[n - 1].exact = true;
+	} while (*why == GO_ON);
+	return n;
+}
+
+/**
+ * mtag_unwind() - find the frames of the current task's user stack
+ * @regs:	its struct pt_regs, which must be of 64-bit code
+ * @maps:	executable mappings of its mm, with their tables
+ * @frames:	set, the innermost first
+ * @room:	frames that fit, at most MTAG_UNWIND_DEPTH
+ * @why:	set to why there are not more
+ *
+ * Neither sleeps nor allocates nor takes a lock nor handles a page fault: what is not present ends
+ * the walk. The time is bounded by @room.
+ *
+ * Context: any in which current->mm is the mm of @maps, and @maps and their tables stay.
+ * Return: number of frames; 0 if the task is in no executable mapping.
+ */
+unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
+			 struct mtag_unwind_frame *frames, unsigned int room,
+			 enum mtag_unwind_why *why)
+{
+	struct walk w = {
+		.regs = regs,
+		.maps = maps,
+		.map = maps->map,
+		.ip = regs[in_regs[REG_IP]],
+		.sp = regs[in_regs[REG_SP]],
+	};
+	int ended = MTAG_UNWIND_NOT_TEXT;
+	unsigned int n = 0;
+
+	if (maps->nr && mtag_userword_begin()) {
+		n = walk(&w, frames, room, &ended);
+		mtag_userword_end();
+	}
+	*why = ended;
+	return n;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/* sources: kmod/rows.c */
+/*
+ * Unwind tables and stacks as nasty users would make them: a table is refused, or no lookup leaves it; a walk
+ * ends, has no more frames than fit, and reads no address that is not a user's.
+ */
+#include "fuzz.h"
+
+#include "../../kmod/unwind.c"
+
+#define ROOM  (MTAG_UNWIND_DEPTH + 1)
+#define TEXT  0x555555554000ULL
+#define STACK 0x7ffffff00000ULL
+
+int unit_user_access;
+
+/* ---- memory: each word that is read is a decision ---- */
+
+static struct input *words;
+static unsigned int reads;
+
+static u64 word(struct input *in)
+{
+	switch (in_below(in, 8)) {
+	case 0:
+	case 1:
+	case 2:
+		return TEXT + in_bytes(in, 2);
+	case 3:
+	case 4:
+		return STACK + (in_bytes(in, 2) & 0xfff8);
+	case 5:
+		return SIGRETURN;
+	default:
+		return in_number(in);
+	}
+}
+
+static inline bool unit_user_word(const u64 *addr, u64 *value)
+{
+	must((u64)(uintptr_t)addr <= TASK_SIZE_MAX - sizeof(u64));
+	reads++;
+	if (in_rarely(words))
+		return false;
+	*value = word(words);
+	return true;
+}
+
+/* ---- what a table that was taken must stand ---- */
+
+static void walk_by(const struct mtag_rows *rows, struct input *in)
+{
+	const struct mtag_unwind_map map[] = {
+		{TEXT, TEXT + 0x4000, (u64)rows->first << MTAG_UNWIND_SHIFT, rows, 1},
+		{TEXT + 0x4000, TEXT + 0x5000, UINT64_MAX - 4096, rows, 2},
+		{TEXT + 0x6000, TEXT + 0xf000, in_number(in), in_u8(in) & 1 ? rows : NULL, 3},
+		{TEXT + 0x10000, TEXT + 0x11000, 0, NULL, 4},
+	};
+	const struct mtag_unwind_maps maps = {map, in_below(in, 5)};
+	struct mtag_unwind_frame *frames = malloc(ROOM * sizeof(*frames));
+	unsigned int room = in_below(in, ROOM), count;
+	enum mtag_unwind_why why;
+	unsigned long regs[20];
+
+	for (unsigned int i = 0; i < 20; i++)
+		regs[i] = word(in);
+	if (!in_rarely(in))
+		regs[in_regs[REG_IP]] = TEXT + in_bytes(in, 2) % 0x4000;
+	words = in;
+	reads = 0;
+	count = mtag_unwind(regs, &maps, frames, room, &why);
+	must(count <= room && reads <= 8 * room + 8 && !unit_user_access);
+	must(why <= MTAG_UNWIND_NOT_TEXT && (why != MTAG_UNWIND_DEEP || count == room));
+	for (unsigned int i = 0; i < count; i++)
+		must(frames[i].map >= 1 && frames[i].map <= 4 && frames[i].exact <= 1 &&
+		     (i || frames[i].exact));
+	free(frames);
+}
+
+static void use(const struct mtag_rows *rows, struct input *in)
+{
+	const u64 start = (u64)rows->first << MTAG_UNWIND_SHIFT;
+	const u64 end = start + ((u64)rows->blocks << MTAG_UNWIND_SHIFT);
+
+	for (u64 offset = start; offset < end && offset < start + 64 * MTAG_UNWIND_BLOCK;
+	     offset += 1 + in_bytes(in, 1))
+		must(mtag_rows_find(rows, offset)->kind < MTAG_UNWIND_KINDS);
+	must(mtag_rows_find(rows, start) && mtag_rows_find(rows, end - 1));
+	must(!mtag_rows_find(rows, end) && !mtag_rows_find(rows, start - 1));
+	for (int i = 0; i < 4; i++)
+		walk_by(rows, in);
+}
+
+/* A table of just that size, so that what is behind it is noticed. Returns whether it was taken. */
+static bool take(const void *data, size_t size, struct input *in)
+{
+	void *table = malloc(size ? size : 1);
+	struct mtag_rows rows;
+	bool taken;
+
+	memcpy(table, data, size);
+	taken = !mtag_rows_set(&rows, table, size);
+	if (taken)
+		use(&rows, in);
+	free(table);
+	return taken;
+}
+
+/* ---- tables as they should be ---- */
+
+static void make_recipe(struct input *in, struct mtag_unwind_recipe *recipe)
+{
+	/* Most are such as compilers make them. */
+	*recipe = (struct mtag_unwind_recipe){
+		.off = 8 + (s32)in_below(in, 16) * 8,
+		.bp = in_u8(in) & 1 ? MTAG_UNWIND_SAME : (s16)in_bytes(in, 2),
+		.bx = in_u8(in) & 1 ? MTAG_UNWIND_SAME : (s16)in_bytes(in, 2),
+		.kind = (u8)in_below(in, MTAG_UNWIND_KINDS),
+		.reg = in_u8(in) & 15,
+		.add = in_u8(in),
+		.flags = in_rarely(in) ? in_u8(in) & 7 : 0,
+	};
+	if (in_rarely(in) && recipe->kind != MTAG_UNWIND_SP && recipe->kind != MTAG_UNWIND_PLT)
+		recipe->off = (s32)in_number(in);
+}
+
+static size_t make(struct input *in, uint8_t *buf, size_t size)
+{
+	struct mtag_unwind_header header = {
+		.magic = MTAG_UNWIND_MAGIC,
+		.version = MTAG_UNWIND_VERSION,
+		.first = in_u8(in) & 1 ? 1 : (u32)in_number(in),
+		.blocks = 1 + in_below(in, 32),
+		.recipes = 1 + in_below(in, 12),
+		.id_size = in_below(in, MTAG_UNWIND_ID_MAX + 1),
+	};
+	const size_t most = 8;
+	u32 *index = (u32 *)(buf + sizeof(header)), *rows = index + header.blocks + 1;
+	struct mtag_unwind_recipe *recipes;
+
+	must(size >= sizeof(header) + 33 * 4 + 32 * most * 4 + 12 * sizeof(*recipes));
+	/* Nothing begins behind the end of all files. */
+	if (header.first > UINT32_MAX - 64 || !header.first)
+		header.first = 1;
+	for (u32 block = 0; block < header.blocks; block++) {
+		u32 low = 0;
+
+		index[block] = header.rows;
+		for (size_t n = 1 + in_below(in, most); n && low < MTAG_UNWIND_BLOCK; n--) {
+			rows[header.rows++] = low << MTAG_UNWIND_LOW | in_below(in, header.recipes);
+			low += 1 + in_u8(in);
+		}
+	}
+	index[header.blocks] = header.rows;
+	recipes = (struct mtag_unwind_recipe *)(rows + header.rows);
+	for (u32 i = 0; i < header.recipes; i++)
+		make_recipe(in, &recipes[i]);
+	memcpy(buf, &header, sizeof(header));
+	return (size_t)((uint8_t *)(recipes + header.recipes) - buf);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static _Alignas(8) uint8_t table[FUZZ_ROOM];
+	struct input in = {data, size};
+	size_t length;
+
+	if (!fuzz_built) {
+		take(data, size, &in);
+		return 0;
+	}
+	length = make(&in, table, sizeof(table));
+	must(take(table, length, &in));
+	must(!take(table, length - 1, &in) && !take(table, length + 1, &in));
+	for (unsigned int n = 1 + in_below(&in, 3); n; n--)
+		table[in_below(&in, (unsigned int)length)] ^= (uint8_t)(1U << in_below(&in, 8));
+	take(table, length, &in);
+	return 0;
+}
+
+FUZZ_BEGIN(make, (void)0)
