@@ -231,6 +231,66 @@ struct mtag_ioc_notify {
 	__u64 rss_bytes;
 };
 
+/**
+ * struct mtag_ioc_stacks - MTAG_IOC_STACKS: take user stacks at first touches
+ * @one_in:	in: of so many first touches one is sampled; 1: all
+ * @fd:		in: an eventfd that is signalled when a file without an unwind table
+ *		becomes mapped executable, or -1
+ *
+ * From now on, in the calling process, which must be tracked, in its future
+ * children, and in itself after exec.
+ * Errors: EINVAL, EFAULT; EBADF; ENOMEM; ESRCH.
+ */
+struct mtag_ioc_stacks {
+	__u32 one_in;
+	__s32 fd;
+};
+
+/**
+ * struct mtag_ioc_unwind - MTAG_IOC_UNWIND: give the module the unwind table of a file
+ * @fd:		in: the file, opened for reading
+ * @pad:	in: 0
+ * @table:	in: pointer
+ * @bytes:	in: bytes at @table
+ *
+ * Errors: EINVAL, EFAULT; EBADF; ENOMEM; E2BIG; EPERM.
+ */
+struct mtag_ioc_unwind {
+	__s32 fd;
+	__u32 pad;
+	__u64 table;
+	__u64 bytes;
+};
+
+/**
+ * struct mtag_stack_frame - a frame of a stack: an element of MTAG_A_STACK_FRAMES
+ * @offset:	in the file; the address if the image is anonymous memory
+ * @image:	IMAGE_ID of a MTAG_A_STACK_IMAGE
+ * @flags:	MTAG_STACK_EXACT
+ */
+struct mtag_stack_frame {
+	__u64 offset;
+	__u32 image;
+	__u32 flags;
+};
+
+#define MTAG_STACK_EXACT	0x1	/* the instruction itself, not a return address */
+
+enum mtag_stack_kind {	/* append only */
+	MTAG_STACK_TAKEN,	/* there are frames */
+	MTAG_STACK_NONE,	/* touched before stacks were taken, or the stack was lost */
+	MTAG_STACK_KERNEL,	/* touched for the process by somebody else, or in exec */
+	MTAG_STACK_UNSAMPLED,	/* not the one of one_in */
+};
+
+enum mtag_stack_why {	/* why the walk ended; append only */
+	MTAG_STACK_COMPLETE,	/* at the outermost frame */
+	MTAG_STACK_NO_TABLE,	/* no unwind table and no usable frame pointer */
+	MTAG_STACK_ABSENT,	/* a page of the stack was not present */
+	MTAG_STACK_DEEP,	/* too many frames */
+	MTAG_STACK_NO_EXEC,	/* a return address outside executable memory */
+};
+
 /* No size in the numbers: the structs carry their own. */
 #define MTAG_IOC_MAGIC		0xb6
 #define MTAG_IOC_ATTACH		_IO(MTAG_IOC_MAGIC, 0x40)
@@ -241,6 +301,8 @@ struct mtag_ioc_notify {
 #define MTAG_IOC_USAGE		_IO(MTAG_IOC_MAGIC, 0x45)
 #define MTAG_IOC_PATH		_IO(MTAG_IOC_MAGIC, 0x46)
 #define MTAG_IOC_NOTIFY		_IO(MTAG_IOC_MAGIC, 0x47)
+#define MTAG_IOC_STACKS		_IO(MTAG_IOC_MAGIC, 0x48)
+#define MTAG_IOC_UNWIND		_IO(MTAG_IOC_MAGIC, 0x49)
 
 /* Generic netlink; docs/netlink/mtag.yaml describes the family. */
 #define MTAG_GENL_NAME		"mtag"
@@ -261,6 +323,8 @@ enum {
 	MTAG_CMD_PSS_GET,	/* dump, as TAG_GET, with TAG_SHARES; walks the page tables */
 	MTAG_CMD_HISTORY_GET,	/* dump: the processes that ended, oldest first */
 	MTAG_CMD_HISTORY_CLEAR,	/* do: forget them; needs CAP_SYS_ADMIN */
+	MTAG_CMD_STACK_START,	/* do with PROC_PID, STACK_ONE_IN, perhaps STACK_FD */
+	MTAG_CMD_STACK_GET,	/* dump with PROC_PID, perhaps STACK_OLDER; walks the page tables */
 	__MTAG_CMD_MAX
 };
 
@@ -319,6 +383,21 @@ enum {
 	MTAG_A_INFO_HISTORY,	/* u32, ended processes that are remembered */
 	MTAG_A_INFO_HISTORY_DROPPED, /* u64, forgotten to stay within history_kb */
 	MTAG_A_INFO_HISTORY_LOST, /* u64, not remembered for lack of memory */
+	MTAG_A_STACK_ONE_IN,	/* u32, of so many first touches one is sampled */
+	MTAG_A_STACK_FD,	/* u32, an eventfd of the sender */
+	MTAG_A_STACK_OLDER,	/* u32 seconds: only pages first touched at least so long ago */
+	MTAG_A_STACK_IMAGE,	/* nest of IMAGE_*, before the stacks that refer to it */
+	MTAG_A_IMAGE_ID,	/* u32 */
+	MTAG_A_IMAGE_PATH,	/* string, or "[vdso]", "[anon]" */
+	MTAG_A_IMAGE_BUILD_ID,	/* binary */
+	MTAG_A_STACK,		/* nest of TAG_ID and STACK_*, many in one message */
+	MTAG_A_STACK_ANON,	/* u64 bytes resident, anonymous */
+	MTAG_A_STACK_SWAP,	/* u64 bytes in swap */
+	MTAG_A_STACK_TOUCHED,	/* u64 bytes ever first touched; absent: unknown */
+	MTAG_A_STACK_KIND,	/* u32, enum mtag_stack_kind */
+	MTAG_A_STACK_WHY,	/* u32, enum mtag_stack_why */
+	MTAG_A_STACK_FRAMES,	/* binary, array of struct mtag_stack_frame, innermost first */
+	MTAG_A_STACK_LOST,	/* u64, first touches whose stack found no room; in the last message */
 	__MTAG_A_MAX
 };
 
