@@ -21,6 +21,16 @@ static unsigned int width_of(const struct fmt *fmt)
 	return fmt->width > NARROWEST ? fmt->width : NARROWEST;
 }
 
+/* The last cell of a line: nothing behind it. */
+static void print_last(const struct fmt *fmt, const char *text, unsigned int most, enum cut cut)
+{
+	_cleanup_(freep) char *clean = utf8_clean(text, fmt->utf8);
+	unsigned int have = clean ? utf8_width(clean) : 1;
+
+	text_cell(fmt, text, have < most ? have : most, cut);
+	fputc('\n', fmt->out);
+}
+
 static void print_row(const struct fmt *fmt, const struct stacks *stacks, const struct stack *stack)
 {
 	char anon[16], swap[16], touched[16], percent[16];
@@ -35,8 +45,7 @@ static void print_row(const struct fmt *fmt, const struct stacks *stacks, const 
 		text_size(swap, stack->swap),
 		stack->knows_touched ? text_size(touched, stack->touched) : "-",
 		text_percent(percent, stack->anon + stack->swap, stacks->anon + stacks->swap));
-	text_cell(fmt, label ? label : "?", width_of(fmt) - COLUMNS, CUT_BEGINNING);
-	fputc('\n', fmt->out);
+	print_last(fmt, label ? label : "?", width_of(fmt) - COLUMNS, CUT_BEGINNING);
 }
 
 /* "pool.c:12"; without a source the file that the code is in, or its build-id if that has no symbols. */
@@ -63,13 +72,17 @@ static int print_frame(const struct fmt *fmt, const struct frame *frame)
 {
 	static const char inlined[] = " (inlined)";
 	_cleanup_(freep) char *name = frame_name(frame);
-	unsigned int room = width_of(fmt) - INDENT - WHERE - 1;
+	unsigned int room = width_of(fmt) - INDENT - 1 - WHERE;
 	char place[300];
 
 	if (!name)
 		return -ENOMEM;
 	where(frame, place, sizeof(place));
 	fprintf(fmt->out, "%*s", INDENT, "");
+	if (!*place) {
+		print_last(fmt, name, room + 1 + WHERE, CUT_END);
+		return 0;
+	}
 	if (frame->inlined) {
 		_cleanup_(freep) char *clean = utf8_clean(name, fmt->utf8);
 		unsigned int have = clean ? utf8_width(clean) : 1;
@@ -82,8 +95,7 @@ static int print_frame(const struct fmt *fmt, const struct frame *frame)
 		text_cell(fmt, name, room, CUT_END);
 	}
 	fputc(' ', fmt->out);
-	text_cell(fmt, place, WHERE, CUT_BEGINNING);
-	fputc('\n', fmt->out);
+	print_last(fmt, place, WHERE, CUT_BEGINNING);
 	return 0;
 }
 
