@@ -51,22 +51,25 @@ lib_src += lib/child.c lib/report.c lib/write.c         # calls: tags, all other
 
 ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line
 ctl_src += ctl/model.c ctl/past.c ctl/decode.c          # processes and tags, from messages
+ctl_src += ctl/stacks/trace.c ctl/stacks/decode.c       # user stacks, from messages
 ctl_src += ctl/kern.c ctl/listen.c ctl/probe.c ctl/cgroup.c # the module, the machine
 ctl_src += ctl/fail.c ctl/option.c ctl/output.c         # errors, options, files
 ctl_src += $(addprefix ctl/unwind/,image.c recipe.c cfi.c ranges.c table.c cache.c) # unwind tables
 ctl_src += ctl/synopsis.c                               # what the table of commands says of options
 ctl_src += $(addprefix ctl/format/,fmt.c text.c json.c) # terminal, cells, JSON
 ctl_src += $(addprefix ctl/format/,label.c show.c tree.c spark.c watch.c audit.c event.c history.c doctor.c) # what commands print
-ctl_src += $(addprefix ctl/format/,strings.c gzip.c rollup.c)                      # what exports are made of
+ctl_src += $(addprefix ctl/format/,strings.c chain.c gzip.c rollup.c)              # what exports are made of
 ctl_src += $(addprefix ctl/format/,folded.c dot.c pprof.c speedscope.c openmetrics.c) # exports
 ctl_src += $(addprefix ctl/format/,snapshot.c diff.c)                              # files of samples
 ctl_src += $(addprefix ctl/picture/,markup.c scale.c palette.c block.c hue.c timeline.c) # what pictures are made of
 ctl_src += $(addprefix ctl/picture/,subject.c icicle.c treemap.c chart.c table.c page.c) # pictures
 ctl_src += ctl/format/form.c                            # all forms by their names
 ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
+ctl_src += $(addprefix ctl/stacks/,demangle.c perfmap.c object.c symbol.c)         # functions at addresses
+ctl_src += $(addprefix ctl/stacks/,view.c json.c table.c graph.c)                  # stacks, and how they are shown
 ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
 ctl_src += $(addprefix ctl/top/,moment.c rows.c table.c batch.c feed.c view.c frame.c screen.c draw.c live.c) # live
-ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
+ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
 ctl_src += ctl/main.c                                   # which of them
 
 example_src  := $(wildcard examples/*.c examples/*.cpp)
@@ -121,6 +124,8 @@ $(lib_a): $(lib_static)
 # ---- mtagctl ----
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
 ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw libdw libelf
+# It has no .pc file. Other kinds of program, see below, have none of these packages.
+ctl_libs   := $(if $(filter true,$(PKG)),,-liberty) -lm
 $(ctl_obj): private ctl_cflags = $(shell $(PKG) --cflags $(ctl_pkgs))
 # pprof's messages: the code that packs them is made of their description.
 ctl_made     := $(B)/gen/profile.pb-c.c
@@ -142,7 +147,7 @@ $(B)/obj/ctl/%.o: %.c
 
 $(B)/bin/mtagctl: $(ctl_obj) $(ctl_made_obj) $(lib_a)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell $(PKG) --libs $(ctl_pkgs)) -lm
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
 # ---- one program a file: examples, benchmarks, tests ----
 # A line "link: -lfoo …" in a program's source adds to its link line: what only that program needs.
@@ -191,7 +196,7 @@ shim_of = $(if $(filter kmod/%,$(sources_of)),-Itests/unit/kernel)
 $(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
-		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
+		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
 # What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
 unwound := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/unwind/*.c))
@@ -214,7 +219,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen \
 		-DMTAG_KERNELS='"$(kernels)"' $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
-		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) -lm
+		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
 # What tests/abi/dlopen.c loads.
 $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so

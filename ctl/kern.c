@@ -15,6 +15,7 @@
 #include "ctl.h"
 #include "decode.h"
 #include "kern.h"
+#include "stacks/decode.h"
 #include "utf8.h"
 
 #define RECEIVE_BUFFER (1 << 20)
@@ -312,6 +313,42 @@ int kern_history(struct kern *kern, struct ledger *ledger)
 int kern_history_clear(struct kern *kern)
 {
 	return do_request(kern, MTAG_CMD_HISTORY_CLEAR, 0, NULL, NULL);
+}
+
+int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in)
+{
+	struct nl_msg *msg = new_message(kern, MTAG_CMD_STACK_START, NLM_F_ACK, pid);
+	struct request request = {.kern = kern};
+
+	if (msg && nla_put_u32(msg, MTAG_A_STACK_ONE_IN, one_in)) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	return send_and_receive(&request, msg);
+}
+
+static int traces_into(struct nlattr *attrs, int len, void *traces)
+{
+	return decode_traces(attrs, len, traces);
+}
+
+int kern_stacks(struct kern *kern, pid_t pid, uint32_t older, struct traces *traces)
+{
+	int err = -EINTR;
+
+	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
+		struct request request = {.kern = kern, .decode = traces_into, .into = traces};
+		struct nl_msg *msg = new_message(kern, MTAG_CMD_STACK_GET, NLM_F_DUMP, pid);
+
+		traces_clear(traces);
+		traces->pid = pid;
+		if (msg && older && nla_put_u32(msg, MTAG_A_STACK_OLDER, older)) {
+			nlmsg_free(msg);
+			return -ENOMEM;
+		}
+		err = send_and_receive(&request, msg);
+	}
+	return err;
 }
 
 const char *kern_why(const struct kern *kern)

@@ -5,6 +5,7 @@
 
 #include "model.h"
 #include "past.h"
+#include "stacks/trace.h"
 
 struct kern;
 
@@ -39,6 +40,14 @@ int kern_info(struct kern *kern, struct info *info);
 /* Reads the processes that ended and that the caller may see. Finishes @ledger. */
 int kern_history(struct kern *kern, struct ledger *ledger);
 int kern_history_clear(struct kern *kern);
+
+/* Has the stacks of a tracked process, and of its future children, taken at one of @one_in first touches. */
+int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in);
+/*
+ * Reads the stacks of a process, of pages first touched at least @older seconds ago, for which the kernel walks the
+ * page tables.
+ */
+int kern_stacks(struct kern *kern, pid_t pid, uint32_t older, struct traces *traces);
 
 /* The kernel's reason for the last failure, printable; "" if it gave none. */
 const char *kern_why(const struct kern *kern);

@@ -76,20 +76,37 @@ static const struct command commands[] = {
 	  "Prints a snapshot file for --from. Processes whose name a comm rule matched are one\n"
 	  "if they then have the same name; so are the tags of a process with the same path.\n",
 	  cmd_merge, "" },
-	{ "run", "[-t TAG] [--by-thread[=name|tid] | --by-map] -- CMD...",
+	{ "run", "[-t TAG] [--by-thread[=name|tid] | --by-map] [--stacks[=1/N]] -- CMD...",
 	  "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
 	  "  --by-thread       tag its threads by their names\n"
 	  "  --by-thread=tid   a tag for each thread: NAME-TID, as worker-4711\n"
 	  "  --by-map          tag its memory by what is mapped: [heap], [stack], [anon],\n"
 	  "                    file/libc.so.6, memfd/NAME, shm/NAME\n"
+	  "  --stacks[=1/N]    keep the call stack of each first touch of a page, or of one\n"
+	  "                    of N, for `mtagctl stacks`\n"
 	  "The exit status is that of CMD; 126 when it cannot be executed, 127 when it is\n"
 	  "not found.\n", cmd_run, "" },
-	{ "track", "PID...", "start tracking running processes",
+	{ "track", "[--stacks[=1/N]] PID...", "start tracking running processes",
+	  "  --stacks[=1/N]  keep the call stack of each first touch from now on, or of one\n"
+	  "                  of N, for `mtagctl stacks`\n"
 	  "Pages that they already own become untagged. Needs CAP_SYS_PTRACE over\n"
 	  "them.\n", cmd_track, "" },
 	{ "untrack", "PID...", "stop tracking processes",
 	  "Their counters are discarded. Needs CAP_SYS_PTRACE over them.\n", cmd_untrack, "" },
+	{ "stacks", "[-t TAG] [-n N] [--older SEC] [--combined] [--no-symbols] [-f FORMAT] [-o FILE] [PID]",
+	  "who touched the memory: bytes by call stack beneath each tag",
+	  "  -t, --tag TAG     of this tag and those below it only\n"
+	  "  -n, --count N     the N largest stacks of each process (default 10 in a table,\n"
+	  "                    else all)\n"
+	  "  --older SEC       count only pages first touched at least SEC seconds ago\n"
+	  "  --combined        the same stack beneath several tags is one\n"
+	  "  --no-symbols      addresses in files, no functions: quick\n"
+	  "  -f, --format F    table, json, folded, pprof, speedscope, svg or html\n"
+	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "Of processes run or tracked with --stacks; without PID, all that you may see.\n"
+	  "Anonymous memory and swap only. What is old and grows may be a leak; what each\n"
+	  "small object does, only the program's allocator knows.\n", cmd_stacks, "FjpL" },
 	{ "limit", "PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
 	  "  -t, --timeout SEC  give up after that time\n"
 	  "BYTES are the RSS of TAG itself, or with a letter KiB, MiB or GiB (64M). The exit\n"

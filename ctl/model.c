@@ -173,8 +173,6 @@ static int link_tag(struct proc *proc, struct tag *tag)
 		tag->depth = tag->id != MTAG_ID_UNTAGGED;
 		tag->path = strdup(tag->id == MTAG_ID_UNTAGGED ? "" : tag->name);
 	}
-	tag->total_rss = tag_rss(tag);
-	memcpy(tag->total_s, tag->s, sizeof(tag->total_s));
 	return tag->path ? 0 : -ENOMEM;
 }
 
@@ -193,10 +191,15 @@ static int by_parent(const void *a, const void *b, void *arg)
 		return x->parent < y->parent ? -1 : 1;
 	if (order->by_size && x->total_rss != y->total_rss)
 		return x->total_rss > y->total_rss ? -1 : 1;
-	return by_tag_id(x, y);
+	if (by_tag_id(x, y))
+		return by_tag_id(x, y);
+	return (x > y) - (x < y); /* frames have no id */
 }
 
-/* The children of @parent begin at kids[first[parent + 1]]. MTAG_DEPTH_MAX bounds the recursion. */
+/*
+ * The children of @parent begin at kids[first[parent + 1]]. MTAG_DEPTH_MAX bounds the recursion, and the length of
+ * a stack.
+ */
 static size_t put_below(const struct proc *proc, const size_t *kids, const size_t *first,
 			int parent, size_t *out)
 {
@@ -236,13 +239,18 @@ int proc_order_by_size(const struct proc *proc, size_t *out)
 	return put_order(proc, true, out);
 }
 
-static int proc_finish(struct proc *proc)
+/* Sums. A parent has a lower index than its children. */
+static void proc_total(struct proc *proc)
 {
-	sort_tags(proc);
-	for (size_t i = 0; i < proc->n_tags; i++)
-		if (link_tag(proc, &proc->tags[i]))
-			return -ENOMEM;
 	proc->shares = proc->n_tags;
+	proc->rss = 0;
+	memset(proc->s, 0, sizeof(proc->s));
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		struct tag *tag = &proc->tags[i];
+
+		tag->total_rss = tag_rss(tag);
+		memcpy(tag->total_s, tag->s, sizeof(tag->total_s));
+	}
 	for (size_t i = proc->n_tags; i-- > 0;) {
 		const struct tag *tag = &proc->tags[i];
 		struct tag *parent = tag->parent >= 0 ? &proc->tags[tag->parent] : NULL;
@@ -257,10 +265,50 @@ static int proc_finish(struct proc *proc)
 		proc->rss += tag_rss(tag);
 		proc->shares &= tag->shares;
 	}
+}
+
+static int proc_order(struct proc *proc, bool by_size)
+{
+	free(proc->order);
 	proc->order = calloc(proc->n_tags + 1, sizeof(*proc->order));
-	if (!proc->order)
-		return -ENOMEM;
-	return put_order(proc, false, proc->order);
+	return proc->order ? put_order(proc, by_size, proc->order) : -ENOMEM;
+}
+
+static int proc_finish(struct proc *proc)
+{
+	sort_tags(proc);
+	for (size_t i = 0; i < proc->n_tags; i++)
+		if (link_tag(proc, &proc->tags[i]))
+			return -ENOMEM;
+	proc_total(proc);
+	return proc_order(proc, false);
+}
+
+struct tag *proc_add_frame(struct proc *proc, int parent, const char *name)
+{
+	struct tag *tag = proc_add_tag(proc, MTAG_ID_MAX + 1, MTAG_ID_UNTAGGED, name);
+
+	if (!tag)
+		return NULL;
+	tag->frame = true;
+	tag->parent = parent;
+	tag->depth = parent < 0 ? 1 : proc->tags[parent].depth + 1;
+	tag->path = strdup(name);
+	return tag->path ? tag : NULL;
+}
+
+bool snap_has_frames(const struct snap *snap)
+{
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (snap->procs[i].n_tags && snap->procs[i].tags[snap->procs[i].n_tags - 1].frame)
+			return true;
+	return false;
+}
+
+int proc_finish_frames(struct proc *proc)
+{
+	proc_total(proc);
+	return proc_order(proc, true);
 }
 
 static int by_pid(const void *a, const void *b)

@@ -20,6 +20,7 @@
  * @path:	by snap_finish()
  * @c:		self values by MTAG_C_*; 0 where an older kernel has none
  * @total_rss:	RSS of the tag and of all below it; by snap_finish()
+ * @frame:	no tag, but a frame of a stack beneath one; its @id and @parent_id mean nothing
  * @shares:	@s is known, because somebody asked for it
  * @s:		self values by MTAG_S_*
  * @total_s:	@s of the tag and of all below it; by snap_finish()
@@ -33,6 +34,7 @@ struct tag {
 	char *path;
 	uint64_t c[MTAG_C_NR];
 	uint64_t total_rss;
+	bool frame;
 	bool shares;
 	uint64_t s[MTAG_S_NR];
 	uint64_t total_s[MTAG_S_NR];
@@ -109,6 +111,13 @@ struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm);
 struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm);
 int proc_set_cgroup(struct proc *proc, const char *path);
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name);
+/*
+ * A frame @name beneath the tag or frame with the index @parent, or with -1 the process. Those of a process are
+ * added when it is finished, which proc_finish_frames() then is again.
+ */
+struct tag *proc_add_frame(struct proc *proc, int parent, const char *name);
+int proc_finish_frames(struct proc *proc);
+bool snap_has_frames(const struct snap *snap);
 /* Sorts, drops duplicates, and computes paths, totals and orders. */
 int snap_finish(struct snap *snap);
 void snap_clear(struct snap *snap);

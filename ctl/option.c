@@ -176,6 +176,20 @@ bool option_size(const char *command, const char *text, uint64_t *size)
 	return !err;
 }
 
+bool option_one_in(const char *command, const char *text, uint32_t *one_in)
+{
+	_cleanup_(freep) char *clean = NULL;
+
+	*one_in = 1;
+	if (!text || !parse_one_in(text, one_in))
+		return true;
+	clean = utf8_clean(text, false);
+	fail_print("%s: --stacks=%s: must be '1/N' (of N first touches one is sampled, N from 1 to "
+		   "%u), or have no value (all)",
+		   command, clean ? clean : "?", UINT32_MAX);
+	return false;
+}
+
 int option_pids(int argc, char **argv, pid_t **pids)
 {
 	*pids = calloc((size_t)argc + 1, sizeof(**pids));

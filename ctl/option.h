@@ -44,6 +44,8 @@ extern const char option_global[];
 
 /* Parses a number of bytes. Returns false after an error message that begins with @command. */
 bool option_size(const char *command, const char *text, uint64_t *size);
+/* Parses the value of --stacks, "1/N", or NULL for all. Returns false after an error message. */
+bool option_one_in(const char *command, const char *text, uint32_t *one_in);
 /* Parses process ids. Returns 0, or an exit status after an error message. Caller frees *@pids. */
 int option_pids(int argc, char **argv, pid_t **pids);
 

@@ -44,6 +44,20 @@ int parse_count(const char *text, unsigned long *count)
 	return err ? err : *count ? 0 : -EINVAL;
 }
 
+int parse_one_in(const char *text, uint32_t *n)
+{
+	unsigned long value;
+	int err;
+
+	if (strncmp(text, "1/", 2) != 0)
+		return -EINVAL;
+	err = parse_number(text + 2, UINT32_MAX, &value);
+	if (err)
+		return err;
+	*n = (uint32_t)value;
+	return value ? 0 : -EINVAL;
+}
+
 int parse_seconds(const char *text, uint64_t *nanoseconds)
 {
 	char *end;

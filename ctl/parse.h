@@ -13,6 +13,8 @@ int parse_count(const char *text, unsigned long *count);
 int parse_seconds(const char *text, uint64_t *nanoseconds);
 /* A number of bytes, at least 1, or of KiB, MiB or GiB with a letter: "64M". */
 int parse_size(const char *text, uint64_t *size);
+/* "1/N": one of N, at least 1. */
+int parse_one_in(const char *text, uint32_t *n);
 /* Takes a component off @path. Returns its length, 0 at the end, -EINVAL or -ENAMETOOLONG. */
 int parse_component(const char **path, const char **name);
 /* Returns the number of components. */

@@ -14,6 +14,8 @@
 #include "uapi/linux/mtag.h"
 #include "utf8.h"
 
+enum { STACKS = 1000 };
+
 static void closep(int *fd)
 {
 	if (*fd >= 0)
@@ -60,7 +62,21 @@ static int intern_path(int fd, const char *path, uint32_t *id)
 	return CTL_OK;
 }
 
-static int attach_self(const char *tag, uint32_t by)
+/* A module that does not know the call says only that. */
+static int take_stacks(int fd, uint32_t one_in)
+{
+	struct mtag_ioc_stacks stacks = {.one_in = one_in, .fd = -1};
+
+	if (!ioctl(fd, MTAG_IOC_STACKS, &stacks))
+		return CTL_OK;
+	if (errno != ENOTTY)
+		return fail_call("take stacks");
+	fail_print("the loaded mtag module is older than this mtagctl: it cannot take stacks");
+	return CTL_REFUSED;
+}
+
+/* @one_in: of so many first touches the stack is taken once; 0: of none. */
+static int attach_self(const char *tag, uint32_t by, uint32_t one_in)
 {
 	struct mtag_ioc_attach attach = {.size = sizeof(attach), .flags = by};
 	struct mtag_ioc_default def = {.size = sizeof(def)};
@@ -78,8 +94,9 @@ static int attach_self(const char *tag, uint32_t by)
 		}
 		return fail_call("track this process");
 	}
-	if (!tag)
-		return CTL_OK;
+	status = one_in ? take_stacks(fd, one_in) : CTL_OK;
+	if (status || !tag)
+		return status;
 	status = intern_path(fd, tag, &def.tag);
 	if (status)
 		return status;
@@ -134,15 +151,18 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 		{"tag", required_argument, NULL, 't'},
 		{"by-thread", optional_argument, NULL, 'b'},
 		{"by-map", no_argument, NULL, 'm'},
+		{"stacks", optional_argument, NULL, STACKS},
 		OPTION_LONGS,
 	};
 	const char *tag = NULL;
-	uint32_t by = 0;
+	uint32_t by = 0, one_in = 0;
 	int opt, status = CTL_OK;
 
 	while ((opt = option_next(ctl, argc, argv, "+:t:" OPTION_SHORTS, longs)) >= 0) {
 		if (opt == 't')
 			tag = optarg;
+		else if (opt == STACKS)
+			status = option_one_in("run", optarg, &one_in) ? CTL_OK : CTL_USAGE;
 		else
 			status = add_by(&by, opt == 'm' ? MTAG_ATTACH_BY_MAP : by_thread(optarg));
 		if (status)
@@ -156,7 +176,7 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	}
 	status = tag ? check_tag(tag) : CTL_OK;
 	if (!status)
-		status = attach_self(tag, by);
+		status = attach_self(tag, by, one_in);
 	if (status)
 		return status;
 	execvp(argv[optind], argv + optind);

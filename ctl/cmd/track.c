@@ -1,19 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl track and untrack: start and stop tracking running processes. */
+#include <errno.h>
+
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
 #include "kern.h"
 #include "option.h"
 
-static int track_pids(struct ctl *ctl, int argc, char **argv, bool on)
+enum { STACKS = 1000 };
+
+static int start_stacks(struct kern *kern, pid_t pid, uint32_t one_in)
+{
+	int err = kern_stack_start(kern, pid, one_in);
+
+	if (err != -EOPNOTSUPP)
+		return err ? fail_pid(kern, "take stacks of", pid, err) : CTL_OK;
+	fail_print("the mtag module is older than this mtagctl and cannot take stacks; "
+		   "leave --stacks out, or load the new module");
+	return CTL_REFUSED;
+}
+
+/* @one_in: of so many first touches the stack is taken once; 0: of none. */
+static int track_pid(struct kern *kern, pid_t pid, bool on, uint32_t one_in)
+{
+	int err = kern_track(kern, pid, on);
+
+	if (err)
+		return fail_pid(kern, on ? "track" : "untrack", pid, err);
+	return one_in ? start_stacks(kern, pid, one_in) : CTL_OK;
+}
+
+static int track_pids(int argc, char **argv, bool on, uint32_t one_in)
 {
 	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(freep) pid_t *pids = NULL;
-	int err, status = CTL_OK, opt = option_none(ctl, argc, argv);
+	int err, status = CTL_OK;
 
-	if (opt != OPTION_DONE)
-		return option_status(opt);
 	if (argc == optind) {
 		fail_print("%s needs at least one process id", argv[0]);
 		return CTL_USAGE;
@@ -26,19 +49,32 @@ static int track_pids(struct ctl *ctl, int argc, char **argv, bool on)
 	if (err)
 		return fail_open(err);
 	for (int i = 0; i < argc; i++) {
-		err = kern_track(kern, pids[i], on);
-		if (err)
-			status = fail_pid(kern, on ? "track" : "untrack", pids[i], err);
+		err = track_pid(kern, pids[i], on, one_in);
+		status = err ? err : status;
 	}
 	return status;
 }
 
 int cmd_track(struct ctl *ctl, int argc, char **argv)
 {
-	return track_pids(ctl, argc, argv, true);
+	static const struct option longs[] = {
+		{"stacks", optional_argument, NULL, STACKS},
+		OPTION_LONGS,
+	};
+	uint32_t one_in = 0;
+	int opt;
+
+	while ((opt = option_next(ctl, argc, argv, ":" OPTION_SHORTS, longs)) >= 0)
+		if (!option_one_in("track", optarg, &one_in))
+			return CTL_USAGE;
+	if (opt != OPTION_DONE)
+		return option_status(opt);
+	return track_pids(argc, argv, true, one_in);
 }
 
 int cmd_untrack(struct ctl *ctl, int argc, char **argv)
 {
-	return track_pids(ctl, argc, argv, false);
+	int opt = option_none(ctl, argc, argv);
+
+	return opt == OPTION_DONE ? track_pids(argc, argv, false, 0) : option_status(opt);
 }

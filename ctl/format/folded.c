@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folded stacks: process;tag;part of the tag, the outermost first, and behind the last blank the resident bytes
- * of this stack alone. The sum of all is the RSS.
+ * Folded stacks: process;tag;part of the tag;function;…, the outermost first, and behind the last blank the resident
+ * bytes of this stack alone. The sum of all is the RSS, or with functions the anonymous part of it.
  */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "ctl.h"
+#include "format/chain.h"
 #include "format/folded.h"
 #include "format/label.h"
 #include "utf8.h"
@@ -26,16 +27,28 @@ static int print_tag(const struct fmt *fmt, const char *comm, const struct proc 
 		     const struct tag *tag)
 {
 	uint64_t rss = tag->c[MTAG_C_ANON] + tag->c[MTAG_C_FILE] + tag->c[MTAG_C_SHMEM];
-	_cleanup_(freep) char *frames = frame_of(label_of(tag));
+	const struct tag *owner = chain_tag(proc, tag);
+	_cleanup_(freep) char *path = frame_of(owner ? label_of(owner) : "");
+	_cleanup_(freep) const struct tag **frames = NULL;
+	ssize_t n = chain_frames(proc, tag, &frames);
 
-	if (!frames)
+	if (!path || n < 0)
 		return -ENOMEM;
+	if (!rss)
+		return 0;
 	/* Each component of the path is a frame. */
-	for (char *p = frames; *p; p++)
+	for (char *p = path; *p; p++)
 		if (*p == '/')
 			*p = ';';
-	if (rss)
-		fprintf(fmt->out, "%s-%d;%s %" PRIu64 "\n", comm, (int)proc->pid, frames, rss);
+	fprintf(fmt->out, "%s-%d%s%s", comm, (int)proc->pid, owner ? ";" : "", path);
+	for (ssize_t i = 0; i < n; i++) {
+		_cleanup_(freep) char *name = frame_of(frames[i]->name);
+
+		if (!name)
+			return -ENOMEM;
+		fprintf(fmt->out, ";%s", name);
+	}
+	fprintf(fmt->out, " %" PRIu64 "\n", rss);
 	return 0;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A profile as pprof reads it: a sample is a tag of a process, its stack the process and each component
- * of the tag's path, its values what the tag itself has. pprof adds up what is below a frame.
+ * of the tag's path, then the functions beneath it, its values what the tag itself has. pprof adds up what is below a frame.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "format/chain.h"
 #include "format/gzip.h"
 #include "format/label.h"
 #include "format/pprof.h"
@@ -72,6 +73,7 @@ static int add_texts(struct profile *profile)
 	return 0;
 }
 
+/* @path: the number of the text, 0 if there is no tag. */
 static void set_values(struct sample *sample, const struct proc *proc, const struct tag *tag,
 		       int64_t path)
 {
@@ -92,17 +94,16 @@ static void set_values(struct sample *sample, const struct proc *proc, const str
 static int add_sample(struct profile *profile, const struct proc *proc, const struct tag *tag,
 		      size_t process)
 {
-	_cleanup_(freep) char *path = utf8_clean_export(label_of(tag));
-	size_t most = path ? strings_components(path) : 0;
-	_cleanup_(freep) size_t *frames = calloc(most + 1, sizeof(*frames));
+	const struct tag *owner = chain_tag(proc, tag);
+	_cleanup_(freep) char *path = utf8_clean_export(owner ? label_of(owner) : "");
+	_cleanup_(freep) size_t *frames = NULL;
+	ssize_t n = chain_number(&profile->frames, proc, tag, utf8_clean_export, &frames), text;
 	struct sample *sample;
-	ssize_t text, n;
 
-	if (!path || !frames)
+	if (!path || n < 0)
 		return -ENOMEM;
 	text = strings_add(&profile->table, path, strlen(path));
-	n = strings_add_path(&profile->frames, path, frames);
-	if (text < 0 || n < 0)
+	if (text < 0)
 		return -ENOMEM;
 	sample = calloc(1, sizeof(*sample) + ((size_t)n + 1) * sizeof(*sample->locations));
 	if (!sample)
@@ -117,8 +118,8 @@ static int add_sample(struct profile *profile, const struct proc *proc, const st
 	sample->message.location_id = sample->locations;
 	sample->message.n_value = VALUES;
 	sample->message.value = sample->values;
-	sample->message.n_label = LABELS;
-	sample->message.label = sample->label_list;
+	sample->message.n_label = LABELS - !owner;
+	sample->message.label = sample->label_list + !owner;
 	return 0;
 }
 

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A file for speedscope: a profile for each process, a sample for each tag, which weighs the resident
- * bytes of that tag itself. Each component of its path is a frame.
+ * bytes of that tag itself. Each component of its path is a frame, and so is each function beneath it.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "format/chain.h"
 #include "format/json.h"
-#include "format/label.h"
 #include "format/speedscope.h"
 #include "format/strings.h"
 
-static int add_sample(struct json_object *samples, struct strings *frames, const struct tag *tag)
+static char *copy(const char *name)
 {
-	const char *path = label_of(tag);
-	_cleanup_(freep) size_t *stack = calloc(strings_components(path), sizeof(*stack));
+	return strdup(name);
+}
+
+static int add_sample(struct json_object *samples, struct strings *frames, const struct proc *proc,
+		      const struct tag *tag)
+{
+	_cleanup_(freep) size_t *stack = NULL;
 	struct json_object *sample = json_append(samples, json_object_new_array());
-	ssize_t n = stack ? strings_add_path(frames, path, stack) : -ENOMEM;
+	ssize_t n = chain_number(frames, proc, tag, copy, &stack);
 
 	for (ssize_t i = 0; i < n; i++)
 		json_append(sample, json_object_new_uint64(stack[i]));
@@ -46,7 +51,7 @@ static int add_profile(struct json_object *profiles, struct strings *frames,
 
 		if (!tag_rss(tag))
 			continue;
-		if (add_sample(samples, frames, tag))
+		if (add_sample(samples, frames, proc, tag))
 			return -ENOMEM;
 		json_append(weights, json_object_new_uint64(tag_rss(tag)));
 	}
@@ -63,7 +68,7 @@ int speedscope_print(const struct fmt *fmt, const struct snap *snap)
 		return -ENOMEM;
 	json_add_string(file, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_add_string(file, "exporter", "mtagctl@" MTAG_VERSION);
-	json_add_string(file, "name", "resident memory by tag");
+	json_add_string(file, "name", snap_has_frames(snap) ? "resident memory by tag and stack" : "resident memory by tag");
 	shared = json_add(file, "shared", json_object_new_object());
 	list = json_add(shared, "frames", json_object_new_array());
 	profiles = json_add(file, "profiles", json_object_new_array());

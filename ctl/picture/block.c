@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "format/chain.h"
 #include "format/label.h"
 #include "format/text.h"
 #include "picture/block.h"
@@ -171,8 +172,10 @@ static int print_path(FILE *out, const struct block *block)
 	if (block->proc)
 		fprintf(out, "-%d", (int)block->proc->pid);
 	if (block->tag) {
+		_cleanup_(freep) char *path = chain_text(block->proc, block->tag);
+
 		fputc('/', out);
-		if (markup_name(out, label_of(block->tag)))
+		if (!path || markup_name(out, path))
 			return -ENOMEM;
 	}
 	if (block->merged)

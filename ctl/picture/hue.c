@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Gives colours to top-level tags, by their names: a program's tags look alike in all its processes. */
+/*
+ * Gives colours to top-level tags, by their names: a program's tags look alike in all its processes. Functions that
+ * own memory have colours too, so that those of a program without tags can be told apart.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -13,6 +16,8 @@ struct top {
 
 static bool is_top(const struct block *block)
 {
+	if (block->tag && block->tag->frame)
+		return block_rss(block->own);
 	return block->tag && block->tag->depth == 1 && block->tag->parent < 0 &&
 	       block->tag->id != MTAG_ID_KSM;
 }
@@ -33,6 +38,12 @@ static int by_size(const void *a, const void *b)
 	return by_name(a, b);
 }
 
+/* What a block weighs among those that may have a colour. */
+static double weight(const struct block *block)
+{
+	return block->tag->frame ? (double)block_rss(block->own) : block->size;
+}
+
 /* Sorted by name, a line each. */
 static size_t list_tops(const struct blocks *blocks, struct top *tops)
 {
@@ -40,7 +51,7 @@ static size_t list_tops(const struct blocks *blocks, struct top *tops)
 
 	for (size_t i = 0; i < blocks->n; i++)
 		if (is_top(&blocks->blocks[i]))
-			tops[n++] = (struct top){blocks->blocks[i].tag, blocks->blocks[i].size};
+			tops[n++] = (struct top){blocks->blocks[i].tag, weight(&blocks->blocks[i])};
 	if (n)
 		qsort(tops, n, sizeof(*tops), by_name);
 	for (size_t i = 0; i < n; i++) {
@@ -75,9 +86,9 @@ int hue_by_top(struct blocks *blocks, double least, const struct tag *hues[HUES]
 	for (size_t i = 0; i < blocks->n; i++) {
 		struct block *block = &blocks->blocks[i];
 
-		if (is_top(block))
+		if (block->tag && (block->tag->frame || is_top(block)))
 			block->hue = find_hue(hues, block->tag->name);
-		else if (block->tag)
+		if (block->tag && !block->hue)
 			block->hue = blocks->blocks[block->parent].hue;
 	}
 	return 0;

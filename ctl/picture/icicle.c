@@ -90,7 +90,7 @@ static int draw_box(const struct icicle *p, const struct block *block, double x,
 	return 0;
 }
 
-/* A block, and below it its kids from left to right. MTAG_DEPTH_MAX bounds the recursion. */
+/* A block, and below it its kids from left to right. MTAG_DEPTH_MAX and the length of a stack bound the recursion. */
 static int draw(const struct icicle *p, const struct block *block, double x, int y)
 {
 	struct block rest;
@@ -113,14 +113,15 @@ static int draw_head(const struct icicle *p, const struct subject *subject, int 
 	fprintf(p->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%d\" "
-		"viewBox=\"0 0 %.0f %d\">\n<title>Resident memory by tag</title>\n<style>\n"
+		"viewBox=\"0 0 %.0f %d\">\n<title>%s</title>\n<style>\n"
 		/* Where a window is wider it grows; where it is narrower it is scrolled, not made too small to read. */
 		"svg{width:max(100%%,%.0fpx);height:auto;color-scheme:light dark}\n"
 		"text{font:12px system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif}\n"
 		"text.head{font-size:16px;font-weight:600}g:hover rect{opacity:.8}\n%s</style>\n"
 		"<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
-		"<text class=\"ink head\" x=\"%.0f\" y=\"26\">Resident memory by tag: ",
-		WIDTH, height, WIDTH, height, WIDTH, palette_areas, MARGIN);
+		"<text class=\"ink head\" x=\"%.0f\" y=\"26\">%s: ",
+		WIDTH, height, WIDTH, height, subject_title(subject), WIDTH, palette_areas, MARGIN,
+		subject_title(subject));
 	subject_summary(p->out, subject->snap);
 	fprintf(p->out, "</text>\n<text class=\"note\" x=\"%.0f\" y=\"47\">", MARGIN);
 	if (subject_origin(p->out, subject->origin))

@@ -40,13 +40,14 @@ static int print_head(FILE *out, const struct subject *subject)
 	      "style-src 'sha256-" STYLE_HASH "'; script-src 'sha256-" SCRIPT_HASH "'; "
 	      "base-uri 'none'; form-action 'none'\">\n"
 	      "<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"
-	      "<meta name=referrer content=no-referrer>\n<title>Resident memory by tag: ",
+	      "<meta name=referrer content=no-referrer>\n<title>",
 	      out);
+	fprintf(out, "%s: ", subject_title(subject));
 	if (subject_origin(out, subject->origin))
 		return -ENOMEM;
 	fprintf(out, "</title>\n<style>%s%s%s%s%s%s</style></head>\n<body>\n", page_style,
 		palette_areas, palette_lines, treemap_style, chart_style, table_style);
-	fputs("<header><h1>Resident memory by tag</h1>\n<p>", out);
+	fprintf(out, "<header><h1>%s</h1>\n<p>", subject_title(subject));
 	subject_summary(out, subject->snap);
 	fputs("</p>\n<p>", out);
 	if (subject_origin(out, subject->origin))
@@ -71,13 +72,15 @@ static void set_hues(struct blocks *blocks, const struct timeline *timeline)
 static int print_map(FILE *out, const struct subject *subject)
 {
 	_cleanup_(blocks_clear) struct blocks blocks = {0};
+	bool stacks = snap_has_frames(subject->snap);
 
 	if (blocks_make(&blocks, subject->snap))
 		return -ENOMEM;
 	set_hues(&blocks, subject->timeline);
-	fputs("<section><h2>Who owns it</h2>\n<p>An area is the resident memory of a tag. The largest "
-	      "tags have a colour each, the same in all of this page.</p>\n",
-	      out);
+	fprintf(out,
+		"<section><h2>Who owns it</h2>\n<p>An area is the resident memory of a tag%s. The largest "
+		"%s have a colour each, the same in all of this page.</p>\n",
+		stacks ? ", or of a function beneath it" : "", stacks ? "of them" : "tags");
 	/* Boxes are never narrower than here, so that texts that fit go on to fit. */
 	if (treemap_print(out, &blocks, 1045, 560, "wide") ||
 	    treemap_print(out, &blocks, 588, 520, "mid") ||
@@ -113,15 +116,18 @@ static int print_chart(FILE *out, const struct timeline *timeline)
 int page_print(const struct fmt *fmt, const struct subject *subject)
 {
 	const struct timeline *timeline = subject->timeline;
+	bool stacks = snap_has_frames(subject->snap);
+	const char *all = stacks ? "All stacks" : "All tags";
 	FILE *out = fmt->out;
 
 	if (print_head(out, subject) || print_map(out, subject))
 		return -ENOMEM;
 	if (chart_has_span(timeline) && print_chart(out, timeline))
 		return -ENOMEM;
-	fputs("<section><h2>All tags</h2>\n<p>Without the tags below them.</p>\n"
-	      "<div class=scroll role=region aria-label=\"All tags\" tabindex=0>\n",
-	      out);
+	fprintf(out,
+		"<section><h2>%s</h2>\n<p>Without the %s below them.</p>\n"
+		"<div class=scroll role=region aria-label=\"%s\" tabindex=0>\n",
+		all, stacks ? "tags and functions" : "tags", all);
 	if (table_print(out, subject->snap, timeline))
 		return -ENOMEM;
 	fprintf(out, "</div></section>\n<script>%s</script>\n</body></html>\n", table_script);

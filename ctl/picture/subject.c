@@ -28,6 +28,12 @@ void subject_summary(FILE *out, const struct snap *snap)
 		fprintf(out, ", lost events %" PRIu64 ", tags refused %" PRIu64, lost, overflow);
 }
 
+const char *subject_title(const struct subject *subject)
+{
+	return snap_has_frames(subject->snap) ? "Anonymous memory by tag and stack"
+					      : "Resident memory by tag";
+}
+
 const char *subject_time(char buf[64], uint64_t time_ms, const char *format)
 {
 	time_t seconds = (time_t)(time_ms / 1000);

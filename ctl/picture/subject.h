@@ -26,6 +26,8 @@ struct subject {
 void subject_summary(FILE *out, const struct snap *snap);
 /* "HOST, 2025-11-24 03:04:05 UTC"; without a host, the time. 0 or -ENOMEM. */
 int subject_origin(FILE *out, const struct origin *origin);
+/* "Resident memory by tag", what it is a picture of. */
+const char *subject_title(const struct subject *subject);
 /* A time in the local zone by a format of strftime(3). */
 const char *subject_time(char buf[64], uint64_t time_ms, const char *format);
 

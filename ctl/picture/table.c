@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "ctl.h"
-#include "format/label.h"
+#include "format/chain.h"
 #include "format/text.h"
 #include "picture/markup.h"
 #include "picture/table.h"
@@ -66,13 +66,19 @@ static int by_rss(const void *a, const void *b)
 	return x->tag < y->tag ? -1 : 1;
 }
 
+/* A function that only calls others owns nothing. */
+static bool is_row(const struct tag *tag)
+{
+	return tag_is_shown(tag) && (!tag->frame || tag_rss(tag) || tag->c[MTAG_C_SWAP]);
+}
+
 static size_t list_rows(const struct snap *snap, struct row *rows)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < snap->n_procs; i++)
 		for (size_t j = 0; j < snap->procs[i].n_tags; j++)
-			if (tag_is_shown(&snap->procs[i].tags[j]))
+			if (is_row(&snap->procs[i].tags[j]))
 				rows[n++] = (struct row){&snap->procs[i], &snap->procs[i].tags[j]};
 	if (n)
 		qsort(rows, n, sizeof(*rows), by_rss);
@@ -106,16 +112,17 @@ static int print_row(FILE *out, const struct row *row, const struct timeline *ti
 		     uint64_t all)
 {
 	const struct line *line = timeline_find(timeline, row->proc->comm, row->tag->path);
+	_cleanup_(freep) char *path = chain_text(row->proc, row->tag);
 
 	fputs("<tr><td>", out);
-	if (markup_name(out, row->proc->comm))
+	if (!path || markup_name(out, row->proc->comm))
 		return -ENOMEM;
 	fprintf(out, " %d<td>", (int)row->proc->pid);
 	if (line && line->hue)
 		fprintf(out, "<svg class=key><rect class=c%u width=10 height=10 /></svg>",
 			line->hue);
 	fputs("<bdi>", out);
-	if (markup_name(out, label_of(row->tag)))
+	if (markup_name(out, path))
 		return -ENOMEM;
 	fputs("</bdi>", out);
 	print_sizes(out, row->tag->c, all);

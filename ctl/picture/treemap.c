@@ -217,7 +217,7 @@ static int divide(const struct treemap *map, const struct block *block, struct r
 	return place_all(map, items, n, block->size, r);
 }
 
-/* MTAG_DEPTH_MAX bounds the recursion. */
+/* MTAG_DEPTH_MAX and the length of a stack bound the recursion. */
 static int place(const struct treemap *map, const struct block *block, struct rect r)
 {
 	bool divided = block->n && r.w >= PARTS_WIDE && r.h >= PARTS_HIGH;

@@ -4,7 +4,7 @@
 /* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/line.c ctl/offline/read.c ctl/offline/source.c */
-/* sources: ctl/format/strings.c ctl/format/gzip.c ctl/format/rollup.c */
+/* sources: ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/rollup.c */
 /* sources: ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
@@ -168,6 +168,12 @@ int kern_track(struct kern *kern, pid_t pid, bool track)
 {
 	must(pid > 0);
 	(void)track;
+	return refuse(kern);
+}
+
+int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in)
+{
+	must(pid > 0 && one_in);
 	return refuse(kern);
 }
 

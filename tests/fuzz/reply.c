@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/decode.c ctl/model.c ctl/past.c ctl/utf8.c */
+/* sources: ctl/decode.c ctl/model.c ctl/past.c ctl/utf8.c ctl/stacks/trace.c ctl/stacks/decode.c */
 /*
  * What comes from the socket, through libnl and mtagctl's callbacks: errors with the kernel's words,
  * dumps in parts, interrupted, of other families, cut off. Every request ends, and says so rightly.
@@ -158,10 +158,11 @@ static void check_snap(const struct snap *snap, int err)
 static void ask(struct kern *kern, unsigned int what)
 {
 	struct snap snap = {0};
+	struct traces traces = {0};
 	struct audit audit;
 	struct info info;
 
-	switch (what % 5) {
+	switch (what % 6) {
 	case 0:
 		check_snap(&snap, kern_tags(kern, 0, &snap));
 		break;
@@ -178,7 +179,12 @@ static void ask(struct kern *kern, unsigned int what)
 		must(kern_info(kern, &info) <= 0);
 		must(kern_track(kern, 1, what & 1) <= 0);
 		break;
+	case 5:
+		must(kern_stacks(kern, 1, what & 2, &traces) <= 0);
+		must(kern_stack_start(kern, 1, 1) <= 0);
+		break;
 	}
+	traces_clear(&traces);
 	must_be_harmless(kern->why, strlen(kern->why), TEXT);
 	snap_clear(&snap);
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a tag or a frame of a stack is in, from the outermost. */
+#include <errno.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "format/chain.h"
+#include "format/label.h"
+
+static const struct tag *parent_of(const struct proc *proc, const struct tag *tag)
+{
+	return tag->parent < 0 ? NULL : &proc->tags[tag->parent];
+}
+
+const struct tag *chain_tag(const struct proc *proc, const struct tag *tag)
+{
+	while (tag && tag->frame)
+		tag = parent_of(proc, tag);
+	return tag;
+}
+
+ssize_t chain_frames(const struct proc *proc, const struct tag *tag, const struct tag ***frames)
+{
+	size_t n = 0, i;
+
+	for (const struct tag *at = tag; at && at->frame; at = parent_of(proc, at))
+		n++;
+	*frames = calloc(n + 1, sizeof(struct tag *));
+	if (!*frames)
+		return -ENOMEM;
+	for (i = n; i-- > 0; tag = parent_of(proc, tag))
+		(*frames)[i] = tag;
+	return (ssize_t)n;
+}
+
+ssize_t chain_number(struct strings *strings, const struct proc *proc, const struct tag *tag,
+		     char *(*copy)(const char *name), size_t **numbers)
+{
+	const struct tag *owner = chain_tag(proc, tag);
+	_cleanup_(freep) char *path = copy(owner ? label_of(owner) : "");
+	_cleanup_(freep) const struct tag **frames = NULL;
+	ssize_t n = chain_frames(proc, tag, &frames), m;
+
+	*numbers = path && n >= 0
+			   ? calloc(strings_components(path) + (size_t)n, sizeof(**numbers))
+			   : NULL;
+	m = *numbers ? strings_add_path(strings, path, *numbers) : -ENOMEM;
+	for (ssize_t i = 0; i < n && m >= 0; i++) {
+		_cleanup_(freep) char *name = copy(frames[i]->name);
+		ssize_t number = name ? strings_add(strings, name, strlen(name)) : -ENOMEM;
+
+		if (number < 0)
+			return -ENOMEM;
+		(*numbers)[m++] = (size_t)number;
+	}
+	return m;
+}
+
+char *chain_text(const struct proc *proc, const struct tag *tag)
+{
+	const struct tag *owner = chain_tag(proc, tag);
+	_cleanup_(freep) const struct tag **frames = NULL;
+	ssize_t n = chain_frames(proc, tag, &frames);
+	size_t length = 0;
+	char *text = NULL;
+	FILE *out = n < 0 ? NULL : open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	fputs(owner ? label_of(owner) : "", out);
+	for (ssize_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", i ? "; " : owner ? ": " : "", frames[i]->name);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacks as tags beneath tags. Stacks that begin alike share their beginning. */
+#include <errno.h>
+#include <search.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "stacks/graph.h"
+
+/* A frame of the model that exists. */
+struct node {
+	int parent;
+	int index;
+	char *name;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void node_free(void *node)
+{
+	free(((struct node *)node)->name);
+	free(node);
+}
+
+struct nodes {
+	void *root;
+};
+
+static void nodes_clear(struct nodes *nodes)
+{
+	tdestroy(nodes->root, node_free);
+}
+
+/* The index of a frame of that name beneath @parent; takes @name. Negative without memory. */
+static int find_node(struct nodes *nodes, struct proc *proc, int parent, char *name)
+{
+	struct node *node = malloc(sizeof(*node)), **found = NULL;
+
+	if (node && name) {
+		*node = (struct node){parent, (int)proc->n_tags, name};
+		found = tsearch(node, &nodes->root, by_name);
+	}
+	if (!found || *found != node) {
+		free(node);
+		free(name);
+		return found ? (*found)->index : -ENOMEM;
+	}
+	return proc_add_frame(proc, parent, name) ? node->index : -ENOMEM;
+}
+
+static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack *stack)
+{
+	const struct tag *tag = stack->tag ? proc_find_tag(proc, stack->tag->id) : NULL;
+	int at = tag ? (int)(tag - proc->tags) : -1;
+	uint64_t *c;
+
+	if (stack->trace->kind != MTAG_STACK_TAKEN)
+		at = find_node(nodes, proc, at, strdup(trace_kind(stack->trace->kind)));
+	else if (!stack->n)
+		at = find_node(nodes, proc, at, strdup("[unknown]"));
+	for (size_t i = 0; i < stack->n && at >= -1; i++)
+		at = find_node(nodes, proc, at, frame_name(stack->frames[i]));
+	if (at < 0)
+		return -ENOMEM;
+	c = proc->tags[at].c;
+	c[MTAG_C_ANON] += stack->anon;
+	c[MTAG_C_SWAP] += stack->swap;
+	c[MTAG_C_TOUCHED] += stack->touched;
+	return 0;
+}
+
+/* The tags that have stacks, and all above these. */
+static int add_tags(struct proc *proc, const struct stacks *stacks)
+{
+	const struct proc *from = stacks->proc;
+	_cleanup_(freep) bool *needed = calloc(from->n_tags + 1, sizeof(*needed));
+
+	if (!needed)
+		return -ENOMEM;
+	for (size_t i = 0; i < stacks->n; i++)
+		if (stacks->stacks[i].tag)
+			needed[stacks->stacks[i].tag - from->tags] = true;
+	for (size_t i = from->n_tags; i-- > 0;)
+		if (needed[i] && from->tags[i].parent >= 0)
+			needed[from->tags[i].parent] = true;
+	for (size_t i = 0; i < from->n_tags; i++)
+		if (needed[i] && !proc_add_tag(proc, from->tags[i].id, from->tags[i].parent_id,
+					       from->tags[i].name))
+			return -ENOMEM;
+	return 0;
+}
+
+int graph_add(struct snap *snap, const struct stacks *stacks)
+{
+	_cleanup_(snap_clear) struct snap one = {0};
+	_cleanup_(nodes_clear) struct nodes nodes = {0};
+	struct proc *proc = snap_add_proc(&one, stacks->proc->pid, stacks->proc->comm), *procs;
+
+	if (!proc || add_tags(proc, stacks) || snap_finish(&one))
+		return -ENOMEM;
+	/* Frames come behind all tags, and have a higher id: proc_find_tag() still finds these. */
+	for (size_t i = 0; i < stacks->n; i++)
+		if (add_stack(&nodes, proc, &stacks->stacks[i]))
+			return -ENOMEM;
+	if (proc_finish_frames(proc))
+		return -ENOMEM;
+	procs = reallocarray(snap->procs, snap->n_procs + 1, sizeof(*procs));
+	if (!procs)
+		return -ENOMEM;
+	snap->procs = procs;
+	procs[snap->n_procs++] = *proc;
+	one.n_procs = 0; /* moved */
+	return 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An ELF file that a process has mapped. It is found by its path, where by now anything may be: a pipe that never
+ * answers is not opened for reading, and a file with another build-id is not the one that was mapped.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "stacks/object.h"
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+/* The kernel's own piece of code is the same in all processes of a word size: that of this one, as a file. */
+static int open_vdso(void)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	size_t length;
+	int fd;
+
+	if (!header || header->e_ident[EI_CLASS] != ELFCLASS64)
+		return -1;
+	length = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, header, length) == (ssize_t)length)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int open_file(pid_t pid, const char *path)
+{
+	_cleanup_(freep) char *whole = NULL;
+	struct stat st;
+	int fd;
+
+	if (asprintf(&whole, "/proc/%d/root%s", (int)pid, path) < 0) {
+		whole = NULL;
+		return -1;
+	}
+	fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Without a build-id of what was mapped there is nothing to compare. */
+static bool is_same(Dwfl_Module *module, const struct trace_image *image)
+{
+	const unsigned char *id;
+	GElf_Addr address;
+	int length = dwfl_module_build_id(module, &id, &address);
+
+	return !image->build_id_length ||
+	       (length > 0 && (size_t)length == image->build_id_length &&
+		!memcmp(id, image->build_id, image->build_id_length));
+}
+
+void object_open(struct object *object, pid_t pid, const struct trace_image *image)
+{
+	int fd = image->path[0] == '/' ? open_file(pid, image->path)
+		 : !strcmp(image->path, "[vdso]") ? open_vdso()
+						  : -1;
+	GElf_Addr bias;
+
+	if (fd < 0)
+		return;
+	object->dwfl = dwfl_begin(&callbacks);
+	if (object->dwfl) {
+		dwfl_report_begin(object->dwfl);
+		/* It takes the descriptor, unless it fails. */
+		object->module =
+			dwfl_report_offline(object->dwfl, trace_image_name(image), image->path, fd);
+		dwfl_report_end(object->dwfl, NULL, NULL);
+	}
+	if (!object->module)
+		close(fd);
+	else if (!dwfl_module_getelf(object->module, &bias) || !is_same(object->module, image))
+		object->module = NULL;
+}
+
+void object_close(struct object *object)
+{
+	if (object->dwfl)
+		dwfl_end(object->dwfl);
+	*object = (struct object){0};
+}
+
+bool object_address(const struct object *object, uint64_t offset, GElf_Addr *address)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(object->module, &bias);
+	size_t n;
+
+	if (!elf || elf_getphdrnum(elf, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    !(segment.p_flags & PF_X) || offset < segment.p_offset ||
+		    offset - segment.p_offset >= segment.p_filesz)
+			continue;
+		*address = bias + segment.p_vaddr + (offset - segment.p_offset);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* An ELF file that a process has mapped, opened for elfutils. */
+#ifndef MTAGCTL_STACKS_OBJECT_H
+#define MTAGCTL_STACKS_OBJECT_H
+
+#include <elfutils/libdwfl.h>
+
+#include "stacks/trace.h"
+
+/* Initially all 0. */
+struct object {
+	Dwfl *dwfl;
+	Dwfl_Module *module; /* NULL: the file is gone, another one, or no ELF file */
+};
+
+/* The file is looked up in the root of process @pid. Debug information may be in a file of its own. */
+void object_open(struct object *object, pid_t pid, const struct trace_image *image);
+void object_close(struct object *object);
+/* The address of a place in the file as elfutils counts it. Returns false if it is in no segment. */
+bool object_address(const struct object *object, uint64_t offset, GElf_Addr *address);
+
+#endif

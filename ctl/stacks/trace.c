@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The user stacks of a process as the kernel gives them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "stacks/trace.h"
+
+static void *grow(void *array, size_t n, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 16;
+	void *p;
+
+	if (n < *room)
+		return array;
+	p = reallocarray(array, more, size);
+	if (p)
+		*room = more;
+	return p;
+}
+
+struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const char *path)
+{
+	struct trace_image *images = grow(traces->images, traces->n_images, &traces->images_room,
+				    sizeof(*images));
+	char *copy = strdup(path);
+
+	traces->images = images ? images : traces->images;
+	if (!images || !copy) {
+		free(copy);
+		return NULL;
+	}
+	images[traces->n_images] = (struct trace_image){.id = id, .path = copy};
+	return &images[traces->n_images++];
+}
+
+struct trace *traces_add(struct traces *traces, const struct mtag_stack_frame *frames, size_t n)
+{
+	struct trace *array = grow(traces->traces, traces->n, &traces->room, sizeof(*array));
+	struct mtag_stack_frame *copy;
+
+	traces->traces = array ? array : traces->traces;
+	n = n < TRACE_FRAMES_MOST ? n : TRACE_FRAMES_MOST;
+	copy = calloc(n + 1, sizeof(*copy));
+	if (!array || !copy) {
+		free(copy);
+		return NULL;
+	}
+	if (n)
+		memcpy(copy, frames, n * sizeof(*copy));
+	array[traces->n] = (struct trace){.frames = copy, .n = n};
+	return &array[traces->n++];
+}
+
+const struct trace_image *traces_image(const struct traces *traces, uint32_t id)
+{
+	for (size_t i = 0; i < traces->n_images; i++)
+		if (traces->images[i].id == id)
+			return &traces->images[i];
+	return NULL;
+}
+
+void traces_clear(struct traces *traces)
+{
+	for (size_t i = 0; i < traces->n_images; i++)
+		free(traces->images[i].path);
+	for (size_t i = 0; i < traces->n; i++)
+		free(traces->traces[i].frames);
+	free(traces->images);
+	free(traces->traces);
+	*traces = (struct traces){0};
+}
+
+const char *trace_build_id(const struct trace_image *image, char text[TRACE_BUILD_ID_TEXT])
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < image->build_id_length; i++)
+		snprintf(text + 2 * i, 3, "%02x", image->build_id[i]);
+	return text;
+}
+
+const char *trace_image_name(const struct trace_image *image)
+{
+	const char *slash = strrchr(image->path, '/');
+
+	return slash && slash[1] ? slash + 1 : image->path;
+}
+
+const char *trace_kind(uint32_t kind)
+{
+	static const char *const kinds[] = {"[stack]", "[before]", "[kernel]", "[unsampled]"};
+
+	return kind < ARRAY_SIZE(kinds) ? kinds[kind] : "[unknown]";
+}
+
+const char *trace_why(const struct trace *trace)
+{
+	static const char *const kinds[] = {"", "before", "kernel", "unsampled"};
+	static const char *const whys[] = {"complete", "no_table", "page_absent", "too_deep",
+					   "not_executable"};
+
+	if (trace->kind != MTAG_STACK_TAKEN)
+		return trace->kind < ARRAY_SIZE(kinds) ? kinds[trace->kind] : "unknown";
+	return trace->why < ARRAY_SIZE(whys) ? whys[trace->why] : "unknown";
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
+/* sources: ctl/format/fmt.c ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/folded.c */
+/* sources: ctl/format/pprof.c ctl/format/speedscope.c */
+/* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
+/* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
+/* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c */
+/* sources: ctl/stacks/trace.c ctl/stacks/decode.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c */
+/* sources: ctl/stacks/symbol.c ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c */
+/*
+ * mtagctl stacks, of stacks that no kernel took: what it prints is what tests/unit/ctl_golden/ has, but for addresses.
+ * Their functions are in a library that is built here. MTAG_GOLDEN_UPDATE=1 writes the files anew. With a directory,
+ * it writes the exports there instead, for tests/unit/ctl_stacks.sh.
+ */
+#include <ctype.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "ctl_stacks.h"
+#include "ctl_tap.h"
+#include "format/folded.h"
+#include "format/pprof.h"
+#include "format/speedscope.h"
+#include "picture/icicle.h"
+#include "picture/page.h"
+#include "picture/palette.h"
+#include "picture/timeline.h"
+#include "stacks/graph.h"
+#include "stacks/json.h"
+#include "stacks/table.h"
+#include "utf8.h"
+
+#define GOLDEN "tests/unit/ctl_golden/"
+#define KIB    1024ULL
+#define MIB    (1024 * KIB)
+
+static struct snap snap;
+static struct traces traces;
+
+/* ---- what a kernel could have said ---- */
+
+enum { LIBRARY = 1, STRIPPED = 7, GONE = 8, ANON = 9 };
+
+static void canned_tags(void)
+{
+	struct proc *proc = snap_proc(&snap, getpid(), "evil\x1b[2J;x");
+
+	proc_add_tag(proc, 0, 0, "");
+	proc_add_tag(proc, 1, 0, "[ksm]");
+	proc_add_tag(proc, 2, 0, "db");
+	proc_add_tag(proc, 3, 2, "cache");
+	proc_add_tag(proc, 4, 0, "db2");
+	snap_finish(&snap);
+	snap.time_ms = 1700000000000;
+}
+
+static void canned_images(void)
+{
+	struct trace_image *image;
+
+	traces_add_image(&traces, LIBRARY, elf_library);
+	image = traces_add_image(&traces, STRIPPED, elf_stripped);
+	memcpy(image->build_id, elf_build_id, sizeof(elf_build_id));
+	image->build_id_length = sizeof(elf_build_id);
+	image = traces_add_image(&traces, GONE, "/nowhere/libgone.so.1");
+	memcpy(image->build_id, "\xde\xad\xbe\xef\x01\x02\x03", 7);
+	image->build_id_length = 7;
+	traces_add_image(&traces, ANON, "[anon]");
+}
+
+static struct trace *add(uint16_t tag, uint64_t anon, const struct mtag_stack_frame *frames,
+			 size_t n)
+{
+	struct trace *trace = traces_add(&traces, frames, n);
+
+	trace->tag = tag;
+	trace->anon = anon;
+	return trace;
+}
+
+static void add_kind(uint16_t tag, uint64_t anon, uint32_t kind)
+{
+	add(tag, anon, NULL, 0)->kind = kind;
+}
+
+static void canned(void)
+{
+	struct mtag_stack_frame grow[] = {
+		{elf_offset(ELF_INLINED), LIBRARY, MTAG_STACK_EXACT},
+		{elf_offset(ELF_RUST_CALL), LIBRARY, 0},
+		{elf_offset(ELF_MAIN_CALL), LIBRARY, 0},
+	};
+	struct mtag_stack_frame odd[] = {
+		{0x1234, GONE, MTAG_STACK_EXACT},
+		{0x77, 4711, 0},
+		{elf_offset(ELF_LONG), LIBRARY, MTAG_STACK_EXACT},
+		{elf_offset(ELF_LEGACY), STRIPPED, MTAG_STACK_EXACT},
+		{elf_offset(ELF_MAIN_CALL), STRIPPED, 0},
+		{0x7f0000001000, ANON, 0},
+	};
+	struct trace *trace;
+
+	canned_tags();
+	canned_images();
+	traces.pid = getpid();
+	traces.lost = 3;
+	trace = add(3, 100 * MIB, grow, 3);
+	trace->swap = 1536 * KIB;
+	trace->knows_touched = true;
+	trace->touched = 300 * MIB;
+	add(0, 8 * KIB, grow, 3);
+	add(2, 5 * MIB, odd, 6)->why = MTAG_STACK_NO_TABLE;
+	add(2, 40 * KIB, odd + 2, 1)->why = MTAG_STACK_DEEP;
+	add(4, 12 * KIB, grow + 1, 2);
+	add(2, 4 * KIB, grow + 1, 2);
+	add_kind(0, 64 * KIB, MTAG_STACK_NONE);
+	add_kind(0, 16 * KIB, MTAG_STACK_KERNEL);
+	add_kind(3, 4 * KIB, MTAG_STACK_UNSAMPLED);
+	/* A tag that was made after the tags were read. */
+	add(99, 512 * MIB, grow, 3);
+}
+
+/* ---- golden files ---- */
+
+/* Replaces what follows each @before up to the first character that is none of @of, by @by. */
+static void mask(char *text, const char *before, const char *of, const char *by)
+{
+	while ((text = strstr(text, before))) {
+		char *end;
+
+		text += strlen(before);
+		end = text + strspn(text, of);
+		if (end == text)
+			continue;
+		memmove(text + strlen(by), end, strlen(end) + 1);
+		memcpy(text, by, strlen(by));
+	}
+}
+
+/* Without what is another thing in each run or with each compiler. */
+static void normalise(char *text)
+{
+	static const char digits[] = "0123456789";
+	static const char path[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.-";
+
+	mask(text, "\"pid\":", digits, "1");
+	mask(text, "\"offset\":", digits, "0");
+	mask(text, "process ", digits, "1");
+	mask(text, "2J;x-", digits, "1");
+	mask(text, "2J:x-", digits, "1");
+	mask(text, "libpool-stripped.so+0x", "0123456789abcdef", "N");
+	mask(text, "\"module\":\"/tmp", path, "/DIR");
+	mask(text, "\"file\":\"/tmp", path, "/DIR");
+}
+
+static char *read_golden(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = NULL;
+	size_t room = 0;
+
+	if (file && getdelim(&text, &room, '\0', file) < 0)
+		*text = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+/* Takes @text. */
+static void compare(const char *name, char *text)
+{
+	char path[128], title[160];
+	char *expected;
+
+	normalise(text);
+	snprintf(path, sizeof(path), GOLDEN "%s", name);
+	if (getenv("MTAG_GOLDEN_UPDATE")) {
+		FILE *file = fopen(path, "w");
+
+		fputs(text, file);
+		fclose(file);
+	}
+	expected = read_golden(path);
+	snprintf(title, sizeof(title), "%s is as in the golden file", name);
+	if (!ok(expected && !strcmp(expected, text), title))
+		printf("--- printed\n%s\n--- end\n", text);
+	free(expected);
+	free(text);
+}
+
+/* Every line that is not the process's has at most @width columns. */
+static bool fits(const char *text, unsigned int width)
+{
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		char *line = strndup(text, length = strcspn(text, "\n"));
+		bool good = utf8_width(line) <= width || !strncmp(line, "process ", 8);
+
+		free(line);
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+enum what { TABLE, JSON, FOLDED };
+
+static char *print(enum what what, const struct choice *choice, unsigned int width, bool utf8)
+{
+	struct fmt fmt = {.width = width, .utf8 = utf8};
+	struct json_list list = {.fmt = &fmt};
+	struct snap graph = {0};
+	struct stacks stacks;
+	char *text = NULL;
+	size_t length;
+	int err = stacks_make(&stacks, &snap.procs[0], &traces, choice);
+
+	fmt.out = open_memstream(&text, &length);
+	if (what == TABLE)
+		err |= stacks_table(&fmt, &stacks);
+	if (what == JSON)
+		err |= stacks_json(&list, &stacks);
+	if (what == JSON)
+		json_list_end(&list);
+	if (what == FOLDED)
+		err |= graph_add(&graph, &stacks) || folded_print(&fmt, &graph);
+	fclose(fmt.out);
+	stacks_clear(&stacks);
+	snap_clear(&graph);
+	if (err)
+		abort();
+	return text;
+}
+
+static void test_golden(void)
+{
+	const struct choice all = {.symbols = true}, none = {0}, few = {.symbols = true, .most = 2},
+			    both = {.symbols = true, .combined = true},
+			    db = {.symbols = true, .tag = "db"},
+			    untagged = {.symbols = true, .tag = "[untagged]"};
+
+	compare("stacks.txt", print(TABLE, &all, 80, true));
+	compare("stacks-ascii.txt", print(TABLE, &all, 80, false));
+	compare("stacks-wide.txt", print(TABLE, &few, 120, true));
+	compare("stacks-combined.txt", print(TABLE, &both, 80, true));
+	compare("stacks-tag.txt", print(TABLE, &db, 80, true));
+	traces.one_in = 64;
+	compare("stacks-sampled.txt", print(TABLE, &untagged, 80, true));
+	traces.one_in = 0;
+	compare("stacks.json", print(JSON, &all, 80, true));
+	compare("stacks-combined.json", print(JSON, &both, 80, true));
+	compare("stacks-no-symbols.json", print(JSON, &none, 80, true));
+	compare("stacks.folded", print(FOLDED, &all, 80, true));
+	compare("stacks-combined.folded", print(FOLDED, &both, 80, true));
+}
+
+static void test_widths(void)
+{
+	const struct choice all = {.symbols = true}, none = {0};
+	bool good = true;
+
+	for (unsigned int width = 64; width <= 200; width += 8) {
+		char *texts[] = {print(TABLE, &all, width, true), print(TABLE, &none, width, false)};
+
+		for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+			good &= fits(texts[i], width < 80 ? 80 : width);
+			free(texts[i]);
+		}
+	}
+	ok(good, "no line of the table is longer than the terminal is wide, or than 80 columns");
+}
+
+static uint64_t sum_of(const struct stacks *stacks, bool all)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < (all ? stacks->n_all : stacks->n); i++)
+		sum += stacks->stacks[i].anon;
+	return sum;
+}
+
+static void test_choice(void)
+{
+	const struct choice all = {0}, combined = {.combined = true, .most = 1},
+			    db = {.tag = "db"};
+	struct stacks stacks;
+
+	ok(!stacks_make(&stacks, snap.procs, &traces, &all) && stacks.n == 9 &&
+		   sum_of(&stacks, false) == stacks.anon && stacks.swap == 1536 * KIB,
+	   "the stacks of all known tags, and their sums");
+	stacks_clear(&stacks);
+	ok(!stacks_make(&stacks, snap.procs, &traces, &combined) && stacks.n == 1 &&
+		   stacks.n_all == 7 && sum_of(&stacks, true) == stacks.anon &&
+		   stacks.stacks[0].anon == 100 * MIB + 8 * KIB && !stacks.stacks[0].knows_touched,
+	   "combined, equal stacks of several tags are one, and nothing is lost");
+	stacks_clear(&stacks);
+	ok(!stacks_make(&stacks, snap.procs, &traces, &db) && stacks.n == 5,
+	   "a tag means those below it, and not another one that begins like it");
+	traces.one_in = 101;
+	ok(fabs(stacks_error(&stacks, 4096 * 100) - sqrt(100.0 / (100 * 101))) < 1e-12,
+	   "the relative error of samples is sqrt((N-1)/pages)");
+	traces.one_in = 1;
+	ok(stacks_error(&stacks, 4096) == 0, "and 0 if all are taken");
+	traces.one_in = 0;
+	stacks_clear(&stacks);
+}
+
+/* ---- for other programs ---- */
+
+static FILE *create(const char *dir, const char *name)
+{
+	char path[500];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "w");
+	if (!file)
+		abort();
+	return file;
+}
+
+static int export_one(const struct subject *subject, const struct stacks *stacks, const char *dir,
+		      const char *name)
+{
+	struct fmt fmt = {.width = 80, .utf8 = true, .out = create(dir, name)};
+	struct json_list list = {.fmt = &fmt};
+	int err = 0;
+
+	if (!strcmp(name, "json")) {
+		err = stacks_json(&list, stacks);
+		json_list_end(&list);
+	}
+	if (!strcmp(name, "folded"))
+		err = folded_print(&fmt, subject->snap);
+	if (!strcmp(name, "pprof"))
+		err = pprof_print(&fmt, subject->snap);
+	if (!strcmp(name, "speedscope"))
+		err = speedscope_print(&fmt, subject->snap);
+	if (!strcmp(name, "svg"))
+		err = icicle_print(&fmt, subject);
+	if (!strcmp(name, "html"))
+		err = page_print(&fmt, subject);
+	fclose(fmt.out);
+	return err;
+}
+
+static int export(const char *dir, bool combined)
+{
+	static const char *const names[] = {"json",	  "folded", "pprof",
+					    "speedscope", "svg",    "html"};
+	const struct choice choice = {.symbols = true, .combined = combined};
+	const struct origin origin = {.time_ms = 1700000000000, .host = "host"};
+	struct timeline timeline = {0};
+	struct snap graph = {.time_ms = origin.time_ms};
+	const struct subject subject = {&graph, &origin, &timeline};
+	struct stacks stacks;
+	int err = stacks_make(&stacks, &snap.procs[0], &traces, &choice);
+
+	err = err || graph_add(&graph, &stacks) || timeline_add(&timeline, origin.time_ms, &graph) ||
+	      timeline_rank(&timeline, HUES);
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++)
+		err = export_one(&subject, &stacks, dir, names[i]);
+	timeline_clear(&timeline);
+	snap_clear(&graph);
+	stacks_clear(&stacks);
+	return err ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	setlocale(LC_NUMERIC, "C");
+	if (!elf_build()) {
+		printf("1..0 # SKIP no C compiler, nm, readelf and objcopy here\n");
+		return 0;
+	}
+	canned();
+	if (argc > 1) {
+		status = export(argv[1], argc > 2);
+	} else {
+		test_golden();
+		test_widths();
+		test_choice();
+		status = tap_end();
+	}
+	elf_remove();
+	traces_clear(&traces);
+	snap_clear(&snap);
+	return status;
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+# Used by ctl_stacks.sh: compares what tools read in exports of stacks with the JSON of the same stacks.
+import collections
+import json
+import os
+import re
+import sys
+
+
+def cleaned(name):
+    return ''.join('\\\\' if c == '\\' else c if c.isprintable() else
+                   ''.join('\\x%02x' % byte for byte in c.encode()) for c in name)
+
+
+def name_of(frame):
+    if 'function' in frame:
+        return frame['function']
+    if 'module' in frame:
+        return '%s+0x%x' % (os.path.basename(frame['module']), frame['offset'])
+    return '[unknown]'
+
+
+def stacks(path, key):
+    """The bytes of JSON's stacks by key(row, process, tag, frames); frames by their names, the outermost first."""
+    sums = collections.Counter()
+    with open(path, encoding='utf-8') as file:
+        for row in json.load(file):
+            tag = None if row['tag'] is None else row['tag'] or '[untagged]'
+            frames = tuple(map(name_of, row['stack']))
+            sums[key(row, '%s-%d' % (row['comm'], row['pid']), tag, frames)] += row['anon_bytes']
+    return dict(sums)
+
+
+def chain(process, tag, frames):
+    return (process,) + tuple(tag.split('/') if tag else ()) + frames
+
+
+def same(got, want):
+    if got == want:
+        return
+    for key in sorted(set(got) | set(want), key=str):
+        if got.get(key) != want.get(key):
+            print('%s: %s, not %s' % (key, got.get(key), want.get(key)))
+    sys.exit(1)
+
+
+def folded(path, folded_path):
+    got = {}
+    with open(folded_path, encoding='utf-8') as file:
+        for line in file:
+            stack, _, size = line.rpartition(' ')
+            key = tuple(stack.split(';'))
+            assert key not in got, key
+            got[key] = int(size)
+    same(got, stacks(path, lambda row, *of: tuple(cleaned(name).replace(';', ':') for name in chain(*of))))
+
+
+def speedscope(path, file_path, schema_path):
+    import jsonschema
+    with open(file_path, encoding='utf-8') as file, open(schema_path, encoding='utf-8') as schema:
+        data, rules = json.load(file), json.load(schema)
+    jsonschema.Draft7Validator(rules).validate(data)
+    got = {}
+    for profile in data['profiles']:
+        assert (profile['startValue'], profile['endValue']) == (0, sum(profile['weights']))
+        for stack, weight in zip(profile['samples'], profile['weights'], strict=True):
+            key = (profile['name'],) + tuple(data['shared']['frames'][number]['name'] for number in stack)
+            assert key not in got, key
+            got[key] = weight
+    same(got, stacks(path, lambda row, *of: chain(*of)))
+
+
+def pprof(path, raw_path):
+    """raw_path: what `go tool pprof -raw` printed."""
+    with open(raw_path, encoding='utf-8') as file:
+        text = file.read()
+    samples, locations = text.split('\nSamples:\n')[1].split('\nLocations\n')
+    names = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) :0 s=0$', locations, re.M))
+    got, swap = {}, 0
+    for pages, rss, swapped, stack, tag in re.findall(
+            r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n(?: +tag:\[(.*)\]\n)? +pid:\[\d+\]$', samples, re.M):
+        assert int(pages) == int(rss) // 4096
+        key = (tag,) + tuple(names[number] for number in reversed(stack.split()))
+        assert key not in got, key
+        got[key] = int(rss)
+        swap += int(swapped)
+    assert len(got) == sum(line.lstrip()[0].isdigit() for line in samples.splitlines()[1:])
+    same(got, stacks(path, lambda row, process, tag, frames: (cleaned(tag or ''),) + tuple(
+        cleaned(name) for name in chain(process, tag, frames))))
+    with open(path, encoding='utf-8') as file:
+        assert swap == sum(row['swap_bytes'] for row in json.load(file))
+
+
+if __name__ == '__main__':
+    sys.stdout.reconfigure(encoding='utf-8', errors='backslashreplace')
+    globals()[sys.argv[1]](*sys.argv[2:])
