@@ -17,6 +17,7 @@
 #include "path.h"
 #include "report.h"
 #include "retag.h"
+#include "shelf.h"
 #include "space.h"
 #include "stacks.h"
 #include "state.h"
@@ -36,6 +37,7 @@ union arg {
 	struct mtag_ioc_path path;
 	struct mtag_ioc_notify notify;
 	struct mtag_ioc_stacks stacks;
+	struct mtag_ioc_unwind unwind;
 };
 
 /* May pages be charged to @tag in @s? */
@@ -227,13 +229,20 @@ static int do_stacks(struct mtag_space *s, union arg *arg)
 	struct mtag_ioc_stacks *st = &arg->stacks;
 	struct mtag_bell *bell = NULL;
 
-	if (!st->one_in)
+	if (!st->one_in || st->pad)
 		return -EINVAL;
 	if (st->fd != -1)
 		bell = mtag_bell_get(st->fd);
 	if (IS_ERR(bell))
 		return PTR_ERR(bell);
-	return mtag_stacks_start(s, current->mm, st->one_in, bell);
+	return mtag_stacks_start(s, current->mm, current_euid(), st->one_in, bell);
+}
+
+static int do_unwind(struct mtag_space *s, union arg *arg)
+{
+	const struct mtag_ioc_unwind *u = &arg->unwind;
+
+	return mtag_shelf_put(u->fd, u64_to_user_ptr(u->table), u->bytes);
 }
 
 /**
@@ -262,14 +271,15 @@ static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
 	CALL(do_usage, struct mtag_ioc_usage, 168),
 	CALL(do_path, struct mtag_ioc_path, 24),
 	CALL(do_notify, struct mtag_ioc_notify, 24),
-	CALL(do_stacks, struct mtag_ioc_stacks, 0),
+	CALL(do_stacks, struct mtag_ioc_stacks, 16),
+	{ .run = do_unwind, .first = 24, .size = sizeof(struct mtag_ioc_unwind), .any = true },
 };
 
 static const struct call *find_call(unsigned int cmd)
 {
 	unsigned int i = cmd - MTAG_IOC_ATTACH;
 
-	BUILD_BUG_ON(MTAG_IOC_STACKS - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
+	BUILD_BUG_ON(MTAG_IOC_UNWIND - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
 	if (i >= ARRAY_SIZE(calls))
 		return NULL;
 	return &calls[array_index_nospec(i, ARRAY_SIZE(calls))];
@@ -290,39 +300,26 @@ static int run_call(const struct call *call, union arg *arg)
 	return err;
 }
 
-/* Copies the argument of @call. Return: its size in user space, or an error. */
-static int get_arg(const struct call *call, union arg *arg, const void __user *user)
+static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 {
+	const struct call *call = find_call(cmd);
+	void __user *user = (void __user *)argument;
+	union arg arg = {};
 	u32 size;
 	int err;
 
-	if (!call->first)
-		return copy_from_user(arg, user, call->size) ? -EFAULT : call->size;
+	if (!call)
+		return -ENOTTY;
 	if (get_user(size, (u32 __user *)user))
 		return -EFAULT;
 	if (size < call->first)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	err = copy_struct_from_user(arg, call->size, user, size);
+	err = copy_struct_from_user(&arg, call->size, user, size);
 	if (err)
 		return err;
-	arg->attach.size = size;	/* the size that was checked */
-	return size;
-}
-
-static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
-{
-	const struct call *call = find_call(cmd);
-	void __user *user = (void __user *)argument;
-	union arg arg = {};
-	int size, err;
-
-	if (!call)
-		return -ENOTTY;
-	size = get_arg(call, &arg, user);
-	if (size < 0)
-		return size;
+	arg.attach.size = size;	/* the size that was checked */
 	err = run_call(call, &arg);
 	if ((!err || err == -ERANGE) && copy_to_user(user, &arg, min_t(u32, size, call->size)))
 		err = -EFAULT;

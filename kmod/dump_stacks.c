@@ -5,6 +5,7 @@
  * says how many were lost.
  */
 #include <linux/bitmap.h>
+#include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
@@ -317,15 +318,17 @@ static int start_relative(struct mtag_space *s, unsigned int one_in, const struc
 	struct task_struct *task = mtag_access_owner(s);
 	struct mm_struct *mm;
 	int err = 0;
+	kuid_t uid;
 
 	if (!task)
 		return 0;
 	mm = mtag_access_mm(task, MTAG_ACCESS_TRACK, opener);
+	uid = task_euid(task);
 	put_task_struct(task);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	if (!mtag_space_stacks(s))
-		err = mtag_stacks_start(s, mm, one_in, NULL);
+		err = mtag_stacks_start(s, mm, uid, one_in, NULL);
 	mmput(mm);
 	return err;
 }
@@ -376,7 +379,8 @@ int mtag_dump_stacks_start(struct mtag_request *r)
 		NL_SET_ERR_MSG(&r->extack, "stack-fd is no eventfd");
 		err = PTR_ERR(bell);
 	} else {
-		err = mtag_stacks_start(t.space, t.mm, nla_get_u32(one_in), bell);
+		err = mtag_stacks_start(t.space, t.mm, task_euid(t.task), nla_get_u32(one_in),
+					bell);
 		if (!err)
 			err = start_tree(t.space->tree, nla_get_u32(one_in), r->opener);
 		err = mtag_message_explain(&r->extack, err);

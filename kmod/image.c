@@ -3,6 +3,7 @@
  * The table of images. It only grows while stacks are kept, since these refer to images by id, and
  * holds no file: a file system can be unmounted meanwhile.
  */
+#include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/hash.h>
@@ -23,6 +24,9 @@ static u16 chains[CHAINS];	/* hash by inode: the first id of each chain, or 0; i
 static unsigned int nr_images = MTAG_IMAGE_FIRST;	/* images_lock */
 static DEFINE_SPINLOCK(images_lock);
 
+static size_t table_bytes[2];	/* of unwind tables: of root's images, of others'; images_lock */
+static struct mtag_image vdso;	/* not in the table: only its rows and what they refer to */
+
 static struct mtag_image *image_at(unsigned int id)
 {
 	struct mtag_image **block = READ_ONCE(blocks[id / BLOCK]);
@@ -40,6 +44,12 @@ static u16 *chain_of(u64 ino)
 	return &chains[hash_64(ino, ilog2(CHAINS))];
 }
 
+static bool is_same_file(const struct mtag_image *a, const struct mtag_image *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->generation == b->generation &&
+	       a->bytes == b->bytes;
+}
+
 /* Context: images_lock. */
 static int find(const struct mtag_image *like)
 {
@@ -48,11 +58,25 @@ static int find(const struct mtag_image *like)
 
 	for (id = *chain_of(like->ino); id; id = image->next) {
 		image = image_at(id);
-		if (image->dev == like->dev && image->ino == like->ino &&
-		    image->generation == like->generation && image->bytes == like->bytes)
+		if (is_same_file(image, like) && uid_eq(image->uid, like->uid))
 			return id;
 	}
 	return -ENOENT;
+}
+
+/* What identifies the image of @file for @uid. */
+static struct mtag_image image_like(const struct file *file, kuid_t uid)
+{
+	/* What is mapped of a file on overlayfs is the file beneath. */
+	const struct inode *inode = d_real_inode(file->f_path.dentry);
+
+	return (struct mtag_image){
+		.dev = inode->i_sb->s_dev,
+		.ino = inode->i_ino,
+		.generation = inode->i_generation,
+		.bytes = i_size_read(inode),
+		.uid = uid,
+	};
 }
 
 static struct mtag_image *image_alloc(const struct mtag_image *like, const struct file *file,
@@ -82,10 +106,18 @@ free:
 	return image;
 }
 
+static void table_free(struct mtag_image *image)
+{
+	if (image->table)
+		mtag_memory_uncharge(image->table_bytes);
+	kvfree(image->table);
+}
+
 static void image_free(struct mtag_image *image)
 {
 	if (!image)
 		return;
+	table_free(image);
 	mtag_memory_uncharge(size_of(image));
 	kfree(image);
 }
@@ -110,6 +142,31 @@ static void block_free(struct mtag_image **block)
 	kfree(block);
 }
 
+/* Lookups see the rows from when they see that there are blocks. Context: images_lock. */
+static void publish(struct mtag_rows *to, const struct mtag_rows *from)
+{
+	to->index = from->index;
+	to->rows = from->rows;
+	to->recipes = from->recipes;
+	to->first = from->first;
+	/* Pairs with mtag_rows_find(). */
+	smp_store_release(&to->blocks, from->blocks);
+}
+
+/* Root's table of a file is good for everybody. Context: images_lock. */
+static void take_roots_rows(struct mtag_image *image)
+{
+	const struct mtag_image *other;
+	u16 id;
+
+	for (id = *chain_of(image->ino); id; id = other->next) {
+		other = image_at(id);
+		if (is_same_file(other, image) && uid_eq(other->uid, GLOBAL_ROOT_UID) &&
+		    other->rows.blocks)
+			publish(&image->rows, &other->rows);
+	}
+}
+
 /*
  * Adds *@image, using *@block if it needs one; takes those that it uses from the caller.
  * Context: images_lock.
@@ -127,6 +184,7 @@ static int add(struct mtag_image **image, struct mtag_image ***block)
 		WRITE_ONCE(blocks[id / BLOCK], *block);
 		*block = NULL;
 	}
+	take_roots_rows(*image);
 	(*image)->id = id;
 	(*image)->next = *chain;
 	/* Pairs with the address dependency of image_at(). */
@@ -140,20 +198,15 @@ static int add(struct mtag_image **image, struct mtag_image ***block)
 /**
  * mtag_image_of() - the image of a file
  * @file:	mapped executable
+ * @uid:	whose process maps it
  * @gfp:	allocation flags of the caller's context
  *
  * Context: may take spinlocks; stacks are kept.
  * Return: its id; -ENOMEM; -ENOSPC if there are too many.
  */
-int mtag_image_of(const struct file *file, gfp_t gfp)
+int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp)
 {
-	const struct inode *inode = file_inode(file);
-	struct mtag_image like = {
-		.dev = inode->i_sb->s_dev,
-		.ino = inode->i_ino,
-		.generation = inode->i_generation,
-		.bytes = i_size_read(inode),
-	};
+	struct mtag_image like = image_like(file, uid);
 	struct mtag_image **block, *image;
 	unsigned int next;
 	int id;
@@ -177,6 +230,84 @@ int mtag_image_of(const struct file *file, gfp_t gfp)
 	image_free(image);
 	block_free(block);
 	return id;
+}
+
+/**
+ * mtag_image_rows() - where lookups find the unwind table of an image
+ * @id:		id
+ *
+ * The table may come later.
+ * Context: any; stacks are kept, as long as it is used.
+ * Return: NULL if there will never be one.
+ */
+const struct mtag_rows *mtag_image_rows(unsigned int id)
+{
+	if (id == MTAG_IMAGE_VDSO)
+		return &vdso.rows;
+	return id < MTAG_IMAGE_FIRST ? NULL : &image_at(id)->rows;
+}
+
+/* Context: images_lock. Return: whether @image, which is of the file, owns the table now. */
+static bool give(struct mtag_image *image, const struct mtag_rows *rows, void *table, size_t bytes)
+{
+	if (image->rows.blocks)
+		return false;
+	image->table = table;
+	image->table_bytes = bytes;
+	table_bytes[!uid_eq(image->uid, GLOBAL_ROOT_UID)] += bytes;
+	publish(&image->rows, rows);
+	return true;
+}
+
+/* Root's table is for the images of all users that have none yet. Context: images_lock. */
+static void share(const struct mtag_image *like, const struct mtag_rows *rows)
+{
+	struct mtag_image *image;
+	u16 id;
+
+	for (id = *chain_of(like->ino); id; id = image->next) {
+		image = image_at(id);
+		if (is_same_file(image, like) && !image->rows.blocks)
+			publish(&image->rows, rows);
+	}
+}
+
+/**
+ * mtag_image_give() - give the image of a file its unwind table
+ * @file:	file that has an image of the current user; NULL: the vdso
+ * @rows:	the table, checked
+ * @table:	what @rows refers to, by kvmalloc()
+ * @bytes:	its size, charged
+ *
+ * A table stays as long as stacks are kept, so that hooks need not hold it.
+ * Context: process; stacks are kept.
+ * Return: false if there is one already, and @table with its charge is still the caller's.
+ */
+bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
+		     size_t bytes)
+{
+	struct mtag_image like;
+	bool given;
+	int id;
+
+	spin_lock(&images_lock);
+	if (!file) {
+		given = give(&vdso, rows, table, bytes);
+	} else {
+		like = image_like(file, current_euid());
+		id = find(&like);
+		given = id >= 0 && give(image_at(id), rows, table, bytes);
+		if (given && uid_eq(like.uid, GLOBAL_ROOT_UID))
+			share(&like, rows);
+	}
+	spin_unlock(&images_lock);
+	return given;
+}
+
+/* The bytes of all tables of root's images, or (@others) of other users'. Context: process. */
+size_t mtag_image_table_bytes(bool others)
+{
+	return READ_ONCE(table_bytes[others]);
 }
 
 /**
@@ -208,6 +339,9 @@ void mtag_image_end(void)
 		block_free(blocks[id]);
 		blocks[id] = NULL;
 	}
+	table_free(&vdso);
+	memset(&vdso, 0, sizeof(vdso));
+	memset(table_bytes, 0, sizeof(table_bytes));
 	memset(chains, 0, sizeof(chains));
 	nr_images = MTAG_IMAGE_FIRST;
 }

@@ -7,6 +7,8 @@
 
 #include <linux/gfp_types.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
+#include "rows.h"
 
 struct file;
 
@@ -22,8 +24,12 @@ struct file;
  * @ino:	see @dev
  * @generation:	see @dev
  * @bytes:	see @dev
+ * @uid:	whose processes map it: others have an image of their own
  * @id:		its index in the table
  * @next:	id of the next in its chain of the hash, or 0
+ * @rows:	its unwind table; without blocks while there is none
+ * @table:	what @rows refers to, if it is this image's own
+ * @table_bytes: size of @table
  * @path:	its path when it was first mapped, as that process saw it
  */
 struct mtag_image {
@@ -31,12 +37,20 @@ struct mtag_image {
 	u32 generation;
 	u64 ino;
 	u64 bytes;
+	kuid_t uid;
 	u16 id;
 	u16 next;
+	struct mtag_rows rows;
+	void *table;
+	size_t table_bytes;
 	char path[];
 };
 
-int mtag_image_of(const struct file *file, gfp_t gfp);
+int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp);
+const struct mtag_rows *mtag_image_rows(unsigned int id);
+bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
+		     size_t bytes);
+size_t mtag_image_table_bytes(bool others);
 const char *mtag_image_path(unsigned int id);
 void mtag_image_end(void);
 

@@ -6,6 +6,7 @@
  * Hooks add stacks where nothing may be allocated: room is allocated in advance, and again by a
  * work item while half of it is left.
  */
+#include <linux/irq_work.h>
 #include <linux/jhash.h>
 #include <linux/limits.h>
 #include <linux/log2.h>
@@ -110,6 +111,14 @@ static void fill_work(struct work_struct *work)
 
 static DECLARE_WORK(filler, fill_work);
 
+/* Nothing may be woken in a hook. */
+static void fill_soon(struct irq_work *work)
+{
+	queue_work(mtag_wq, &filler);
+}
+
+static DEFINE_IRQ_WORK(kick, fill_soon);
+
 /* Room for a stack, or NULL. Context: stack_lock. */
 static struct mtag_stack *room_for(size_t bytes)
 {
@@ -197,7 +206,7 @@ u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why)
 		id = add(hash, frames, nr, why);
 	raw_spin_unlock(&stack_lock);
 	if (unlikely(needs_spare()))
-		queue_work(mtag_wq, &filler);
+		irq_work_queue(&kick);
 	return max(id, 0);
 }
 
@@ -239,6 +248,7 @@ int mtag_stack_begin(void)
 /* Frees the table. Context: nothing interns or reads stacks; may sleep. */
 void mtag_stack_end(void)
 {
+	irq_work_sync(&kick);
 	cancel_work_sync(&filler);
 	chunks_free(filled);
 	chunks_free(spare);

@@ -149,9 +149,9 @@ static void forget(struct mtag_space *s, struct mm_struct *mm)
 }
 
 /* Context: build_lock, and mmap_lock for reading. */
-static int begin(struct mtag_space *s, struct mm_struct *mm)
+static int begin(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 {
-	int ret = mtag_text_read(s, mm);
+	int ret = mtag_text_read(s, mm, uid);
 
 	if (ret)
 		return ret;
@@ -165,7 +165,7 @@ static int begin(struct mtag_space *s, struct mm_struct *mm)
 }
 
 /* Context: build_lock. */
-static int start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in,
+static int start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigned int one_in,
 		 struct mtag_bell **bell)
 {
 	int ret = 0;
@@ -181,7 +181,7 @@ static int start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in
 	mtag_text_tell(s, *bell);
 	*bell = NULL;
 	if (!mtag_space_stacks(s))
-		ret = begin(s, mm);
+		ret = begin(s, mm, uid);
 	mmap_read_unlock(mm);
 	return ret;
 }
@@ -190,6 +190,7 @@ static int start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in
  * mtag_stacks_start() - take the stacks of a process from here on
  * @s:		its space
  * @mm:		its mm; reference
+ * @uid:	whose process it is: it is walked by root's unwind tables and by this user's
  * @one_in:	of so many first touches one is sampled; not 0
  * @bell:	rung for each file that becomes mapped executable; takes the caller's reference;
  *		NULL: none
@@ -198,7 +199,7 @@ static int start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in
  * Context: may sleep.
  * Return: 0; -ESRCH if the process has ended or is no longer tracked; -ENOMEM; -EINTR; -EAGAIN.
  */
-int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in,
+int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigned int one_in,
 		      struct mtag_bell *bell)
 {
 	int ret = 0;
@@ -209,7 +210,7 @@ int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, unsigned int o
 	if (!ret)
 		ret = mutex_lock_killable(&s->tree->build_lock) ? -EINTR : 0;
 	if (!ret) {
-		ret = start(s, mm, one_in, &bell);
+		ret = start(s, mm, uid, one_in, &bell);
 		mutex_unlock(&s->tree->build_lock);
 	}
 	mtag_bell_put(bell);

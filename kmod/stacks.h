@@ -10,7 +10,7 @@
 
 struct mtag_bell;
 
-int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, unsigned int one_in,
+int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigned int one_in,
 		      struct mtag_bell *bell);
 bool mtag_stacks_hold(void);
 void mtag_stacks_drop(void);

@@ -29,6 +29,10 @@ unsigned int mtag_max_stacks = 65536;
 module_param_named(max_stacks, mtag_max_stacks, uint, 0644);
 MODULE_PARM_DESC(max_stacks, "different stacks of first touches that are told apart (65536)");
 
+unsigned int mtag_unwind_kb = 65536;
+module_param_named(unwind_kb, mtag_unwind_kb, uint, 0644);
+MODULE_PARM_DESC(unwind_kb, "KiB for unwind tables; users other than root get half of them (65536)");
+
 unsigned int mtag_linger_ms = 2000;
 module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
 MODULE_PARM_DESC(linger_ms, "how long the hooks stay after the last tracked process (2000)");

@@ -6,6 +6,7 @@
  * It is read once, and then follows the events of new mappings and changes of protection. An
  * unmapped range stays until something else is mapped there: no return address points to it.
  */
+#include <linux/cred.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
 #include <linux/refcount.h>
@@ -109,7 +110,7 @@ static void ring(struct mtag_space *s)
 
 static size_t text_bytes(unsigned int nr)
 {
-	return sizeof(struct mtag_text) + nr * sizeof(struct mtag_map);
+	return sizeof(struct mtag_text) + nr * sizeof(struct mtag_unwind_map);
 }
 
 static struct mtag_text *text_alloc(unsigned int nr, gfp_t gfp)
@@ -169,24 +170,6 @@ static unsigned int first_above(const struct mtag_text *text, unsigned long addr
 	return low;
 }
 
-/**
- * mtag_text_find() - the executable mapping at an address
- * @text:	of the process, or NULL
- * @addr:	any
- *
- * Context: RCU.
- * Return: the mapping, or NULL.
- */
-const struct mtag_map *mtag_text_find(const struct mtag_text *text, unsigned long addr)
-{
-	unsigned int i;
-
-	if (!text)
-		return NULL;
-	i = first_above(text, addr);
-	return i < text->nr && text->maps[i].start <= addr ? &text->maps[i] : NULL;
-}
-
 /* ---- mappings ---- */
 
 static bool is_vdso(const struct vm_area_struct *vma)
@@ -202,25 +185,27 @@ static bool is_vdso(const struct vm_area_struct *vma)
  * Fills @map with an executable mapping. Return: false if its file cannot be told from others.
  * Context: mmap_lock; may take spinlocks.
  */
-static bool map_of(const struct vm_area_struct *vma, struct mtag_map *map, gfp_t gfp)
+static bool map_of(const struct vm_area_struct *vma, struct mtag_unwind_map *map, kuid_t uid,
+		   gfp_t gfp)
 {
 	int image;
 
 	map->start = vma->vm_start;
 	map->end = vma->vm_end;
 	if (vma->vm_file) {
-		image = mtag_image_of(vma->vm_file, gfp);
+		image = mtag_image_of(vma->vm_file, uid, gfp);
 		if (image < 0)
 			return false;
-		map->image = image;
+		map->id = image;
 		map->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	} else if (is_vdso(vma)) {
-		map->image = MTAG_IMAGE_VDSO;
+		map->id = MTAG_IMAGE_VDSO;
 		map->offset = 0;
 	} else {
-		map->image = MTAG_IMAGE_ANON;
+		map->id = MTAG_IMAGE_ANON;
 		map->offset = vma->vm_start;
 	}
+	map->rows = mtag_image_rows(map->id);
 	return true;
 }
 
@@ -235,7 +220,7 @@ static bool has_file(const struct mtag_text *text)
 	unsigned int i;
 
 	for (i = 0; i < text->nr; i++)
-		if (text->maps[i].image >= MTAG_IMAGE_FIRST)
+		if (text->maps[i].id >= MTAG_IMAGE_FIRST)
 			return true;
 	return false;
 }
@@ -255,11 +240,12 @@ static unsigned int count_exec(struct mm_struct *mm)
  * mtag_text_read() - read all executable mappings anew
  * @s:		space of @mm
  * @mm:		its mm
+ * @uid:	whose process it is
  *
  * Context: mmap_lock for reading, and build_lock; may sleep.
  * Return: 0 or -ENOMEM.
  */
-int mtag_text_read(struct mtag_space *s, struct mm_struct *mm)
+int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 {
 	unsigned int room = count_exec(mm), nr = 0;
 	struct vm_area_struct *vma;
@@ -272,7 +258,7 @@ int mtag_text_read(struct mtag_space *s, struct mm_struct *mm)
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC) || nr == room)
 			continue;
-		if (map_of(vma, &text->maps[nr], MTAG_GFP))
+		if (map_of(vma, &text->maps[nr], uid, MTAG_GFP))
 			nr++;
 		else
 			count_lost(s);
@@ -285,9 +271,9 @@ int mtag_text_read(struct mtag_space *s, struct mm_struct *mm)
 }
 
 /* Appends [@start, @end) of @map. */
-static void append(struct mtag_text *text, const struct mtag_map *map, u64 start, u64 end)
+static void append(struct mtag_text *text, const struct mtag_unwind_map *map, u64 start, u64 end)
 {
-	struct mtag_map *to = &text->maps[text->nr];
+	struct mtag_unwind_map *to = &text->maps[text->nr];
 
 	if (start >= end)
 		return;
@@ -300,7 +286,7 @@ static void append(struct mtag_text *text, const struct mtag_map *map, u64 start
 
 /* A copy of @old with [@start, @end) replaced by @map, or (NULL) by nothing. */
 static struct mtag_text *text_with(const struct mtag_text *old, unsigned long start,
-				   unsigned long end, const struct mtag_map *map, gfp_t gfp)
+				   unsigned long end, const struct mtag_unwind_map *map, gfp_t gfp)
 {
 	unsigned int i, from, to, room = (old ? old->nr : 0) + 2;
 	struct mtag_text *text = text_alloc(room, gfp);
@@ -325,14 +311,14 @@ static struct mtag_text *text_with(const struct mtag_text *old, unsigned long st
 
 /* Does the array say already what is mapped from @start to @end: @map, or (NULL) nothing? */
 static bool is_known(const struct mtag_text *text, unsigned long start, unsigned long end,
-		     const struct mtag_map *map)
+		     const struct mtag_unwind_map *map)
 {
 	unsigned int i = text ? first_above(text, start) : 0;
-	const struct mtag_map *has = text && i < text->nr ? &text->maps[i] : NULL;
+	const struct mtag_unwind_map *has = text && i < text->nr ? &text->maps[i] : NULL;
 
 	if (!has || has->start >= end)
 		return !map;
-	return map && has->start <= start && has->end >= end && has->image == map->image &&
+	return map && has->start <= start && has->end >= end && has->id == map->id &&
 	       has->offset + (start - has->start) == map->offset;
 }
 
@@ -340,10 +326,10 @@ static bool is_known(const struct mtag_text *text, unsigned long start, unsigned
 static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t gfp)
 {
 	struct mtag_text *old = text_of(s), *text;
-	struct mtag_map map, *found = NULL;
+	struct mtag_unwind_map map, *found = NULL;
 
 	if (vma->vm_flags & VM_EXEC) {
-		if (map_of(vma, &map, gfp))
+		if (map_of(vma, &map, current_euid(), gfp))
 			found = &map;
 		else
 			count_lost(s);
@@ -355,7 +341,7 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 	if (!text)
 		count_lost(s);
 	text_replace(s, text);
-	if (text && found && found->image >= MTAG_IMAGE_FIRST)
+	if (text && found && found->id >= MTAG_IMAGE_FIRST)
 		ring(s);
 }
 

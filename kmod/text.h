@@ -8,47 +8,34 @@
 #include <linux/mm_types.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 #include "state.h"
+#include "unwind.h"
 
 struct mtag_bell;
-
-/**
- * struct mtag_map - an executable mapping
- * @start:	address
- * @end:	exclusive
- * @offset:	of @start in the image
- * @image:	id of what is mapped there
- */
-struct mtag_map {
-	u64 start;
-	u64 end;
-	u64 offset;
-	u32 image;
-};
 
 /**
  * struct mtag_text - all executable mappings of a process, by address
  * @rcu:	frees it
  * @serial:	its own, which no other has had
  * @nr:		number of mappings
- * @maps:	they do not overlap
+ * @maps:	by address, their ids being those of images; they do not overlap
  */
 struct mtag_text {
 	struct rcu_head rcu;
 	u64 serial;
 	unsigned int nr;
-	struct mtag_map maps[];
+	struct mtag_unwind_map maps[];
 };
 
 struct mtag_bell *mtag_bell_get(int fd);
 void mtag_bell_put(struct mtag_bell *bell);
 
 void mtag_text_tell(struct mtag_space *s, struct mtag_bell *bell);
-int mtag_text_read(struct mtag_space *s, struct mm_struct *mm);
+int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid);
 void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma);
 int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp);
 void mtag_text_exec(struct mtag_space *s, struct mtag_space *old);
 void mtag_text_free(struct mtag_space *s);
-const struct mtag_map *mtag_text_find(const struct mtag_text *text, unsigned long addr);
 
 #endif /* MTAG_TEXT_H */

@@ -233,17 +233,40 @@ struct mtag_ioc_notify {
 
 /**
  * struct mtag_ioc_stacks - MTAG_IOC_STACKS: take user stacks at first touches
+ * @size:	sizeof(struct mtag_ioc_stacks)
  * @one_in:	in: of so many first touches one is sampled; 1: all
  * @fd:		in: an eventfd that is signalled when a file without an unwind table
  *		becomes mapped executable, or -1
+ * @pad:	0
  *
  * From now on, in the calling process, which must be tracked, in its future
  * children, and in itself after exec.
  * Errors: EINVAL, EFAULT; EBADF; ENOMEM; ESRCH.
  */
 struct mtag_ioc_stacks {
+	__u32 size;
 	__u32 one_in;
 	__s32 fd;
+	__u32 pad;
+};
+
+/**
+ * struct mtag_ioc_unwind - MTAG_IOC_UNWIND: hand in the unwind table of a file
+ * @size:	sizeof(struct mtag_ioc_unwind)
+ * @fd:		in: the file, opened for reading; -1: the vdso, from root only
+ * @table:	in: address of the table: linux/mtag_unwind.h
+ * @bytes:	in: its size
+ *
+ * By it the stacks of the caller's own processes are walked; by root's, those of
+ * all. Any process may do this while the stacks of some process are taken.
+ * Errors: EINVAL, it is no such table; EEXIST, there is one; ENODATA, no stacks are
+ * taken; EBADF, EFAULT; EPERM; ENOMEM, ENOSPC, there is no room.
+ */
+struct mtag_ioc_unwind {
+	__u32 size;
+	__s32 fd;
+	__u64 table;
+	__u64 bytes;
 };
 
 /**

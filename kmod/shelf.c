@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Takes unwind tables from user space, checks them, and gives them to the images that they are of.
+ *
+ * Anybody may hand in tables, which say how to walk stacks: those of a user are good for what he
+ * runs himself, those of root for everybody. Nobody but root may take up more than half of the room.
+ */
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/stat.h>
+#include <linux/uaccess.h>
+#include "image.h"
+#include "memory.h"
+#include "mtag.h"
+#include "rows.h"
+#include "shelf.h"
+#include "stacks.h"
+#include "stat.h"
+
+static bool is_root(void)
+{
+	return uid_eq(current_euid(), GLOBAL_ROOT_UID);
+}
+
+/* Two that come at once may both find room: the bound is exceeded by as many as there are callers. */
+static bool has_room(size_t bytes)
+{
+	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10, others = mtag_image_table_bytes(true);
+
+	if (!is_root() && others + bytes > most / 2)
+		return false;
+	return mtag_image_table_bytes(false) + others + bytes <= most;
+}
+
+/* A copy of the user's table, charged. */
+static void *table_copy(const void __user *table, size_t bytes)
+{
+	void *copy;
+
+	if (!has_room(bytes) || mtag_memory_charge(bytes))
+		return ERR_PTR(-ENOMEM);
+	copy = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!copy) {
+		mtag_memory_uncharge(bytes);
+		return ERR_PTR(-ENOMEM);
+	}
+	if (!copy_from_user(copy, table, bytes))
+		return copy;
+	kvfree(copy);
+	mtag_memory_uncharge(bytes);
+	return ERR_PTR(-EFAULT);
+}
+
+/* Context: stacks are kept. @file is NULL for the vdso. */
+static int put(const struct file *file, const void __user *table, size_t bytes)
+{
+	struct mtag_rows rows;
+	void *copy;
+	int ret;
+
+	if (file) {
+		ret = mtag_image_of(file, current_euid(), MTAG_GFP);
+		if (ret < 0)
+			return ret;
+	}
+	copy = table_copy(table, bytes);
+	if (IS_ERR(copy))
+		return PTR_ERR(copy);
+	ret = mtag_rows_set(&rows, copy, bytes);
+	if (!ret && mtag_image_give(file, &rows, copy, bytes))
+		return 0;
+	kvfree(copy);
+	mtag_memory_uncharge(bytes);
+	return ret ?: -EEXIST;
+}
+
+/* The regular file @fd, opened for reading. The caller must fput() it. */
+static struct file *readable(int fd)
+{
+	struct file *file = fget(fd);
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	if ((file->f_mode & FMODE_READ) && S_ISREG(file_inode(file)->i_mode))
+		return file;
+	fput(file);
+	return ERR_PTR(-EBADF);
+}
+
+/**
+ * mtag_shelf_put() - take the unwind table of a file
+ * @fd:		the file, opened for reading by the current task; -1: the vdso, from root only
+ * @table:	as linux/mtag_unwind.h says
+ * @bytes:	its size
+ *
+ * Context: may sleep.
+ * Return: 0; -EEXIST if there is one; -EINVAL: it is none; -ENODATA: no process has its stacks
+ * taken; -EBADF; -EFAULT; -EPERM; -ENOMEM or -ENOSPC: no room.
+ */
+int mtag_shelf_put(int fd, const void __user *table, u64 bytes)
+{
+	struct file *file = NULL;
+	int ret;
+
+	if (fd < -1)
+		return -EBADF;
+	if (fd == -1 && !is_root())
+		return -EPERM;
+	if (bytes > (u64)READ_ONCE(mtag_unwind_kb) << 10 || bytes > INT_MAX)
+		return -ENOMEM;
+	if (fd != -1)
+		file = readable(fd);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	ret = -ENODATA;
+	if (mtag_stacks_hold()) {
+		ret = put(file, table, bytes);
+		mtag_stacks_drop();
+	}
+	if (file)
+		fput(file);
+	return ret;
+}
