@@ -39,7 +39,7 @@ static const u8 in_context[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5,
  * @bp_at:	where RBP is: 0, in @regs; LOST
  * @bx_at:	where RBX is, likewise
  * @context:	registers of the interrupted frame: address of a struct sigcontext; 0, @regs
- * @back:	bytes from the instruction that is being executed to @ip: 1, the end of a call; 0, it
+ * @back:	bytes from the instruction being executed to @ip: 1, the end of a call; 0, it
  *		was interrupted there, and @context has all its registers
  */
 struct walk {

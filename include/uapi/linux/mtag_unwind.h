@@ -76,7 +76,7 @@ enum mtag_unwind_kind {
 
 #define MTAG_UNWIND_SAME	(-32768)	/* @bp, @bx: the register is the caller's */
 
-#define MTAG_UNWIND_AT_BP	0x1		/* @bp and @bx are places relative to RBP, not to CFA */
+#define MTAG_UNWIND_AT_BP	0x1		/* @bp and @bx are relative to RBP, not to CFA */
 #define MTAG_UNWIND_LOST_BP	0x2		/* the caller's RBP cannot be had */
 #define MTAG_UNWIND_LOST_BX	0x4		/* likewise RBX */
 
