@@ -144,22 +144,17 @@ static void print_sampling(const struct fmt *fmt, const struct stacks *stacks)
 
 		if (stack->trace->kind != MTAG_STACK_TAKEN)
 			continue;
-		largest = largest ? largest : stack;
+		largest = largest ? largest : stack; /* they are sorted */
 		sampled += stack->anon + stack->swap;
 	}
-	fprintf(fmt->out,
-		"1 of %" PRIu32 " first touches was sampled: a stack stands for %" PRIu32
-		" times its bytes, within\n",
-		stacks->traces->one_in, stacks->traces->one_in);
-	if (!largest || !sampled) {
-		fprintf(fmt->out, "sqrt(%" PRIu32 "/pages) of these.\n",
-			stacks->traces->one_in - 1);
-		return;
-	}
-	fprintf(fmt->out,
-		"sqrt(%" PRIu32 "/pages) of these: %.1f%% (1 sigma) for all, %.1f%% for the largest.\n",
-		stacks->traces->one_in - 1, 100 * stacks_error(stacks, sampled),
-		100 * stacks_error(stacks, largest->anon + largest->swap));
+	fprintf(fmt->out, "%s1 of %.3g first touches was sampled: a stack stands for so many times its bytes,\n",
+		stacks->traces->one_in ? "" : "About ", stacks->one_in);
+	fprintf(fmt->out, "within sqrt(%.3g/pages) of these", stacks->one_in - 1);
+	if (sampled)
+		fprintf(fmt->out, ": %.1f%% (1 sigma) of all, %.1f%% of the largest",
+			100 * stacks_error(stacks, sampled),
+			100 * stacks_error(stacks, largest->anon + largest->swap));
+	fputs(".\n", fmt->out);
 }
 
 int stacks_table(const struct fmt *fmt, const struct stacks *stacks)
@@ -177,7 +172,7 @@ int stacks_table(const struct fmt *fmt, const struct stacks *stacks)
 			return -ENOMEM;
 	if (stacks->n < stacks->n_all)
 		print_rest(fmt, stacks);
-	if (stacks->traces->one_in > 1)
+	if (stacks->one_in > 1.001)
 		print_sampling(fmt, stacks);
 	if (stacks->traces->lost)
 		fprintf(fmt->out,

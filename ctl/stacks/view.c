@@ -190,12 +190,31 @@ static void merge(struct stacks *stacks)
 		qsort(stacks->stacks, n, sizeof(*stacks->stacks), by_size);
 }
 
+/* Unless the kernel says it, what was not sampled tells it, of all tags. */
+static double estimate_one_in(const struct traces *traces)
+{
+	double sampled = 0, unsampled = 0;
+
+	for (size_t i = 0; i < traces->n; i++) {
+		const struct trace *trace = &traces->traces[i];
+
+		if (trace->kind == MTAG_STACK_TAKEN)
+			sampled += (double)(trace->anon + trace->swap);
+		if (trace->kind == MTAG_STACK_UNSAMPLED)
+			unsampled += (double)(trace->anon + trace->swap);
+	}
+	if (traces->one_in)
+		return traces->one_in;
+	return sampled > 0 ? (sampled + unsampled) / sampled : 1;
+}
+
 int stacks_make(struct stacks *stacks, const struct proc *proc, const struct traces *traces,
 		const struct choice *choice)
 {
 	_cleanup_(symbols_closep) struct symbols *symbols = NULL;
 
-	*stacks = (struct stacks){.proc = proc, .traces = traces};
+	*stacks = (struct stacks){
+		.proc = proc, .traces = traces, .one_in = estimate_one_in(traces)};
 	stacks->stacks = calloc(traces->n + 1, sizeof(*stacks->stacks));
 	if (choice->symbols)
 		symbols = symbols_open(traces->pid);
@@ -257,7 +276,7 @@ bool stack_is_complete(const struct stack *stack)
 
 double stacks_error(const struct stacks *stacks, uint64_t bytes)
 {
-	double n = stacks->traces->one_in, pages = n * (double)bytes / PAGE_BYTES;
+	double n = stacks->one_in, pages = n * (double)bytes / PAGE_BYTES;
 
 	return n > 1 && pages > 0 ? sqrt((n - 1) / pages) : 0;
 }

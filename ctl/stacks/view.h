@@ -65,6 +65,7 @@ struct choice {
  * @n_all:	how many there are without struct choice's most, and behind @n they are
  * @anon:	sums over all of them
  * @swap:	likewise
+ * @one_in:	of so many first touches one was sampled: what the kernel says, else an estimate; at least 1
  * @places:	the functions of each address
  */
 struct stacks {
@@ -73,6 +74,7 @@ struct stacks {
 	struct stack *stacks;
 	size_t n, n_all;
 	uint64_t anon, swap;
+	double one_in;
 	void *places;
 };
 

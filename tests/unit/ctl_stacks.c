@@ -119,7 +119,7 @@ static void canned(void)
 	add(2, 4 * KIB, grow + 1, 2);
 	add_kind(0, 64 * KIB, MTAG_STACK_NONE);
 	add_kind(0, 16 * KIB, MTAG_STACK_KERNEL);
-	add_kind(3, 4 * KIB, MTAG_STACK_UNSAMPLED);
+	add_kind(3, 210 * MIB / 2, MTAG_STACK_UNSAMPLED);
 	/* A tag that was made after the tags were read. */
 	add(99, 512 * MIB, grow, 3);
 }
@@ -242,6 +242,8 @@ static void test_golden(void)
 			    db = {.symbols = true, .tag = "db"},
 			    untagged = {.symbols = true, .tag = "[untagged]"};
 
+	compare("stacks-estimated.txt", print(TABLE, &few, 80, true));
+	traces.one_in = 1;
 	compare("stacks.txt", print(TABLE, &all, 80, true));
 	compare("stacks-ascii.txt", print(TABLE, &all, 80, false));
 	compare("stacks-wide.txt", print(TABLE, &few, 120, true));
@@ -249,7 +251,7 @@ static void test_golden(void)
 	compare("stacks-tag.txt", print(TABLE, &db, 80, true));
 	traces.one_in = 64;
 	compare("stacks-sampled.txt", print(TABLE, &untagged, 80, true));
-	traces.one_in = 0;
+	traces.one_in = 1;
 	compare("stacks.json", print(JSON, &all, 80, true));
 	compare("stacks-combined.json", print(JSON, &both, 80, true));
 	compare("stacks-no-symbols.json", print(JSON, &none, 80, true));
@@ -294,17 +296,16 @@ static void test_choice(void)
 	stacks_clear(&stacks);
 	ok(!stacks_make(&stacks, snap.procs, &traces, &combined) && stacks.n == 1 &&
 		   stacks.n_all == 7 && sum_of(&stacks, true) == stacks.anon &&
-		   stacks.stacks[0].anon == 100 * MIB + 8 * KIB && !stacks.stacks[0].knows_touched,
+		   stacks.stacks[1].anon == 100 * MIB + 8 * KIB && !stacks.stacks[0].knows_touched,
 	   "combined, equal stacks of several tags are one, and nothing is lost");
 	stacks_clear(&stacks);
 	ok(!stacks_make(&stacks, snap.procs, &traces, &db) && stacks.n == 5,
 	   "a tag means those below it, and not another one that begins like it");
-	traces.one_in = 101;
+	stacks.one_in = 101;
 	ok(fabs(stacks_error(&stacks, 4096 * 100) - sqrt(100.0 / (100 * 101))) < 1e-12,
 	   "the relative error of samples is sqrt((N-1)/pages)");
-	traces.one_in = 1;
+	stacks.one_in = 1;
 	ok(stacks_error(&stacks, 4096) == 0, "and 0 if all are taken");
-	traces.one_in = 0;
 	stacks_clear(&stacks);
 }
 
