@@ -154,7 +154,7 @@ int mtag_image_of(const struct file *file, gfp_t gfp)
 		.generation = inode->i_generation,
 		.bytes = i_size_read(inode),
 	};
-	struct mtag_image **block, *image;
+	struct mtag_image **block = NULL, *image;
 	unsigned int next;
 	int id;
 
@@ -167,7 +167,8 @@ int mtag_image_of(const struct file *file, gfp_t gfp)
 	if (!image)
 		return -ENOMEM;
 	next = READ_ONCE(nr_images);
-	block = next == MTAG_IMAGES_MAX || READ_ONCE(blocks[next / BLOCK]) ? NULL : block_alloc(gfp);
+	if (next < MTAG_IMAGES_MAX && !READ_ONCE(blocks[next / BLOCK]))
+		block = block_alloc(gfp);
 	spin_lock(&images_lock);
 	/* Another task may have been faster. */
 	id = find(&like);

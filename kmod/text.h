@@ -10,8 +10,6 @@
 #include <linux/types.h>
 #include "state.h"
 
-struct mtag_bell;
-
 /**
  * struct mtag_map - an executable mapping
  * @start:	address
@@ -40,10 +38,7 @@ struct mtag_text {
 	struct mtag_map maps[];
 };
 
-struct mtag_bell *mtag_bell_get(int fd);
-void mtag_bell_put(struct mtag_bell *bell);
 
-void mtag_text_tell(struct mtag_space *s, struct mtag_bell *bell);
 int mtag_text_read(struct mtag_space *s, struct mm_struct *mm);
 void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma);
 int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp);
