@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "account.h"
+#include "bell.h"
 #include "chardev.h"
 #include "mtag.h"
 #include "path.h"
@@ -21,7 +22,6 @@
 #include "space.h"
 #include "stacks.h"
 #include "state.h"
-#include "text.h"
 #include "thread.h"
 #include "track.h"
 #include "tree.h"

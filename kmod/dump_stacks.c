@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <net/sock.h>
 #include "access.h"
+#include "bell.h"
 #include "dump_stacks.h"
 #include "image.h"
 #include "leaf.h"
@@ -23,7 +24,6 @@
 #include "stack.h"
 #include "stacks.h"
 #include "state.h"
-#include "text.h"
 
 /* A path, or a stack, and what comes with it. */
 #define MESSAGE_BYTES	8192
@@ -261,7 +261,7 @@ static int dump_read(struct dump *d, struct mtag_request *r)
 	return 0;
 }
 
-/* Without stacks of any process there may still be a reason to say that there is no such process. */
+/* No process has stacks. There may be a better reason to refuse, as if there is no process. */
 static int refuse(struct mtag_request *r)
 {
 	struct mtag_target t;

@@ -207,7 +207,7 @@ static int add(struct mtag_image **image, struct mtag_image ***block)
 int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp)
 {
 	struct mtag_image like = image_like(file, uid);
-	struct mtag_image **block, *image;
+	struct mtag_image **block = NULL, *image;
 	unsigned int next;
 	int id;
 
@@ -220,7 +220,8 @@ int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp)
 	if (!image)
 		return -ENOMEM;
 	next = READ_ONCE(nr_images);
-	block = next == MTAG_IMAGES_MAX || READ_ONCE(blocks[next / BLOCK]) ? NULL : block_alloc(gfp);
+	if (next < MTAG_IMAGES_MAX && !READ_ONCE(blocks[next / BLOCK]))
+		block = block_alloc(gfp);
 	spin_lock(&images_lock);
 	/* Another task may have been faster. */
 	id = find(&like);

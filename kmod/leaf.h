@@ -15,10 +15,10 @@
 #include <linux/types.h>
 
 /* Stacks that are none; ids of the others follow. */
-#define MTAG_LEAF_NONE		0	/* touched before stacks were taken, or the stack was lost */
+#define MTAG_LEAF_NONE		0	/* touched before stacks were taken, or without room */
 #define MTAG_LEAF_KERNEL	1	/* touched by another than a thread of the process */
 #define MTAG_LEAF_UNSAMPLED	2	/* left out of the sample */
-#define MTAG_LEAF_FIRST	3
+#define MTAG_LEAF_FIRST		3
 
 /**
  * struct mtag_leaf - how a page was first touched

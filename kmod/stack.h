@@ -5,13 +5,14 @@
 #ifndef MTAG_STACK_H
 #define MTAG_STACK_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 #define MTAG_STACK_DEPTH	127	/* frames of a stack at most */
 
 /* A frame: image (16 bits), whether the offset is exact (1 bit), offset in the image (47 bits). */
 #define MTAG_FRAME_OFFSET	((1ULL << 47) - 1)
-#define MTAG_FRAME_EXACT	(1ULL << 47)
+#define MTAG_FRAME_EXACT	BIT_ULL(47)
 #define MTAG_FRAME_IMAGE	48
 
 /**

@@ -10,7 +10,7 @@
 #include <linux/mmap_lock.h>
 #include <linux/mutex.h>
 #include <linux/sched/signal.h>
-#include "compat/compat.h"
+#include "bell.h"
 #include "image.h"
 #include "leaf.h"
 #include "mtag.h"
@@ -138,8 +138,8 @@ static void forget_leave(struct mtag_visitor *v, unsigned long end)
 /* Context: mmap_lock for reading, so that nothing is forked meanwhile. */
 static void forget(struct mtag_space *s, struct mm_struct *mm)
 {
-	struct mtag_visitor v = { .visit = forget_visit, .leave = forget_leave, .s = s };
 	VMA_ITERATOR(vmi, mm, 0);
+	struct mtag_visitor v = { .visit = forget_visit, .leave = forget_leave, .s = s };
 	struct vm_area_struct *vma;
 
 	for_each_vma(vmi, vma) {
@@ -178,7 +178,7 @@ static int start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigne
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
 	WRITE_ONCE(s->stacks.one_in, one_in);
-	mtag_text_tell(s, *bell);
+	mtag_bell_set(s, *bell);
 	*bell = NULL;
 	if (!mtag_space_stacks(s))
 		ret = begin(s, mm, uid);

@@ -13,7 +13,6 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
-#include <linux/uaccess.h>
 #include "memory.h"
 #include "mtag.h"
 #include "stack.h"
@@ -21,6 +20,8 @@
 #include "take.h"
 #include "text.h"
 #include "thread.h"
+#include "unwind.h"
+#include "userword.h"
 
 /**
  * struct taken - the stack that a CPU has taken last
@@ -28,15 +29,13 @@
  * @serial:	of its executable mappings
  * @ip:		its instruction pointer
  * @sp:		its stack pointer
- * @fp:		its frame pointer
- * @exact:	@ip is the instruction that touches, not the one behind a call of the system
- * @nr:		number of frames
- * @why:	why there are no more
+ * @bp:		its frame pointer
+ * @bx:		the other register by which a stack may be walked
  * @stack:	its id
  * @random:	state of the random numbers of this CPU; never 0
- * @frames:	as in struct mtag_stack
- * @at:		where the return address of each frame is, for frames after the first
- * @ips:	the return address
+ * @nr:		number of frames
+ * @frames:	as the walk has found them
+ * @words:	as struct mtag_stack has them
  *
  * Used with preemption disabled.
  */
@@ -45,128 +44,74 @@ struct taken {
 	u64 serial;
 	unsigned long ip;
 	unsigned long sp;
-	unsigned long fp;
-	bool exact;
-	u16 nr;
-	u16 why;
+	unsigned long bp;
+	unsigned long bx;
 	u32 stack;
 	u32 random;
-	u64 frames[MTAG_STACK_DEPTH];
-	unsigned long at[MTAG_STACK_DEPTH];
-	unsigned long ips[MTAG_STACK_DEPTH];
+	unsigned int nr;
+	struct mtag_unwind_frame frames[MTAG_STACK_DEPTH];
+	u64 words[MTAG_STACK_DEPTH];
 };
 
 static struct taken __percpu *taken;
 
-/* The frame at @ip, or 0 if that is not executable memory that can be told from other. */
-static u64 frame_of(const struct mtag_text *text, unsigned long ip, bool exact)
-{
-	const struct mtag_map *map = mtag_text_find(text, exact ? ip : ip - 1);
-	u64 offset;
-
-	if (!map)
-		return 0;
-	offset = map->offset + (ip - map->start);
-	if (offset > MTAG_FRAME_OFFSET)
-		return 0;
-	return (u64)map->image << MTAG_FRAME_IMAGE | (exact ? MTAG_FRAME_EXACT : 0) | offset;
-}
-
-/* Reads two words of the current task. Return: false if their page is not present. */
-static bool read_pair(unsigned long addr, unsigned long *first, unsigned long *second)
-{
-	const unsigned long __user *from = (const unsigned long __user *)addr;
-
-	if (!user_access_begin(from, 2 * sizeof(*from)))
-		return false;
-	unsafe_get_user(*first, from, absent);
-	unsafe_get_user(*second, from + 1, absent);
-	user_access_end();
-	return true;
-absent:
-	user_access_end();
-	return false;
-}
-
-/*
- * Walks by frame pointers from t->ip, t->sp and t->fp on. One counts only if it lies above the
- * frame and its return address is in executable memory.
- */
-static void walk(struct taken *t, const struct mtag_text *text)
-{
-	unsigned long sp = t->sp, fp = t->fp, next, ip;
-
-	t->nr = 0;
-	t->why = MTAG_STACK_NO_EXEC;
-	t->frames[0] = frame_of(text, t->ip, t->exact);
-	if (!t->frames[0])
-		return;
-	for (t->nr = 1; fp; t->nr++) {
-		t->why = MTAG_STACK_DEEP;
-		if (t->nr == MTAG_STACK_DEPTH)
-			return;
-		t->why = MTAG_STACK_NO_TABLE;
-		if (fp < sp || fp % sizeof(fp))
-			return;
-		t->why = MTAG_STACK_ABSENT;
-		if (!read_pair(fp, &next, &ip))
-			return;
-		t->why = MTAG_STACK_NO_EXEC;
-		t->frames[t->nr] = frame_of(text, ip, false);
-		if (!t->frames[t->nr])
-			return;
-		t->at[t->nr] = fp + sizeof(fp);
-		t->ips[t->nr] = ip;
-		sp = fp + 2 * sizeof(fp);
-		fp = next;
-	}
-	t->why = MTAG_STACK_COMPLETE;
-}
-
-/* Are the return addresses of @t where they were? */
+/* Is the return address of each frame of @t where it was? */
 static bool is_there(const struct taken *t)
 {
-	unsigned long ip;
+	bool same = true;
 	unsigned int i;
+	u64 ip;
 
 	if (t->nr < 2)
 		return true;
-	/* The stack's own addresses ascend, but not one that lies between two signals' stacks. */
-	if (!user_access_begin((const void __user *)t->at[1], sizeof(ip)))
+	if (!mtag_userword_begin())
 		return false;
-	for (i = 1; i < t->nr; i++) {
-		unsafe_get_user(ip, (const unsigned long __user *)t->at[i], changed);
-		if (ip != t->ips[i])
-			goto changed;
+	for (i = 1; same && i < t->nr; i++)
+		same = mtag_userword_read(t->frames[i].at, &ip) && ip == t->frames[i].ip;
+	mtag_userword_end();
+	return same;
+}
+
+static bool is_same(const struct taken *t, const struct mtag_text *text, const struct pt_regs *regs)
+{
+	return t->task == current && t->serial == text->serial && t->ip == regs->ip &&
+	       t->sp == regs->sp && t->bp == regs->bp && t->bx == regs->bx && is_there(t);
+}
+
+/* The frames as words. A mapping may lie too far behind in its file for one: there the stack ends. */
+static u32 intern(struct taken *t, enum mtag_unwind_why why)
+{
+	const struct mtag_unwind_frame *f = t->frames;
+	unsigned int i;
+
+	for (i = 0; i < t->nr; i++, f++) {
+		if (f->offset > MTAG_FRAME_OFFSET) {
+			why = MTAG_UNWIND_NOT_TEXT;
+			break;
+		}
+		t->words[i] = (u64)f->map << MTAG_FRAME_IMAGE |
+			      (f->exact ? MTAG_FRAME_EXACT : 0) | f->offset;
 	}
-	user_access_end();
-	return true;
-changed:
-	user_access_end();
-	return false;
+	return mtag_stack_intern(t->words, i, why);
 }
 
 static u32 stack_of(struct mtag_space *s, struct taken *t, const struct mtag_text *text,
 		    const struct pt_regs *regs)
 {
-	/* The number of a call of the system is there; not so for a fault. */
-	bool exact = (long)regs->orig_ax < 0, same;
+	const struct mtag_unwind_maps maps = { .map = text->maps, .nr = text->nr };
+	enum mtag_unwind_why why;
 
-	pagefault_disable();
-	same = t->task == current && t->serial == text->serial && t->ip == regs->ip &&
-	       t->sp == regs->sp && t->fp == regs->bp && t->exact == exact && is_there(t);
-	if (!same) {
+	if (!is_same(t, text, regs)) {
 		t->task = current;
 		t->serial = text->serial;
 		t->ip = regs->ip;
 		t->sp = regs->sp;
-		t->fp = regs->bp;
-		t->exact = exact;
-		walk(t, text);
+		t->bp = regs->bp;
+		t->bx = regs->bx;
+		t->nr = mtag_unwind((const unsigned long *)regs, &maps, t->frames,
+				    MTAG_STACK_DEPTH, &why);
+		t->stack = intern(t, why);
 	}
-	pagefault_enable();
-	if (!same)
-		t->stack = mtag_stack_intern(t->frames, t->nr, t->why);
 	if (t->stack == MTAG_LEAF_NONE) {
 		/* There may be room next time. */
 		t->task = NULL;

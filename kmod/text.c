@@ -7,12 +7,10 @@
  * unmapped range stays until something else is mapped there: no return address points to it.
  */
 #include <linux/cred.h>
-#include <linux/eventfd.h>
 #include <linux/mm.h>
-#include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include "compat/compat.h"
+#include "bell.h"
 #include "image.h"
 #include "memory.h"
 #include "mtag.h"
@@ -20,91 +18,6 @@
 #include "stat.h"
 #include "state.h"
 #include "text.h"
-
-/* ---- who wants to hear of new files ---- */
-
-/**
- * struct mtag_bell - an eventfd that several spaces share
- * @ref:	one for each of them
- * @ctx:	the eventfd; reference
- */
-struct mtag_bell {
-	refcount_t ref;
-	struct eventfd_ctx *ctx;
-};
-
-/* Replacing the bell of a space. Whoever rings it holds mmap_lock for writing. */
-static DEFINE_RAW_SPINLOCK(bell_lock);
-
-/**
- * mtag_bell_get() - a bell of an eventfd
- * @fd:		of the current task
- *
- * Return: the bell, which the caller must mtag_bell_put(); -EBADF, -EINVAL, -ENOMEM.
- */
-struct mtag_bell *mtag_bell_get(int fd)
-{
-	struct eventfd_ctx *ctx = eventfd_ctx_fdget(fd);
-	struct mtag_bell *bell;
-
-	if (IS_ERR(ctx))
-		return ERR_CAST(ctx);
-	bell = kmalloc(sizeof(*bell), MTAG_GFP);
-	if (!bell) {
-		eventfd_ctx_put(ctx);
-		return ERR_PTR(-ENOMEM);
-	}
-	refcount_set(&bell->ref, 1);
-	bell->ctx = ctx;
-	return bell;
-}
-
-/* Another reference on the bell of @s. Its owner may replace it meanwhile. */
-static struct mtag_bell *bell_share(struct mtag_space *s)
-{
-	struct mtag_bell *bell;
-
-	raw_spin_lock(&bell_lock);
-	bell = s->stacks.bell;
-	if (bell)
-		refcount_inc(&bell->ref);
-	raw_spin_unlock(&bell_lock);
-	return bell;
-}
-
-/* NULL is allowed. Context: may sleep. */
-void mtag_bell_put(struct mtag_bell *bell)
-{
-	if (!bell || !refcount_dec_and_test(&bell->ref))
-		return;
-	eventfd_ctx_put(bell->ctx);
-	kfree(bell);
-}
-
-/**
- * mtag_text_tell() - whom to tell of new files from here on
- * @s:		space
- * @bell:	takes the caller's reference; NULL: nobody
- *
- * Context: mmap_lock, and build_lock; may sleep.
- */
-void mtag_text_tell(struct mtag_space *s, struct mtag_bell *bell)
-{
-	struct mtag_bell *old;
-
-	raw_spin_lock(&bell_lock);
-	old = s->stacks.bell;
-	s->stacks.bell = bell;
-	raw_spin_unlock(&bell_lock);
-	mtag_bell_put(old);
-}
-
-/* Context: mmap_lock, which keeps the bell; may take spinlocks. */
-static void ring(struct mtag_space *s)
-{
-	if (s->stacks.bell)
-		mtag_eventfd_signal(s->stacks.bell->ctx);
-}
 
 /* ---- the array ---- */
 
@@ -227,9 +140,9 @@ static bool has_file(const struct mtag_text *text)
 
 static unsigned int count_exec(struct mm_struct *mm)
 {
+	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
 	unsigned int nr = 0;
-	VMA_ITERATOR(vmi, mm, 0);
 
 	for_each_vma(vmi, vma)
 		nr += !!(vma->vm_flags & VM_EXEC);
@@ -247,10 +160,10 @@ static unsigned int count_exec(struct mm_struct *mm)
  */
 int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 {
+	VMA_ITERATOR(vmi, mm, 0);
 	unsigned int room = count_exec(mm), nr = 0;
 	struct vm_area_struct *vma;
 	struct mtag_text *text;
-	VMA_ITERATOR(vmi, mm, 0);
 
 	text = text_alloc(room, MTAG_GFP);
 	if (!text)
@@ -266,7 +179,7 @@ int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 	text_shrink(text, room, nr);
 	text_replace(s, text);
 	if (has_file(text))
-		ring(s);
+		mtag_bell_ring(s);
 	return 0;
 }
 
@@ -298,7 +211,8 @@ static struct mtag_text *text_with(const struct mtag_text *old, unsigned long st
 	for (i = 0; i < from; i++)
 		text->maps[text->nr++] = old->maps[i];
 	for (to = from; old && to < old->nr && old->maps[to].start < end; to++)
-		append(text, &old->maps[to], old->maps[to].start, min_t(u64, old->maps[to].end, start));
+		append(text, &old->maps[to], old->maps[to].start,
+		       min_t(u64, old->maps[to].end, start));
 	if (map)
 		append(text, map, start, end);
 	for (i = from; i < to; i++)
@@ -342,7 +256,7 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 		count_lost(s);
 	text_replace(s, text);
 	if (text && found && found->id >= MTAG_IMAGE_FIRST)
-		ring(s);
+		mtag_bell_ring(s);
 }
 
 /**
@@ -397,11 +311,11 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
 	return 0;
 }
 
-/* A new program begins without mappings, and takes stacks as the old one. It is not published yet. */
+/* A new program begins without mappings, and takes stacks as the old one; not published yet. */
 void mtag_text_exec(struct mtag_space *s, struct mtag_space *old)
 {
 	s->stacks.one_in = READ_ONCE(old->stacks.one_in);
-	s->stacks.bell = bell_share(old);
+	mtag_bell_share(s, old);
 	s->slow |= MTAG_SLOW_STACKS;
 }
 
@@ -409,5 +323,5 @@ void mtag_text_exec(struct mtag_space *s, struct mtag_space *old)
 void mtag_text_free(struct mtag_space *s)
 {
 	text_replace(s, NULL);
-	mtag_bell_put(s->stacks.bell);
+	mtag_bell_set(s, NULL);
 }

@@ -12,8 +12,6 @@
 #include "state.h"
 #include "unwind.h"
 
-struct mtag_bell;
-
 /**
  * struct mtag_text - all executable mappings of a process, by address
  * @rcu:	frees it
@@ -28,10 +26,6 @@ struct mtag_text {
 	struct mtag_unwind_map maps[];
 };
 
-struct mtag_bell *mtag_bell_get(int fd);
-void mtag_bell_put(struct mtag_bell *bell);
-
-void mtag_text_tell(struct mtag_space *s, struct mtag_bell *bell);
 int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid);
 void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma);
 int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp);

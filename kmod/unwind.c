@@ -39,6 +39,7 @@ static const u8 in_context[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5,
  * @bp_at:	where RBP is: 0, in @regs; LOST
  * @bx_at:	where RBX is, likewise
  * @context:	registers of the interrupted frame: address of a struct sigcontext; 0, @regs
+ * @at:		where @ip was read
  * @back:	bytes from the instruction being executed to @ip: 1, the end of a call; 0, it
  *		was interrupted there, and @context has all its registers
  */
@@ -51,6 +52,7 @@ struct walk {
 	u64 bp_at;
 	u64 bx_at;
 	u64 context;
+	u64 at;
 	u64 back;
 };
 
@@ -125,6 +127,7 @@ static __always_inline int step_signal(struct walk *w)
 	w->bp_at = context + in_context[REG_BP] * sizeof(u64);
 	w->bx_at = context + in_context[REG_BX] * sizeof(u64);
 	w->context = context;
+	w->at = context + in_context[REG_IP] * sizeof(u64);
 	w->back = 0;
 	return GO_ON;
 }
@@ -136,12 +139,18 @@ static __always_inline int step_bare(struct walk *w)
 
 	if (mtag_userword_read(w->ip, &word) && word == SIGRETURN)
 		return step_signal(w);
-	if (!read_bp(w, &bp) || bp < w->sp || bp % sizeof(u64) ||
+	if (!read_bp(w, &bp))
+		return MTAG_UNWIND_NO_RULE;
+	/* So the outermost frame is marked. */
+	if (!bp)
+		return MTAG_UNWIND_COMPLETE;
+	if (bp < w->sp || bp % sizeof(u64) ||
 	    !mtag_userword_read(bp + sizeof(u64), &w->ip))
 		return MTAG_UNWIND_NO_RULE;
 	w->back = 1;
 	if (!find_map(w))
 		return MTAG_UNWIND_NO_RULE;
+	w->at = bp + sizeof(u64);
 	w->sp = bp + 2 * sizeof(u64);
 	w->bp_at = bp;
 	w->bx_at = LOST;
@@ -217,7 +226,8 @@ static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe 
 		w->bp_at = base + r->bp;
 	if (r->bx != MTAG_UNWIND_SAME)
 		w->bx_at = base + r->bx;
-	if (!mtag_userword_read(cfa - sizeof(u64), &w->ip))
+	w->at = cfa - sizeof(u64);
+	if (!mtag_userword_read(w->at, &w->ip))
 		return MTAG_UNWIND_ABSENT;
 	w->sp = cfa;
 	w->back = 1;
@@ -242,6 +252,8 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
 			break;
 		offset = w->ip - w->map->start + w->map->offset;
 		frames[n].offset = offset;
+		frames[n].at = w->at;
+		frames[n].ip = w->ip;
 		frames[n].map = w->map->id;
 		frames[n++].exact = !w->back;
 		r = w->map->rows ? mtag_rows_find(w->map->rows, offset - w->back) : NULL;

@@ -40,12 +40,16 @@ struct mtag_unwind_map {
 /**
  * struct mtag_unwind_frame - a frame
  * @offset:	in the file: of the instruction to which it returns, or, if @exact, at which it is
+ * @at:		address at which @ip was read; 0 for the innermost frame, whose is a register
+ * @ip:		the address that @offset stands for
  * @map:	@id of the mapping
  * @exact:	1 for the innermost frame, one that a signal has interrupted, and the trampoline
  *		to which the signal's handler returns; else 0
  */
 struct mtag_unwind_frame {
 	u64 offset;
+	u64 at;
+	u64 ip;
 	u32 map;
 	u32 exact;
 };

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An eventfd that a space and those that come from it share. It stays until the last of them has
+ * ended or has another.
+ */
+#include <linux/eventfd.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include "bell.h"
+#include "compat/compat.h"
+#include "mtag.h"
+#include "state.h"
+
+/**
+ * struct mtag_bell - an eventfd
+ * @ref:	one for each space that has it
+ * @ctx:	the eventfd; reference
+ */
+struct mtag_bell {
+	refcount_t ref;
+	struct eventfd_ctx *ctx;
+};
+
+/* Replacing the bell of a space. Whoever rings it holds mmap_lock for writing. */
+static DEFINE_RAW_SPINLOCK(bell_lock);
+
+/**
+ * mtag_bell_get() - a bell of an eventfd
+ * @fd:		of the current task
+ *
+ * Context: may sleep.
+ * Return: the bell, which the caller must mtag_bell_put() or mtag_bell_set(); -EBADF, -EINVAL,
+ * -ENOMEM.
+ */
+struct mtag_bell *mtag_bell_get(int fd)
+{
+	struct eventfd_ctx *ctx = eventfd_ctx_fdget(fd);
+	struct mtag_bell *bell;
+
+	if (IS_ERR(ctx))
+		return ERR_CAST(ctx);
+	bell = kmalloc(sizeof(*bell), MTAG_GFP);
+	if (!bell) {
+		eventfd_ctx_put(ctx);
+		return ERR_PTR(-ENOMEM);
+	}
+	refcount_set(&bell->ref, 1);
+	bell->ctx = ctx;
+	return bell;
+}
+
+/* NULL is allowed. Context: may sleep. */
+void mtag_bell_put(struct mtag_bell *bell)
+{
+	if (!bell || !refcount_dec_and_test(&bell->ref))
+		return;
+	eventfd_ctx_put(bell->ctx);
+	kfree(bell);
+}
+
+/**
+ * mtag_bell_set() - whom to tell from here on
+ * @s:		space
+ * @bell:	takes the caller's reference; NULL: nobody
+ *
+ * Context: mmap_lock, and build_lock; or nothing else refers to @s. May sleep.
+ */
+void mtag_bell_set(struct mtag_space *s, struct mtag_bell *bell)
+{
+	struct mtag_bell *old;
+
+	raw_spin_lock(&bell_lock);
+	old = s->stacks.bell;
+	s->stacks.bell = bell;
+	raw_spin_unlock(&bell_lock);
+	mtag_bell_put(old);
+}
+
+/**
+ * mtag_bell_share() - a new space tells whom an older one tells
+ * @s:		not published yet
+ * @from:	may get another bell meanwhile
+ *
+ * Context: any but interrupts.
+ */
+void mtag_bell_share(struct mtag_space *s, struct mtag_space *from)
+{
+	raw_spin_lock(&bell_lock);
+	s->stacks.bell = from->stacks.bell;
+	if (s->stacks.bell)
+		refcount_inc(&s->stacks.bell->ref);
+	raw_spin_unlock(&bell_lock);
+}
+
+/* Tells whoever wants to know. Context: mmap_lock, as for mtag_bell_set(); may take spinlocks. */
+void mtag_bell_ring(struct mtag_space *s)
+{
+	if (s->stacks.bell)
+		mtag_eventfd_signal(s->stacks.bell->ctx);
+}
