@@ -67,6 +67,7 @@ ctl_src += ctl/format/form.c                            # all forms by their nam
 ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
 ctl_src += $(addprefix ctl/stacks/,demangle.c perfmap.c object.c symbol.c)         # functions at addresses
 ctl_src += $(addprefix ctl/stacks/,view.c json.c table.c graph.c)                  # stacks, and how they are shown
+ctl_src += $(addprefix ctl/stacks/,needed.c load.c follow.c)                        # unwind tables, to the module
 ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
 ctl_src += $(addprefix ctl/top/,moment.c rows.c table.c batch.c feed.c view.c frame.c screen.c draw.c live.c) # live
 ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands

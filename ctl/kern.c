@@ -315,12 +315,13 @@ int kern_history_clear(struct kern *kern)
 	return do_request(kern, MTAG_CMD_HISTORY_CLEAR, 0, NULL, NULL);
 }
 
-int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in)
+int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in, int event)
 {
 	struct nl_msg *msg = new_message(kern, MTAG_CMD_STACK_START, NLM_F_ACK, pid);
 	struct request request = {.kern = kern};
 
-	if (msg && nla_put_u32(msg, MTAG_A_STACK_ONE_IN, one_in)) {
+	if (msg && (nla_put_u32(msg, MTAG_A_STACK_ONE_IN, one_in) ||
+		    nla_put_u32(msg, MTAG_A_STACK_FD, (uint32_t)event))) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}

@@ -41,8 +41,11 @@ int kern_info(struct kern *kern, struct info *info);
 int kern_history(struct kern *kern, struct ledger *ledger);
 int kern_history_clear(struct kern *kern);
 
-/* Has the stacks of a tracked process, and of its future children, taken at one of @one_in first touches. */
-int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in);
+/*
+ * Has the stacks of a tracked process, and of its future children, taken at one of @one_in first touches. The eventfd
+ * @event is signalled when they map a file executable.
+ */
+int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in, int event);
 /*
  * Reads the stacks of a process, of pages first touched at least @older seconds ago, for which the kernel walks the
  * page tables.

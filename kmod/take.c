@@ -31,6 +31,7 @@
  * @sp:		its stack pointer
  * @bp:		its frame pointer
  * @bx:		the other register by which a stack may be walked
+ * @exact:	it was at @ip, not in a call of the system that returns there
  * @stack:	its id
  * @random:	state of the random numbers of this CPU; never 0
  * @nr:		number of frames
@@ -46,6 +47,7 @@ struct taken {
 	unsigned long sp;
 	unsigned long bp;
 	unsigned long bx;
+	bool exact;
 	u32 stack;
 	u32 random;
 	unsigned int nr;
@@ -72,10 +74,17 @@ static bool is_there(const struct taken *t)
 	return same;
 }
 
+/* The number of a call of the system is there; not so for a fault. */
+static bool is_fault(const struct pt_regs *regs)
+{
+	return (long)regs->orig_ax < 0;
+}
+
 static bool is_same(const struct taken *t, const struct mtag_text *text, const struct pt_regs *regs)
 {
 	return t->task == current && t->serial == text->serial && t->ip == regs->ip &&
-	       t->sp == regs->sp && t->bp == regs->bp && t->bx == regs->bx && is_there(t);
+	       t->sp == regs->sp && t->bp == regs->bp && t->bx == regs->bx &&
+	       t->exact == is_fault(regs) && is_there(t);
 }
 
 /* The frames as words. A mapping may lie too far behind in its file for one: there the stack ends. */
@@ -108,8 +117,10 @@ static u32 stack_of(struct mtag_space *s, struct taken *t, const struct mtag_tex
 		t->sp = regs->sp;
 		t->bp = regs->bp;
 		t->bx = regs->bx;
+		t->exact = is_fault(regs);
 		t->nr = mtag_unwind((const unsigned long *)regs, &maps, t->frames,
 				    MTAG_STACK_DEPTH, &why);
+		t->frames[0].exact = t->exact;
 		t->stack = intern(t, why);
 	}
 	if (t->stack == MTAG_LEAF_NONE) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include "fail.h"
 #include "option.h"
 #include "parse.h"
+#include "stacks/follow.h"
+#include "stacks/load.h"
 #include "uapi/linux/mtag.h"
 #include "utf8.h"
 
@@ -62,10 +65,42 @@ static int intern_path(int fd, const char *path, uint32_t *id)
 	return CTL_OK;
 }
 
-/* A module that does not know the call says only that. */
-static int take_stacks(int fd, uint32_t one_in)
+/**
+ * struct wanted - whose stacks are to be taken
+ * @one_in:	at so many first touches once; 0: never
+ * @event:	eventfd for files that are mapped executable, or -1
+ */
+struct wanted {
+	uint32_t one_in;
+	int event;
+};
+
+/*
+ * Starts what hands in the unwind tables of files that are mapped later: before this process is tracked, as its
+ * children are, too.
+ */
+static int follow_self(struct wanted *wanted)
 {
-	struct mtag_ioc_stacks stacks = {.one_in = one_in, .fd = -1};
+	int err;
+
+	wanted->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wanted->event < 0)
+		return fail_call("create an eventfd");
+	err = follow(getpid(), wanted->event);
+	if (!err)
+		return CTL_OK;
+	errno = -err;
+	return fail_call("start what hands in unwind tables");
+}
+
+/* A module that does not know the call says only that. */
+static int take_stacks(int fd, const struct wanted *wanted)
+{
+	struct mtag_ioc_stacks stacks = {
+		.size = sizeof(stacks),
+		.one_in = wanted->one_in,
+		.fd = wanted->event,
+	};
 
 	if (!ioctl(fd, MTAG_IOC_STACKS, &stacks))
 		return CTL_OK;
@@ -75,8 +110,7 @@ static int take_stacks(int fd, uint32_t one_in)
 	return CTL_REFUSED;
 }
 
-/* @one_in: of so many first touches the stack is taken once; 0: of none. */
-static int attach_self(const char *tag, uint32_t by, uint32_t one_in)
+static int attach_self(const char *tag, uint32_t by, const struct wanted *wanted)
 {
 	struct mtag_ioc_attach attach = {.size = sizeof(attach), .flags = by};
 	struct mtag_ioc_default def = {.size = sizeof(def)};
@@ -94,7 +128,7 @@ static int attach_self(const char *tag, uint32_t by, uint32_t one_in)
 		}
 		return fail_call("track this process");
 	}
-	status = one_in ? take_stacks(fd, one_in) : CTL_OK;
+	status = wanted->one_in ? take_stacks(fd, wanted) : CTL_OK;
 	if (status || !tag)
 		return status;
 	status = intern_path(fd, tag, &def.tag);
@@ -145,6 +179,18 @@ static int add_by(uint32_t *by, uint32_t flag)
 	return CTL_OK;
 }
 
+/* Those of the first program: it will not wait for others to do that. */
+static void load_tables(const char *name)
+{
+	struct loader loader;
+
+	loader_init(&loader);
+	if (load_program(&loader, name))
+		fail_print("run: the module has no room for all unwind tables (its parameters "
+			   "unwind_kb and max_memory_kb): some stacks will end early");
+	loader_clear(&loader);
+}
+
 int cmd_run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -155,14 +201,15 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 		OPTION_LONGS,
 	};
 	const char *tag = NULL;
-	uint32_t by = 0, one_in = 0;
+	struct wanted wanted = {.event = -1};
+	uint32_t by = 0;
 	int opt, status = CTL_OK;
 
 	while ((opt = option_next(ctl, argc, argv, "+:t:" OPTION_SHORTS, longs)) >= 0) {
 		if (opt == 't')
 			tag = optarg;
 		else if (opt == STACKS)
-			status = option_one_in("run", optarg, &one_in) ? CTL_OK : CTL_USAGE;
+			status = option_one_in("run", optarg, &wanted.one_in) ? CTL_OK : CTL_USAGE;
 		else
 			status = add_by(&by, opt == 'm' ? MTAG_ATTACH_BY_MAP : by_thread(optarg));
 		if (status)
@@ -175,10 +222,14 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 		return CTL_USAGE;
 	}
 	status = tag ? check_tag(tag) : CTL_OK;
+	if (!status && wanted.one_in)
+		status = follow_self(&wanted);
 	if (!status)
-		status = attach_self(tag, by, one_in);
+		status = attach_self(tag, by, &wanted);
 	if (status)
 		return status;
+	if (wanted.one_in)
+		load_tables(argv[optind]);
 	execvp(argv[optind], argv + optind);
 	status = errno == ENOENT ? 127 : 126;
 	fail_print("cannot run '%s': %s", argv[optind], strerror(errno));

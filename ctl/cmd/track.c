@@ -1,24 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl track and untrack: start and stop tracking running processes. */
 #include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
 #include "kern.h"
 #include "option.h"
+#include "stacks/follow.h"
+#include "stacks/load.h"
 
 enum { STACKS = 1000 };
 
-static int start_stacks(struct kern *kern, pid_t pid, uint32_t one_in)
+static int fail_stacks(struct kern *kern, pid_t pid, int err)
 {
-	int err = kern_stack_start(kern, pid, one_in);
-
 	if (err != -EOPNOTSUPP)
-		return err ? fail_pid(kern, "take stacks of", pid, err) : CTL_OK;
+		return fail_pid(kern, "take stacks of", pid, err);
 	fail_print("the mtag module is older than this mtagctl and cannot take stacks; "
 		   "leave --stacks out, or load the new module");
 	return CTL_REFUSED;
+}
+
+static void load_tables(pid_t pid)
+{
+	struct loader loader;
+
+	loader_init(&loader);
+	if (load_process(&loader, pid))
+		fail_print("track: the module has no room for all unwind tables (its parameters "
+			   "unwind_kb and max_memory_kb): some stacks will end early");
+	loader_clear(&loader);
+}
+
+static int start_stacks(struct kern *kern, pid_t pid, uint32_t one_in)
+{
+	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), err;
+
+	err = event < 0 ? -errno : kern_stack_start(kern, pid, one_in, event);
+	if (!err) {
+		load_tables(pid);
+		err = follow(pid, event);
+	}
+	if (event >= 0)
+		close(event);
+	return err ? fail_stacks(kern, pid, err) : CTL_OK;
 }
 
 /* @one_in: of so many first touches the stack is taken once; 0: of none. */

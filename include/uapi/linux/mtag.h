@@ -270,22 +270,6 @@ struct mtag_ioc_unwind {
 };
 
 /**
- * struct mtag_ioc_unwind - MTAG_IOC_UNWIND: give the module the unwind table of a file
- * @fd:		in: the file, opened for reading
- * @pad:	in: 0
- * @table:	in: pointer
- * @bytes:	in: bytes at @table
- *
- * Errors: EINVAL, EFAULT; EBADF; ENOMEM; E2BIG; EPERM.
- */
-struct mtag_ioc_unwind {
-	__s32 fd;
-	__u32 pad;
-	__u64 table;
-	__u64 bytes;
-};
-
-/**
  * struct mtag_stack_frame - a frame of a stack: an element of MTAG_A_STACK_FRAMES
  * @offset:	in the file; the address if the image is anonymous memory
  * @image:	IMAGE_ID of a MTAG_A_STACK_IMAGE

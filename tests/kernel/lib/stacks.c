@@ -186,7 +186,7 @@ int stacks_start(pid_t pid, uint32_t one_in, int event)
 
 int stacks_start_self(uint32_t one_in, int event)
 {
-	struct mtag_ioc_stacks arg = {.one_in = one_in, .fd = event};
+	struct mtag_ioc_stacks arg = {.size = sizeof(arg), .one_in = one_in, .fd = event};
 
 	return mtag_ioctl(MTAG_IOC_STACKS, &arg);
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A process in the background that hands in the unwind tables of what others map later: by dlopen, or by executing
+ * another program. It neither polls nor keeps the module.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stacks/follow.h"
+#include "stacks/load.h"
+
+/* Deeper than any real tree of processes; a loop in what /proc says ends here. */
+#define DEPTH_MAX 64
+
+/* The process and all that it has begun. */
+static void load_tree(struct loader *loader, pid_t pid, int depth)
+{
+	char path[64];
+	FILE *children;
+	int child;
+
+	load_process(loader, pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	children = depth < DEPTH_MAX ? fopen(path, "re") : NULL;
+	if (!children)
+		return;
+	while (fscanf(children, "%d", &child) == 1)
+		load_tree(loader, child, depth + 1);
+	fclose(children);
+}
+
+/* Until the process has ended. */
+static void serve(pid_t pid, int pidfd, int event)
+{
+	struct pollfd wait[] = {{.fd = event, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+	struct loader loader;
+	uint64_t files;
+
+	loader_init(&loader);
+	while (poll(wait, 2, -1) >= 0 || errno == EINTR) {
+		if (wait[1].revents)
+			break;
+		if (wait[0].revents && read(event, &files, sizeof(files)) == sizeof(files))
+			load_tree(&loader, pid, 0);
+	}
+	loader_clear(&loader);
+}
+
+/* Keeps nothing of its starter open but these two, which become 3 and 4, and no directory. */
+static void detach(int pidfd, int event)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	signal(SIGHUP, SIG_IGN);
+	pidfd = fcntl(pidfd, F_DUPFD, 5);
+	event = fcntl(event, F_DUPFD, 5);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	if (chdir("/") || dup2(pidfd, 3) != 3 || dup2(event, 4) != 4 ||
+	    syscall(SYS_close_range, 5, ~0U, 0))
+		_exit(1);
+}
+
+int follow(pid_t pid, int event)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), err;
+	pid_t starter;
+
+	if (pidfd < 0)
+		return -errno;
+	starter = fork();
+	if (!starter) {
+		/* Nobody has to wait for a grandchild. */
+		if (fork())
+			_exit(0);
+		detach(pidfd, event);
+		serve(pid, 3, 4);
+		_exit(0);
+	}
+	err = starter < 0 ? -errno : 0;
+	close(pidfd);
+	if (starter > 0)
+		waitpid(starter, NULL, 0);
+	return err;
+}

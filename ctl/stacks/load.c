@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Hands the unwind tables of programs and processes to the module. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "stacks/load.h"
+#include "stacks/needed.h"
+#include "uapi/linux/mtag.h"
+#include "unwind/cache.h"
+
+void loader_init(struct loader *loader)
+{
+	*loader = (struct loader){.device = -1};
+}
+
+void loader_clear(struct loader *loader)
+{
+	free(loader->file);
+	loader_init(loader);
+}
+
+/* Notes a file; false if that was done before, or there is no memory for it. */
+static bool is_new(struct loader *loader, dev_t dev, ino_t ino)
+{
+	for (size_t i = 0; i < loader->files; i++)
+		if (loader->file[i].dev == dev && loader->file[i].ino == ino)
+			return false;
+	if (loader->files == loader->room) {
+		size_t room = loader->room ? 2 * loader->room : 64;
+		struct loaded *file = reallocarray(loader->file, room, sizeof(*file));
+
+		if (!file)
+			return false;
+		loader->file = file;
+		loader->room = room;
+	}
+	loader->file[loader->files++] = (struct loaded){.dev = dev, .ino = ino};
+	return true;
+}
+
+/* That there is a table, or no valid one, is no error of loading. */
+static int hand_in(const struct loader *loader, const struct table *table, int fd)
+{
+	struct mtag_ioc_unwind arg = {
+		.size = sizeof(arg),
+		.fd = fd,
+		.table = (uintptr_t)table->data,
+		.bytes = table->size,
+	};
+
+	if (!ioctl(loader->device, MTAG_IOC_UNWIND, &arg) || (errno != ENOMEM && errno != ENOSPC))
+		return 0;
+	return -errno;
+}
+
+static int load_image(const struct loader *loader, const struct image *image, int fd)
+{
+	struct table table;
+	int err = cache_table(image, &table);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = hand_in(loader, &table, fd);
+	free(table.data);
+	return err;
+}
+
+/* The file @fd, which is closed. */
+static int load_fd(struct loader *loader, int fd)
+{
+	struct image image;
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, st.st_dev, st.st_ino) &&
+	    !image_open(&image, fd)) {
+		err = load_image(loader, &image, fd);
+		image_close(&image);
+	}
+	close(fd);
+	return err;
+}
+
+static int load_path(struct loader *loader, const char *path)
+{
+	return load_fd(loader, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+}
+
+/* The module takes it from root only. */
+static int load_vdso(struct loader *loader)
+{
+	struct image image;
+	int err;
+
+	if (geteuid() || !is_new(loader, 0, 0) || image_open_vdso(&image))
+		return 0;
+	err = load_image(loader, &image, -1);
+	image_close(&image);
+	return err;
+}
+
+static int load_needed(const char *path, void *loader)
+{
+	return load_path(loader, path);
+}
+
+static bool open_device(struct loader *loader)
+{
+	loader->device = open(MTAG_DEVICE, O_RDWR | O_CLOEXEC);
+	return loader->device >= 0;
+}
+
+static void close_device(struct loader *loader)
+{
+	close(loader->device);
+	loader->device = -1;
+}
+
+int load_program(struct loader *loader, const char *name)
+{
+	_cleanup_(freep) char *path = needed_find(name);
+	int err;
+
+	if (!path || !open_device(loader))
+		return 0;
+	err = load_path(loader, path);
+	if (!err)
+		err = needed_each(path, load_needed, loader);
+	if (!err)
+		err = load_vdso(loader);
+	close_device(loader);
+	return err;
+}
+
+/*
+ * A line of maps: START-END PERMS OFFSET MAJOR:MINOR INODE PATH. The path is the process's own, and may be another
+ * file by now: map_files has the very file, for those who may.
+ */
+static int load_mapping(struct loader *loader, pid_t pid, char *line)
+{
+	unsigned long start, end;
+	unsigned int major, minor;
+	char perms[8], path[64 + 4096];
+	uint64_t ino;
+	int at = 0, fd;
+
+	if (sscanf(line, "%lx-%lx %7s %*x %x:%x %" SCNu64 " %n", &start, &end, perms, &major, &minor,
+		   &ino, &at) < 6 || !at || perms[2] != 'x' || line[at] != '/')
+		return 0;
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, start, end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, line + at);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	}
+	return load_fd(loader, fd);
+}
+
+int load_process(struct loader *loader, pid_t pid)
+{
+	_cleanup_(freep) char *line = NULL;
+	size_t size = 0;
+	char path[64];
+	FILE *maps;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return 0;
+	if (open_device(loader)) {
+		while (!err && getline(&line, &size, maps) > 0)
+			err = load_mapping(loader, pid, line);
+		if (!err)
+			err = load_vdso(loader);
+		close_device(loader);
+	}
+	fclose(maps);
+	return err;
+}
