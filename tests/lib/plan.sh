@@ -20,7 +20,7 @@ matches() { [[ $1 =~ $pattern ]]; }
 plan_vms() {
 	local source name command line n=0 machine key each why
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
-	local group mem cpus dimm icount module append thread timeout args only_long only also stock because needs repairs
+	local group mem cpus dimm icount module append thread timeout args only_long only also short stock because needs repairs
 	declare -A dirs=()
 	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
 		[ -f "$source" ] && matches "$source" || continue
@@ -67,9 +67,14 @@ left_out() {
 	why=${only:+only ${only//,/, }: }$because
 	[ -z "$stock" ] || [ -z "$base" ] || return 0
 	[ -z "$only" ] || named "$1" "$base" "$only" || return 0
-	why='between the oldest and the newest: make check-long runs it there'
-	[ -z "$long$pattern${MTAG_KERNELS:-}" ] && [ -n "$(kernel_says "$1" kernel_between)" ] &&
-		! named "$1" "$base" "$also"
+	[ -z "$long$pattern${MTAG_KERNELS:-}" ] || return 1
+	if [ -n "$short" ]; then
+		why="make check-long alone: $because"
+		! named "$1" "$base" "$short"
+	else
+		why='make check-long alone: between the oldest and the newest kernel'
+		[ -n "$(kernel_says "$1" kernel_between)" ] && ! named "$1" "$base" "$also"
+	fi
 }
 
 # long_enough KERNEL: is what the "vm:" line says about long forms true of it?
@@ -93,7 +98,7 @@ memory() {
 # parse LINE: a "vm:" line into the variables of plan_vms; false when the test is left out.
 parse() {
 	local word words=" $1"
-	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' also='' stock='' because='' needs='' repairs=0
+	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' also='' short='' stock='' because='' needs='' repairs=0
 	# Where a test does not want it otherwise the hooks stay in: tests/run-all says why.
 	module=linger_ms=3600000
 	if [[ $words == *\ args=* ]]; then args=${words#* args=} words=${words%% args=*}; fi
@@ -104,19 +109,19 @@ parse() {
 		case $word in
 		icount=*) icount=${word#*=} cpus=1 ;;
 		long=*) only_long=${word#*=} ;;
-		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | also=* | stock=* | needs=* | repairs=*)
+		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | also=* | short=* | stock=* | needs=* | repairs=*)
 			printf -v "${word%%=*}" %s "${word#*=}"
 			;;
 		*) fail "$source" "unknown word '$word' in its vm: line; see tests/run-all"; return 1 ;;
 		esac
 	done
-	words="${only//,/ } ${also//,/ }"
+	words="${only//,/ } ${also//,/ } ${short//,/ }"
 	[ "$only_long" = 1 ] || words+=" ${only_long//,/ }"
 	for word in $words; do
 		[ -f "tests/vm/kernels/$word" ] || { fail "$source" "unknown kernel '$word' in its vm: line"; return 1; }
 	done
 	[[ $thread == @(single|multi) ]] || { fail "$source" "thread=$thread in its vm: line: single or multi?"; return 1; }
-	[ -z "$only$stock" ] || [ -n "$because" ] || { fail "$source" 'only= or stock= without because="…"'; return 1; }
+	[ -z "$only$short$stock" ] || [ -n "$because" ] || { fail "$source" 'only=, short= or stock= without because="…"'; return 1; }
 	[[ $repairs =~ ^([0-9]+|any)$ ]] || { fail "$source" "repairs=$repairs in its vm: line: a number, or any?"; return 1; }
 	[ "$repairs" != any ] || [ -n "$because" ] || { fail "$source" 'repairs=any without because="…"'; return 1; }
 	[ -z "$only_long" ] || [ -n "$long" ]
