@@ -156,6 +156,7 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 	struct mtag_space *s = task->mm ? mtag_space_lookup(task->mm) : NULL;
 	bool sleeps;
 	gfp_t gfp;
+	u32 own;
 
 	if (!s)
 		return;
@@ -164,7 +165,10 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 	WRITE_ONCE(s->birth.unborn, false);
 	if (!mtag_space_parked(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
-		mtag_thread_start(s, task, mtag_naming_born(s, task, gfp), gfp);
+		own = mtag_naming_born(s, task, gfp);
+		/* Without a record, the thread's end says nothing of its tag. */
+		if (!mtag_thread_start(s, task, own, gfp) && own)
+			mtag_sweep_ended(s, own);
 		if (sleeps)
 			mtag_sleep_end();
 	}
