@@ -56,7 +56,8 @@ struct mtag_past_tag {
  * @ran:	nanoseconds since its fork
  * @nr:		pid in the initial namespace
  * @pid:	reference; NULL if it had a pid in the initial namespace only
- * @uid:	user who may read it without a capability; invalid if there is none
+ * @uid:	user who may read it without a capability: the thread group leader's; invalid if
+ *		there is none
  * @gid:	group that this needs, too
  * @caps:	capabilities that this needs, too
  * @user_ns:	whose CAP_SYS_PTRACE allows reading it; reference
