@@ -8,7 +8,6 @@
 #include <linux/bits.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
-#include <linux/oom.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -242,7 +241,7 @@ static void put_process(struct mtag_past *p, struct mtag_space *s, struct mm_str
 	p->pid = pid->level ? get_pid(pid) : NULL;
 	strscpy_pad(p->comm, current->group_leader->comm, sizeof(p->comm));
 	p->status = wait_status();
-	p->oom = tsk_is_oom_victim(current) && (p->status & 0x7f) == SIGKILL;
+	p->oom = READ_ONCE(s->oom) && (p->status & 0x7f) == SIGKILL;
 	p->reaped = mtag_mm_reaped(mm);
 	p->inexact = READ_ONCE(s->dirty) || !READ_ONCE(s->live) ||
 		     atomic_read(&s->migration.charged) || atomic_read(&s->migration.uncharged);

@@ -63,7 +63,7 @@ struct mtag_past_tag {
  * @user_ns:	whose CAP_SYS_PTRACE allows reading it; reference
  * @comm:	name of the thread group leader
  * @status:	as wait(2) gives it
- * @oom:	the OOM killer killed it
+ * @oom:	the OOM killer killed it, and found it alive
  * @reaped:	its memory was being taken away before the numbers were read
  * @inexact:	an event was missed before
  * @lost:	counter of the space; so are the next two
