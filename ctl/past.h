@@ -28,7 +28,7 @@ struct past_tag {
  * @id:		the kernel's; ascending
  * @comm:	any bytes except NUL
  * @status:	as wait(2) gives it
- * @oom:	the OOM killer killed it
+ * @oom:	the OOM killer killed it, and found it alive
  * @reaped:	its memory was being taken away before the numbers were read
  * @complete:	no event was missed
  * @total:	sums over all tags; the peak is that of the process

@@ -8,7 +8,6 @@
 #include <linux/bits.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
-#include <linux/oom.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -54,7 +53,7 @@ static bool tag_read(struct mtag_space *s, u32 tag, struct mtag_last *last)
 /* The process may have another user's tag: by a number that it was told or made up. */
 static bool is_hidden(struct mtag_space *s, u32 tag)
 {
-	return !mtag_tree_sees(s, tag, current_euid());
+	return !mtag_tree_sees(s, tag, task_euid(current->group_leader));
 }
 
 static size_t tag_bytes(struct mtag_space *s, u32 tag)
@@ -205,10 +204,16 @@ static u32 wait_status(void)
 						current->group_leader->exit_code;
 }
 
-/* Whose process it is: the rules of ptrace_may_access(), with what they will be applied to. */
+/*
+ * Whose process it is: the rules of ptrace_may_access(), with what they will be applied to. Each
+ * thread has credentials of its own. /proc/PID/smaps is judged by those of the thread group leader,
+ * no matter which thread ends last; even if it has ended itself, it keeps them until all have.
+ * @mm's user namespace alone decides where the process is not dumpable: it is that of the
+ * credentials, or one above it.
+ */
 static void put_access(struct mtag_past *p, struct mm_struct *mm)
 {
-	const struct cred *cred = current_cred();
+	const struct cred *cred = get_task_cred(current->group_leader);
 	struct user_namespace *ns;
 	bool dumpable;
 
@@ -216,15 +221,14 @@ static void put_access(struct mtag_past *p, struct mm_struct *mm)
 	p->uid = INVALID_UID;
 	p->gid = INVALID_GID;
 	p->caps = cred->cap_permitted;
-	p->user_ns = dumpable ? get_user_ns(cred->user_ns) : ns;
-	if (!dumpable)
-		return;
-	put_user_ns(ns);
-	if (uid_eq(cred->uid, cred->euid) && uid_eq(cred->uid, cred->suid) &&
+	p->user_ns = get_user_ns(dumpable ? cred->user_ns : ns);
+	if (dumpable && uid_eq(cred->uid, cred->euid) && uid_eq(cred->uid, cred->suid) &&
 	    gid_eq(cred->gid, cred->egid) && gid_eq(cred->gid, cred->sgid)) {
 		p->uid = cred->uid;
 		p->gid = cred->gid;
 	}
+	put_user_ns(ns);
+	put_cred(cred);
 }
 
 static void put_process(struct mtag_past *p, struct mtag_space *s, struct mm_struct *mm)
@@ -237,7 +241,7 @@ static void put_process(struct mtag_past *p, struct mtag_space *s, struct mm_str
 	p->pid = pid->level ? get_pid(pid) : NULL;
 	strscpy_pad(p->comm, current->group_leader->comm, sizeof(p->comm));
 	p->status = wait_status();
-	p->oom = tsk_is_oom_victim(current) && (p->status & 0x7f) == SIGKILL;
+	p->oom = READ_ONCE(s->oom) && (p->status & 0x7f) == SIGKILL;
 	p->reaped = mtag_mm_reaped(mm);
 	p->inexact = READ_ONCE(s->dirty) || !READ_ONCE(s->live) ||
 		     atomic_read(&s->migration.charged) || atomic_read(&s->migration.uncharged);

@@ -56,13 +56,14 @@ struct mtag_past_tag {
  * @ran:	nanoseconds since its fork
  * @nr:		pid in the initial namespace
  * @pid:	reference; NULL if it had a pid in the initial namespace only
- * @uid:	user who may read it without a capability; invalid if there is none
+ * @uid:	user who may read it without a capability: the thread group leader's; invalid if
+ *		there is none
  * @gid:	group that this needs, too
  * @caps:	capabilities that this needs, too
  * @user_ns:	whose CAP_SYS_PTRACE allows reading it; reference
  * @comm:	name of the thread group leader
  * @status:	as wait(2) gives it
- * @oom:	the OOM killer killed it
+ * @oom:	the OOM killer killed it, and found it alive
  * @reaped:	its memory was being taken away before the numbers were read
  * @inexact:	an event was missed before
  * @lost:	counter of the space; so are the next two

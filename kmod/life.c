@@ -150,6 +150,41 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave)
 	mtag_space_put(s);
 }
 
+/* Any mm that a thread of the process of @task has; only to compare. Context: RCU. */
+static const struct mm_struct *any_mm(struct task_struct *task)
+{
+	const struct mm_struct *mm = NULL;
+	struct task_struct *t;
+
+	for_each_thread(task, t) {
+		mm = READ_ONCE(t->mm);
+		if (mm)
+			break;
+	}
+	return mm;
+}
+
+/*
+ * __oom_kill_process(victim, message): the OOM killer is about to send SIGKILL to a process. The
+ * kernel marks as its victims also those that it finds dying already, and does not keep who has
+ * killed them: so that is looked at now.
+ */
+MTAG_HOOK_FUNC(mtag_life_oom_kill)
+{
+	struct task_struct *victim = (struct task_struct *)mtag_arg0(fregs);
+	const struct mm_struct *mm;
+	struct mtag_space *s;
+
+	if (READ_ONCE(victim->signal->flags) & SIGNAL_GROUP_EXIT)
+		return;
+	rcu_read_lock();
+	mm = any_mm(victim);
+	s = mm ? mtag_space_find(mm) : NULL;
+	if (s && READ_ONCE(s->process) == victim->signal)
+		WRITE_ONCE(s->oom, true);
+	rcu_read_unlock();
+}
+
 /* ---- threads ---- */
 
 /* wake_up_new_task(task): the task is complete and has not run yet */
@@ -159,6 +194,7 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 	struct mtag_space *s = task->mm ? mtag_space_lookup(task->mm) : NULL;
 	bool sleeps;
 	gfp_t gfp;
+	u32 own;
 
 	if (!s)
 		return;
@@ -167,7 +203,10 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 	WRITE_ONCE(s->birth.unborn, false);
 	if (!mtag_space_parked(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
-		mtag_thread_start(s, task, mtag_naming_born(s, task, gfp), gfp);
+		own = mtag_naming_born(s, task, gfp);
+		/* Without a record, the thread's end says nothing of its tag. */
+		if (!mtag_thread_start(s, task, own, gfp) && own)
+			mtag_sweep_ended(s, own);
 		if (sleeps)
 			mtag_sleep_end();
 	}

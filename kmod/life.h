@@ -10,6 +10,7 @@
 MTAG_HOOK_FUNC(mtag_life_exec_begin);
 MTAG_HOOK_FUNC(mtag_life_mm_gone);
 MTAG_HOOK_FUNC(mtag_life_mm_leave);
+MTAG_HOOK_FUNC(mtag_life_oom_kill);
 MTAG_HOOK_FUNC(mtag_life_thread_begin);
 MTAG_HOOK_FUNC(mtag_life_thread_end);
 

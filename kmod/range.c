@@ -22,6 +22,7 @@
 #define EXPLICIT	0x20000
 #define ENTRY_BYTES	32	/* per entry, in half-full leaves of the tree */
 #define ROOM		64	/* minimum number of entries to make room for */
+#define LOOK_BATCH	256	/* entries between two chances for others to run */
 
 static u32 entry_tag(struct mtag_space *s, void *entry)
 {
@@ -106,34 +107,53 @@ bool mtag_range_grown(struct mtag_space *s, unsigned long addr, unsigned long la
 	return true;
 }
 
+/* In a loop over all entries, after @nr of them: lets others run now and then. */
+static void let_others_run(struct ma_state *mas, unsigned int nr)
+	__must_hold(RCU)
+{
+	if (nr % LOOK_BATCH)
+		return;
+	mas_pause(mas);
+	rcu_read_unlock();
+	cond_resched();
+	rcu_read_lock();
+}
+
 /**
  * mtag_range_uses() - call @use for each tag that a range has
  * @s:		space
  * @use:	called with @data and the tag, perhaps several times for one tag
  * @data:	for @use
  *
- * Context: may sleep, or a page-table lock or mmap_lock of the space's mm.
+ * There may be max_ranges: others run now and then.
+ * Context: may sleep; mmap_lock of the space's mm.
  */
 void mtag_range_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), void *data)
-{
-	MA_STATE(mas, &s->ranges.tree, 0, 0);
-	void *entry;
-
-	rcu_read_lock();
-	mas_for_each(&mas, entry, ULONG_MAX)
-		use(data, entry_tag(s, entry));
-	rcu_read_unlock();
-}
-
-static unsigned int count_ranges(struct mtag_space *s)
 {
 	MA_STATE(mas, &s->ranges.tree, 0, 0);
 	unsigned int nr = 0;
 	void *entry;
 
 	rcu_read_lock();
-	mas_for_each(&mas, entry, ULONG_MAX)
+	mas_for_each(&mas, entry, ULONG_MAX) {
+		use(data, entry_tag(s, entry));
+		let_others_run(&mas, ++nr);
+	}
+	rcu_read_unlock();
+}
+
+static unsigned int count_ranges(struct mtag_space *s, bool sleeps)
+{
+	MA_STATE(mas, &s->ranges.tree, 0, 0);
+	unsigned int nr = 0;
+	void *entry;
+
+	rcu_read_lock();
+	mas_for_each(&mas, entry, ULONG_MAX) {
 		nr++;
+		if (sleeps)
+			let_others_run(&mas, nr);
+	}
 	rcu_read_unlock();
 	return nr;
 }
@@ -142,13 +162,13 @@ static unsigned int count_ranges(struct mtag_space *s)
  * Makes room for one more entry. A store may also split an entry, or replace many: entries are
  * recounted only when there may be too many. Context: as for a store.
  */
-static int make_room(struct mtag_space *s)
+static int make_room(struct mtag_space *s, bool sleeps)
 {
 	unsigned int room, most = READ_ONCE(mtag_max_ranges);
 
 	if (s->ranges.nr + 2 <= s->ranges.room)
 		return 0;
-	s->ranges.nr = count_ranges(s);
+	s->ranges.nr = count_ranges(s, sleeps);
 	if (s->ranges.nr + 2 > most)
 		return -ENOSPC;
 	room = min(most, s->ranges.nr + s->ranges.nr / 2 + ROOM);
@@ -169,7 +189,7 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 
 	if (!entry && mtree_empty(&s->ranges.tree))
 		return 0;
-	ret = make_room(s);
+	ret = make_room(s, gfpflags_allow_blocking(gfp));
 	if (ret)
 		return ret;
 	s->ranges.nr += 2;
@@ -303,7 +323,7 @@ void mtag_range_free(struct mtag_space *s)
 /* Makes room for one more entry. Context, return: as mtag_range_give(). */
 int mtag_range_reserve(struct mtag_space *s)
 {
-	return make_room(s);
+	return make_room(s, true);
 }
 
 /**

@@ -172,6 +172,7 @@ struct mtag_space {
 	bool unsure;			/* more events may be missed: the space stays dirty */
 	u8 naming;			/* enum mtag_naming */
 	bool left;			/* its process has ended, and was told of; by xchg() */
+	bool oom;			/* the OOM killer kills it, and found it alive */
 	const struct signal_struct *process;	/* whose space this is; only compared */
 
 	struct mtag_ranges ranges;

@@ -356,15 +356,17 @@ static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 	return true;
 }
 
-/* Sets up the record of @child. May use up *@spare. */
-static void record_child(struct mtag_space *s, struct task_struct *child,
+/* Sets up the record of @child, unless the space is ending. May use up *@spare. */
+static bool record_child(struct mtag_space *s, struct task_struct *child,
 			 struct mtag_thread **spare, bool vforked, u32 tag, u32 own)
 {
 	struct mtag_pin *unused = NULL;
 	struct mtag_thread *t;
+	bool stays;
 
 	raw_spin_lock(&mtag_record_lock);
-	if (!space_ending(s)) {
+	stays = !space_ending(s);
+	if (stays) {
 		t = mtag_record_get(spare);
 		unused = word_leave(t);
 		if (!vforked || !share_word(t, s))
@@ -375,6 +377,7 @@ static void record_child(struct mtag_space *s, struct task_struct *child,
 	raw_spin_unlock(&mtag_record_lock);
 	/* A CPU may have cached another task that had the same address. */
 	word_released(child, unused);
+	return stays;
 }
 
 /**
@@ -385,26 +388,29 @@ static void record_child(struct mtag_space *s, struct task_struct *child,
  * @gfp:	allocation flags of the caller's context; 0: do not allocate
  *
  * Context: as @gfp says; @s stays.
+ * Return: does the record of @child have @own? If not, nobody else says that this tag has ended.
  */
-void mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own, gfp_t gfp)
+bool mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own, gfp_t gfp)
 {
 	bool same_mm = child->mm == current->mm;
 	bool vforked = same_mm && child->tgid != current->tgid;
 	u32 tag = own ?: same_mm ? mtag_thread_tag(s) : s->fork.tag;
 	struct mtag_thread *spare;
+	bool recorded;
 
 	/* A child with the process's default tag, and no word to take over, needs no record. */
 	if (tag == READ_ONCE(s->default_tag) && !(same_mm ? vforked : !!s->fork.user))
-		return;
+		return false;
 	spare = gfp ? mtag_record_alloc(child, gfp) : NULL;
 	if (!spare) {
 		mtag_space_lost(s, 1);
-		return;
+		return false;
 	}
-	record_child(s, child, &spare, vforked, tag, own);
+	recorded = record_child(s, child, &spare, vforked, tag, own);
 	mtag_record_free(spare);
 	if (!same_mm && s->fork.user)
 		register_later(s, child, gfp);
+	return recorded;
 }
 
 /*

@@ -44,7 +44,7 @@ u32 mtag_thread_tag(struct mtag_space *s);
 int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag, bool own);
 void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child);
-void mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own, gfp_t gfp);
+bool mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own, gfp_t gfp);
 void mtag_thread_end(struct task_struct *task);
 void mtag_thread_end_space(struct mtag_space *s, void (*ended)(struct mtag_space *s, u32 own));
 void mtag_thread_exit(void);

@@ -233,19 +233,28 @@ put:
 	return ret;
 }
 
-/* Context: build_lock. */
+/*
+ * Once the space is not parked any more, its threads may register words, and anybody may set a
+ * limit. So if the walk fails, the space is parked as one that was tracked.
+ * Context: build_lock, released here. @s is counted as tracked; if this fails, not any more.
+ */
 static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 {
 	int ret;
 
 	/* The module is being unloaded. */
-	if (!READ_ONCE(s->mm))
+	if (!READ_ONCE(s->mm)) {
+		mutex_unlock(&s->tree->build_lock);
+		mtag_end_retire();
 		return -ENODEV;
+	}
 	s->default_tag = MTAG_ID_UNTAGGED;
 	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
 	ret = mtag_walk_build(s, mm, false);
 	if (ret)
-		mtag_space_slow(s, MTAG_SLOW_PARKED, 0);
+		park(s);
+	else
+		mutex_unlock(&s->tree->build_lock);
 	return ret;
 }
 
@@ -261,13 +270,11 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 	if (ret)
 		return ret;
 	ret = mutex_lock_killable(&s->tree->build_lock);
-	if (!ret) {
-		ret = build_parked(s, mm);
-		mutex_unlock(&s->tree->build_lock);
-	}
-	if (ret)
+	if (ret) {
 		mtag_end_retire();
-	return ret;
+		return ret;
+	}
+	return build_parked(s, mm);
 }
 
 static void tell(const char *kind, struct mm_struct *mm)

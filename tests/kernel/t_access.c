@@ -322,7 +322,7 @@ static void end_targets(void)
 {
 	for (int who = 0; who < TARGETS; who++)
 		if (who != KTHREAD && who != ZOMBIE)
-			kill(targets[who], SIGKILL);
+			end_target(who);
 	ok(until(!health("tracked"), 60), "all processes have ended");
 	open_gate(ended, 1);
 	for (int i = 0; i < nr_waiting; i++)

@@ -3,7 +3,7 @@
 # stress-ng under mtagctl run on a machine with little memory: every process that ends has all counters
 # at 0, every audit says drift 0, lost 0.
 # vm: group=stress mem=600M timeout=420 args=memory
-# vm: group=stress mem=600M timeout=420 args=process
+# vm: also=6.12-rt group=stress mem=600M timeout=420 args=process
 # vm: group=stress mem=600M timeout=420 args=shared
 # vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=memory 20
 # vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=process 20

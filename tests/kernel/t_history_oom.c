@@ -4,6 +4,7 @@
  * memory cgroup that is too small, and where all memory is too small. The truth is the kernel's log, and smaps.
  */
 /* vm: group=oom mem=512M timeout=300 */
+#include "lib/klog.h"
 #include "lib/past.h"
 #include <sys/mount.h>
 #include <sys/sysinfo.h>
@@ -12,31 +13,6 @@
 
 static const size_t pages[PAST_TAGS] = {100, 400, 1000};
 static struct last *l;
-
-/* ---- the kernel's log ---- */
-
-static int log_open(void)
-{
-	int fd = must(open("/dev/kmsg", O_RDONLY | O_NONBLOCK));
-
-	must(lseek(fd, 0, SEEK_END));
-	return fd;
-}
-
-/* Does the log say that the OOM killer killed the process? */
-static bool log_says(int fd, pid_t pid)
-{
-	char line[8192], wanted[64];
-	ssize_t n;
-
-	snprintf(wanted, sizeof(wanted), "Killed process %d (", pid);
-	while ((n = read(fd, line, sizeof(line) - 1)) > 0 || errno == EPIPE) {
-		line[n > 0 ? n : 0] = '\0';
-		if (strstr(line, wanted))
-			return true;
-	}
-	return false;
-}
 
 /* ---- processes that grow ---- */
 
@@ -72,7 +48,7 @@ static void killed(void (*end)(void), const char *what)
 	truth = truth_of(pid);
 	must(ptrace(PTRACE_CONT, pid, NULL, 0));
 	must(waitpid(pid, &status, __WALL));
-	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && log_says(log, pid),
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && log_says_oom(log, pid),
 	   "%s: the kernel says that its OOM killer killed it", what);
 	past = past_of(pid, NULL);
 	large = past_of(pid, "large");

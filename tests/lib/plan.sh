@@ -18,9 +18,9 @@ matches() { [[ $1 =~ $pattern ]]; }
 
 # plan_vms: a directory $tmp/vm/N with `options` and `list` for each VM, as tests/run-all describes them.
 plan_vms() {
-	local source name command line n=0 machine key each where
+	local source name command line n=0 machine key each why
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
-	local group mem cpus dimm icount module append thread timeout args only_long only short stock because needs repairs
+	local group mem cpus dimm icount module append thread timeout args only_long only also short stock because needs repairs
 	declare -A dirs=()
 	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
 		[ -f "$source" ] && matches "$source" || continue
@@ -32,8 +32,7 @@ plan_vms() {
 			for each in $kernels; do
 				long_enough "$each" || continue
 				if left_out "$each"; then
-					where=${only:+only ${only//,/, }: }${short:+without --long on ${short//,/, } alone: }
-					printf '%s\t%s\t%s\n' "$name" "$each" "$where$because" >>"$tmp/only"
+					printf '%s\t%s\t%s\n' "$name" "$each" "$why" >>"$tmp/only"
 					continue
 				fi
 				machine="--kernel $each --mem $(memory "$each" "$mem") --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
@@ -61,13 +60,21 @@ option() { sed -n "s/^$2=//p" "$1/options"; }
 # named KERNEL BASE LIST: is it in the list, or the one that it is made from?
 named() { [[ ,$3, == *,"$1",* ]] || { [ -n "$2" ] && [[ ,$3, == *,"$2",* ]]; }; }
 
-# left_out KERNEL: does the "vm:" line keep the test from it?
+# left_out KERNEL: is the test kept from it, by the "vm:" line or by where the kernel stands? Sets `why`.
 left_out() {
 	local base
 	base=$(kernel_says "$1" kernel_base)
+	why=${only:+only ${only//,/, }: }$because
 	[ -z "$stock" ] || [ -z "$base" ] || return 0
-	{ [ -n "$only" ] && ! named "$1" "$base" "$only"; } ||
-		{ [ -z "$long" ] && [ -n "$short" ] && ! named "$1" "$base" "$short"; }
+	[ -z "$only" ] || named "$1" "$base" "$only" || return 0
+	[ -z "$long$pattern${MTAG_KERNELS:-}" ] || return 1
+	if [ -n "$short" ]; then
+		why="make check-long alone: $because"
+		! named "$1" "$base" "$short"
+	else
+		why='make check-long alone: between the oldest and the newest kernel'
+		[ -n "$(kernel_says "$1" kernel_between)" ] && ! named "$1" "$base" "$also"
+	fi
 }
 
 # long_enough KERNEL: is what the "vm:" line says about long forms true of it?
@@ -91,7 +98,7 @@ memory() {
 # parse LINE: a "vm:" line into the variables of plan_vms; false when the test is left out.
 parse() {
 	local word words=" $1"
-	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' short='' stock='' because='' needs='' repairs=0
+	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' also='' short='' stock='' because='' needs='' repairs=0
 	# Where a test does not want it otherwise the hooks stay in: tests/run-all says why.
 	module=linger_ms=3600000
 	if [[ $words == *\ args=* ]]; then args=${words#* args=} words=${words%% args=*}; fi
@@ -102,13 +109,13 @@ parse() {
 		case $word in
 		icount=*) icount=${word#*=} cpus=1 ;;
 		long=*) only_long=${word#*=} ;;
-		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | short=* | stock=* | needs=* | repairs=*)
+		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | also=* | short=* | stock=* | needs=* | repairs=*)
 			printf -v "${word%%=*}" %s "${word#*=}"
 			;;
 		*) fail "$source" "unknown word '$word' in its vm: line; see tests/run-all"; return 1 ;;
 		esac
 	done
-	words="${only//,/ } ${short//,/ }"
+	words="${only//,/ } ${also//,/ } ${short//,/ }"
 	[ "$only_long" = 1 ] || words+=" ${only_long//,/ }"
 	for word in $words; do
 		[ -f "tests/vm/kernels/$word" ] || { fail "$source" "unknown kernel '$word' in its vm: line"; return 1; }

@@ -9,6 +9,7 @@
 #   kernel_root       prints the root file system to build on and to boot, where this machine's is too old
 #   kernel_inputs     prints further files that the key is made from
 #   kernel_append     kernel options
+#   kernel_between    1 between the oldest and the newest: tests/run-all says what of `make check` runs there
 #   kernel_base       of a kernel of our own: the one that it is another build of
 #   kernel_slow       how many times longer than on that tests may take
 #   kernel_more       MiB of memory that tests get there on top of what they ask for

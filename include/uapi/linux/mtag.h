@@ -380,7 +380,7 @@ enum {
 	MTAG_A_HISTORY_ENDED,	/* u64, nanoseconds since 1970 */
 	MTAG_A_HISTORY_RAN,	/* u64, nanoseconds from its fork to its end */
 	MTAG_A_HISTORY_STATUS,	/* u32, as wait(2) gives it */
-	MTAG_A_HISTORY_OOM,	/* flag: the OOM killer killed it */
+	MTAG_A_HISTORY_OOM,	/* flag: the OOM killer killed it, and found it alive */
 	MTAG_A_HISTORY_REAPED,	/* flag: its memory was being taken away before it ended */
 	MTAG_A_HISTORY_INEXACT,	/* flag: an event was missed, and no walk has repaired that */
 	MTAG_A_HISTORY_PEAK,	/* u64 bytes, the highest RSS of the process */

@@ -6,6 +6,7 @@
  */
 #include "fail.h"
 #include <libgen.h>
+#include <limits.h>
 
 /* Number of allocations that failed in this test, for "# counts:". In shared memory. */
 static atomic_int *fail_total;
@@ -111,6 +112,26 @@ void fail_beneath_mtag(void)
 	    other < end)
 		end = other;
 	fail_beneath(base, end);
+}
+
+void fail_beneath_function(const char *name)
+{
+	unsigned long at, begin = 0, end = ULONG_MAX;
+	char *text, *line, symbol[128];
+
+	sh("grep ' [tT] .*\\[mtag\\]$' /proc/kallsyms >/tmp/fail.symbols");
+	text = slurp("/tmp/fail.symbols");
+	for (line = text; line && *line; line = strchr(line, '\n') + 1)
+		if (sscanf(line, "%lx %*c %127s", &at, symbol) == 2 && !strcmp(symbol, name))
+			begin = at;
+	if (!begin)
+		bail("where is %s?", name);
+	for (line = text; *line; line = strchr(line, '\n') + 1) {
+		at = strtoul(line, NULL, 16);
+		if (at > begin && at < end)
+			end = at;
+	}
+	fail_beneath(begin, end);
 }
 
 void fail_arm(pid_t pid, int n)

@@ -31,6 +31,9 @@ void fail_beneath(unsigned long begin, unsigned long end);
 /* Fail only below mtag's text. The size in /proc/modules is that of all parts, which need not be adjacent. */
 void fail_beneath_mtag(void);
 
+/* Fail only below one function of mtag, which must not end in a call that the compiler made a jump. */
+void fail_beneath_function(const char *name);
+
 /* Fail the @n-th allocation of process @pid and its children from now on; -1: of all. */
 void fail_arm(pid_t pid, int n);
 

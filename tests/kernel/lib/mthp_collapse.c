@@ -84,6 +84,8 @@ void khugepaged(void)
 
 	look(m, before);
 	use_folios(HPAGE);
+	/* khugepaged looks at processes that asked for huge pages while there were some. */
+	must(madvise(m->p, HPAGE, MADV_HUGEPAGE));
 	spew(THP "khugepaged/pages_to_scan", "100000");
 	spew(THP "khugepaged/alloc_sleep_millisecs", "10");
 	spew(THP "khugepaged/scan_sleep_millisecs", "10");

@@ -6,7 +6,7 @@
 #include "targets.h"
 
 char room[] = "/tmp/access.XXXXXX";
-static struct gate *g;
+static struct gate *g, *two;
 const char *const names[TARGETS] = {
 	[OF_ALICE] = "alice's",
 	[OF_BOB] = "bob's",
@@ -20,6 +20,7 @@ const char *const names[TARGETS] = {
 	[IN_PIDNS] = "alice's, in user and pid namespaces",
 	[ROOT_IN_PIDNS] = "root's, in a pid namespace",
 	[STRICT] = "alice's, in strict seccomp mode",
+	[TWO_USERS] = "alice's, with a thread of bob's",
 	[ZOMBIE] = "alice's, a zombie",
 	[KTHREAD] = "a kernel thread",
 };
@@ -53,6 +54,39 @@ void attach(const char *secret)
 				    -1, 0)) = 1;
 }
 
+/* As user() does, but for the calling thread alone: libc would have all threads do it. */
+static void thread_user(uid_t uid)
+{
+	must(syscall(SYS_setgroups, 0, NULL));
+	must(syscall(SYS_setresgid, uid, uid, uid));
+	must(syscall(SYS_setresuid, uid, uid, uid));
+}
+
+/* Ends the process, as its last thread. */
+static void *be_bobs(void *main_tid)
+{
+	char path[64], *text;
+
+	thread_user(BOB);
+	open_gate(two, 1);
+	pass_gate(two, 3);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)(intptr_t)main_tid);
+	if (!until((text = slurp(path)) && strstr(text, ") Z "), 60))
+		bail("the main thread does not end");
+	syscall(SYS_exit_group, 0);
+	return NULL;
+}
+
+static void be_two_users(void)
+{
+	pthread_t thread;
+
+	must0(pthread_create(&thread, NULL, be_bobs, (void *)(intptr_t)gettid()));
+	pass_gate(two, 1);
+	thread_user(ALICE);
+	must(prctl(PR_SET_DUMPABLE, 1));
+}
+
 static void become_target(int who)
 {
 	switch (who) {
@@ -73,6 +107,9 @@ static void become_target(int who)
 	case IN_PIDNS:
 		userns(ALICE, CLONE_NEWPID);
 		pidns();
+		break;
+	case TWO_USERS:
+		be_two_users();
 		break;
 	case ROOT_IN_PIDNS:
 		must(unshare(CLONE_NEWPID));
@@ -114,6 +151,11 @@ static void run_target(int who, pid_t *pid)
 	}
 	if (who == ZOMBIE)
 		syscall(SYS_exit_group, 0);
+	if (who == TWO_USERS) {
+		pass_gate(two, 2);
+		open_gate(two, 3);
+		syscall(SYS_exit, 0);
+	}
 	for (;;)
 		pause();
 }
@@ -148,6 +190,7 @@ void start_targets(void)
 	pid_t pid;
 
 	g = gate();
+	two = gate();
 	for (int who = 0; who < TARGETS; who++) {
 		if (who == KTHREAD) {
 			targets[who] = 2;
@@ -168,4 +211,12 @@ void start_targets(void)
 			tell_of(targets[who]);
 			bail("%s does not run", programs[who]);
 		}
+}
+
+void end_target(int who)
+{
+	if (who == TWO_USERS)
+		open_gate(two, 2);
+	else
+		kill(targets[who], SIGKILL);
 }

@@ -23,6 +23,7 @@ enum who {
 	IN_PIDNS,
 	ROOT_IN_PIDNS,
 	STRICT,
+	TWO_USERS,
 	ZOMBIE,
 	KTHREAD,
 	TARGETS
@@ -36,5 +37,8 @@ void secret_of(char *buf, size_t len, int who);
 /* Attaches, and puts all of the caller under a tag that others should not see. */
 void attach(const char *secret);
 void start_targets(void);
+
+/* Has the target end; of TWO_USERS' threads the main one first. */
+void end_target(int who);
 
 #endif
