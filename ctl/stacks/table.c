@@ -147,11 +147,11 @@ static void print_sampling(const struct fmt *fmt, const struct stacks *stacks)
 		largest = largest ? largest : stack; /* they are sorted */
 		sampled += stack->anon + stack->swap;
 	}
-	fprintf(fmt->out, "%s1 of %.3g first touches was sampled: a stack stands for so many times its bytes,\n",
+	fprintf(fmt->out, "%s1 of %.4g first touches was sampled: multiply bytes by that.\n",
 		stacks->traces->one_in ? "" : "About ", stacks->one_in);
-	fprintf(fmt->out, "within sqrt(%.3g/pages) of these", stacks->one_in - 1);
+	fprintf(fmt->out, "The relative error (1 sigma) is sqrt(%.4g/pages)", stacks->one_in - 1);
 	if (sampled)
-		fprintf(fmt->out, ": %.1f%% (1 sigma) of all, %.1f%% of the largest",
+		fprintf(fmt->out, ":\n%.1f%% of all stacks, %.1f%% of the largest",
 			100 * stacks_error(stacks, sampled),
 			100 * stacks_error(stacks, largest->anon + largest->swap));
 	fputs(".\n", fmt->out);

@@ -14,6 +14,8 @@
 /* sources: ctl/top/rows.c ctl/top/table.c ctl/top/batch.c ctl/top/feed.c */
 /* sources: ctl/top/view.c ctl/top/frame.c ctl/top/draw.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
+/* sources: ctl/stacks/trace.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c */
+/* sources: ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c ctl/cmd/stacks.c */
 /* sources: ctl/synopsis.c ctl/cmd/complete.c ctl/past.c ctl/format/history.c ctl/cmd/history.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
@@ -177,6 +179,50 @@ int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in)
 	return refuse(kern);
 }
 
+static int invent_stack(struct traces *traces)
+{
+	struct mtag_stack_frame frames[8];
+	size_t n = in_below(&kernel, 8);
+	struct trace *trace;
+
+	for (size_t i = 0; i < n; i++)
+		frames[i] = (struct mtag_stack_frame){in_below(&kernel, 4), in_below(&kernel, 4),
+						      in_below(&kernel, 2)};
+	trace = traces_add(traces, frames, n);
+	if (!trace)
+		return -ENOMEM;
+	trace->tag = (uint16_t)in_below(&kernel, 24);
+	trace->kind = in_rarely(&kernel) ? in_below(&kernel, 6) : MTAG_STACK_TAKEN;
+	trace->why = in_rarely(&kernel) ? in_below(&kernel, 7) : MTAG_STACK_COMPLETE;
+	trace->anon = in_number(&kernel);
+	trace->swap = in_number(&kernel);
+	trace->touched = in_number(&kernel);
+	trace->knows_touched = in_u8(&kernel) & 1;
+	return 0;
+}
+
+/* Of files that are not there; what is in files is for tests/unit/ctl_symbols.c. */
+int kern_stacks(struct kern *kern, pid_t pid, uint32_t older, struct traces *traces)
+{
+	int err = refuse(kern);
+	char name[256];
+
+	(void)older;
+	must(pid > 0);
+	if (err)
+		return in_rarely(&kernel) ? -ENODATA : err;
+	for (unsigned int i = 0; i < 3; i++) {
+		in_name(&kernel, name, sizeof(name));
+		name[0] = name[0] == '/' ? '.' : name[0];
+		if (!traces_add_image(traces, i, name))
+			return -ENOMEM;
+	}
+	traces->one_in = in_rarely(&kernel) ? (uint32_t)in_number(&kernel) : 1;
+	for (unsigned int n = in_below(&kernel, 9); n && !err; n--)
+		err = invent_stack(traces);
+	return err;
+}
+
 int cgroup_read(struct snap *snap)
 {
 	char path[256] = "/";
@@ -233,6 +279,8 @@ static int fake_ioctl(int fd, unsigned long command, const void *arg)
 	if (command == MTAG_IOC_CHILD)
 		must(child->name_len && child->name_len <= MTAG_NAME_MAX &&
 		     !memchr((const char *)(uintptr_t)child->name, '/', child->name_len));
+	if (command == MTAG_IOC_STACKS)
+		must(((const struct mtag_ioc_stacks *)arg)->one_in);
 	errno = -refuse(NULL);
 	return errno ? -1 : 0;
 }

@@ -57,6 +57,12 @@ offers '' tree --from none ''
 offers '' tree --from - ''
 offers '' watch 1 x
 offers "$$" track $$
+offers 'json' stacks -f j
+offers 'svg' stacks --combined -f sv
+offers '--older --output' stacks --o
+offers '--stacks' track --st
+offers "$$" track --stacks $$
+offers 'command 4' run -t a --stacks ''
 offers 'command 3' run -t a ''
 offers 'command 4' run --tag=a --by-thread -- ls -l
 offers '' run -t a/b
@@ -75,7 +81,7 @@ options() {
 		[ "$command" != view ] || command=show
 		sed -n 's/.*{"\([a-z-]*\)", \(no\|required\)_argument.*/'"$command"' \1 \2/p' "$file"
 	done
-	printf '%s\n' {show,tree,top}\ {from,sample}' required' {show,tree,watch,top,diff,events,audit,history}' format required'
+	printf '%s\n' {show,tree,top}\ {from,sample}' required' {show,tree,watch,top,diff,events,audit,history,stacks}' format required'
 }
 while read -r command option value; do
 	mtagctl complete -- "$command" "--$option" | grep -qP "^--$option\t" ||

@@ -29,7 +29,7 @@ is 0 1 '^Usage: mtagctl' help
 is 0 1 '^Usage: mtagctl' -h
 is 0 1 '^mtagctl [0-9]' -V
 is 0 1 '^mtagctl [0-9]' --version
-for command in show tree watch top snapshot diff merge run track untrack limit events audit history doctor help \
+for command in show tree watch top snapshot diff merge run track untrack stacks limit events audit history doctor help \
 		complete; do
 	is 0 1 "^Usage: mtagctl $command" help "$command"
 	is 0 1 "^Usage: mtagctl $command" "$command" --help
@@ -42,7 +42,7 @@ for command in run merge track untrack snapshot help; do
 	done
 	is 1 2 "^mtagctl: $command: option '-j' .--json. does nothing here" -j "$command" 1
 done
-for command in limit diff events audit doctor; do
+for command in limit diff events audit doctor stacks; do
 	is 1 2 "^mtagctl: $command: option '-s' .--statistics. does nothing here" "$command" -s
 	is 1 2 "^mtagctl: $command: option '-s' .--statistics. does nothing here" -s "$command"
 done
@@ -52,7 +52,7 @@ for command in watch top diff events audit history; do
 done
 is 1 2 "^mtagctl: option '-f' .--format. comes behind the command" -f json show
 is 1 2 "^mtagctl: run: option '-f' .--format. does nothing here" run -f json
-for command in limit events audit history snapshot; do
+for command in limit events audit history snapshot stacks; do
 	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from x
 	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from=x
 done
@@ -89,6 +89,23 @@ is 1 2 '^mtagctl: run: only one of --by-thread=name, --by-thread=tid and --by-ma
 is 1 2 '^mtagctl: run: only one of ' run --by-thread --by-thread=tid -- true
 is 1 2 "^mtagctl: run: invalid option '--by-map=x'" run --by-map=x -- true
 is 1 2 '^mtagctl: run: the tag is too long' run -t "$(printf '%064d' 0)" -- true
+is 1 2 "^mtagctl: run: --stacks=2: must be '1/N'" run --stacks=2 -- true
+is 1 2 "^mtagctl: run: --stacks=1/0: must be '1/N'" run --stacks=1/0 -- true
+is 1 2 "^mtagctl: track: --stacks=1/x: must be '1/N'" track --stacks=1/x 1
+is 1 2 "^mtagctl: track: --stacks=: must be '1/N'" track --stacks= 1
+is 1 2 "^mtagctl: track: --stacks=1/4294967296: must be '1/N'" track --stacks=1/4294967296 1
+is 1 2 '^mtagctl: track needs at least one process id' track --stacks
+is 1 2 "^mtagctl: untrack: invalid option '--stacks'" untrack --stacks 1
+is 1 2 '^mtagctl: stacks takes one process id, or none' stacks 1 2
+is 1 2 "^mtagctl: stacks: unknown format 'dot' .table, json, folded, pprof, speedscope, svg or html" stacks -f dot
+is 1 2 "^mtagctl: stacks: unknown format 'or' " stacks -f or
+is 1 2 "^mtagctl: stacks: unknown format '' " stacks -f ''
+is 1 2 "^mtagctl: stacks: invalid count '0' .stacks of each process, at least 1" stacks -n 0
+is 1 2 "^mtagctl: stacks: invalid age '1.5' .whole seconds, 1 to 4294967295" stacks --older 1.5
+is 1 2 "^mtagctl: stacks: invalid age '4294967296' " stacks --older 4294967296
+is 1 2 "^mtagctl: stacks: malformed tag 'a//b' .components separated by '/', or .untagged" stacks -t a//b
+is 1 2 "^mtagctl: invalid process id 'abc'" stacks abc
+is 1 2 "^mtagctl: stacks: option '--older' needs a value" stacks --older
 is 1 2 '^mtagctl: doctor takes no arguments' doctor 1
 is 1 2 "^mtagctl: doctor: option '-m' needs a value" doctor -m
 echo "1..$n"

@@ -47,7 +47,7 @@ fuzz() {
 		import json, sys
 		def unique(pairs):
 		    assert len(dict(pairs)) == len(pairs), pairs
-		    assert all(type(value) in (int, str, bool) for key, value in pairs), pairs
+		    assert all(type(value) in (int, str, bool, list, type(None)) for key, value in pairs), pairs
 		    return dict(pairs)
 		for line in open(sys.argv[1], encoding='utf-8', newline='\n'):
 		    assert isinstance(json.loads(line, object_pairs_hook=unique), list)
