@@ -292,6 +292,7 @@ man_pages := $(wildcard docs/man/*.[1-9])
 completions := $(COMPDIR)/mtagctl $(ZSHDIR)/_mtagctl $(FISHDIR)/mtagctl.fish
 system_units := $(wildcard ctl/systemd/*)
 compat_headers := $(wildcard include/compat/*.h)
+uapi_headers := $(wildcard include/uapi/linux/*.h)
 .PHONY: install uninstall dkms undkms deb
 install: tools
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR) $(DESTDIR)$(UDEVDIR)
@@ -301,7 +302,8 @@ install: tools
 	install -m 644 include/mtag.h include/mtag.hpp $(DESTDIR)$(INCDIR)/
 	install -d $(DESTDIR)$(INCDIR)/mtag/compat
 	install -m 644 $(compat_headers) $(DESTDIR)$(INCDIR)/mtag/compat/
-	install -D -m 644 include/uapi/linux/mtag.h $(DESTDIR)$(INCDIR)/linux/mtag.h
+	install -d $(DESTDIR)$(INCDIR)/linux
+	install -m 644 $(uapi_headers) $(DESTDIR)$(INCDIR)/linux/
 	printf 'includedir=$(INCDIR)\ncompatdir=$${includedir}/mtag/compat\n\nName: libmtag\nDescription: memory tags\nVersion: $(VERSION)\nLibs: -L$(LIBDIR) -lmtag\nLibs.private: -pthread\nCflags: -I$${includedir}\n' \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/libmtag.pc
 	install -m 644 ctl/60-mtag.rules $(DESTDIR)$(UDEVDIR)/
@@ -316,7 +318,7 @@ install: tools
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/mtagctl $(LIBDIR)/libmtag.so $(LIBDIR)/libmtag.so.$(SOVERSION) \
 		$(LIBDIR)/libmtag.a $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \
-		$(addprefix $(INCDIR)/mtag/compat/,$(notdir $(compat_headers))) $(INCDIR)/linux/mtag.h \
+		$(addprefix $(INCDIR)/mtag/compat/,$(notdir $(compat_headers))) $(addprefix $(INCDIR)/linux/,$(notdir $(uapi_headers))) \
 		$(UDEVDIR)/60-mtag.rules $(completions) $(addprefix $(UNITDIR)/,$(notdir $(system_units))))
 	rmdir $(DESTDIR)$(INCDIR)/mtag/compat $(DESTDIR)$(INCDIR)/mtag 2>/dev/null || true
 	rm -f $(foreach f,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f))

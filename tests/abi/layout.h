@@ -76,6 +76,23 @@ FIELD(mtag_ioc_notify, tag, 8, 4);
 FIELD(mtag_ioc_notify, fd, 12, 4);
 FIELD(mtag_ioc_notify, rss_bytes, 16, 8);
 
+ASSERT(sizeof(struct mtag_ioc_stacks) == 16);
+FIELD(mtag_ioc_stacks, size, 0, 4);
+FIELD(mtag_ioc_stacks, one_in, 4, 4);
+FIELD(mtag_ioc_stacks, fd, 8, 4);
+FIELD(mtag_ioc_stacks, pad, 12, 4);
+
+ASSERT(sizeof(struct mtag_ioc_unwind) == 24);
+FIELD(mtag_ioc_unwind, size, 0, 4);
+FIELD(mtag_ioc_unwind, fd, 4, 4);
+FIELD(mtag_ioc_unwind, table, 8, 8);
+FIELD(mtag_ioc_unwind, bytes, 16, 8);
+
+ASSERT(sizeof(struct mtag_stack_frame) == 16);
+FIELD(mtag_stack_frame, offset, 0, 8);
+FIELD(mtag_stack_frame, image, 8, 4);
+FIELD(mtag_stack_frame, flags, 12, 4);
+
 ASSERT(MTAG_IOC_ATTACH == 0xb640);
 ASSERT(MTAG_IOC_THREAD == 0xb641);
 ASSERT(MTAG_IOC_CHILD == 0xb642);
@@ -84,6 +101,8 @@ ASSERT(MTAG_IOC_RANGE == 0xb644);
 ASSERT(MTAG_IOC_USAGE == 0xb645);
 ASSERT(MTAG_IOC_PATH == 0xb646);
 ASSERT(MTAG_IOC_NOTIFY == 0xb647);
+ASSERT(MTAG_IOC_STACKS == 0xb648);
+ASSERT(MTAG_IOC_UNWIND == 0xb649);
 
 /* Numbers that travel: append only. */
 ASSERT(MTAG_ATTACH_BY_THREAD == 1);
@@ -100,6 +119,11 @@ ASSERT(MTAG_CMD_LIMIT == 9);
 ASSERT(MTAG_A_PROC_PID == 2 && MTAG_A_TAG == 13 && MTAG_A_TAG_COUNTERS == 17);
 ASSERT(MTAG_A_AUDIT_KERNEL_RSS == 18 && MTAG_A_INFO_VERSION == 23 && MTAG_A_EVENT_KIND == 33);
 ASSERT(MTAG_A_EVENT_TAG == 34 && MTAG_A_LIMIT_BYTES == 35 && MTAG_A_LIMIT_FD == 36);
+ASSERT(MTAG_STACK_EXACT == 1);
+ASSERT(MTAG_STACK_TAKEN == 0 && MTAG_STACK_NONE == 1 && MTAG_STACK_KERNEL == 2);
+ASSERT(MTAG_STACK_UNSAMPLED == 3);
+ASSERT(MTAG_STACK_COMPLETE == 0 && MTAG_STACK_NO_TABLE == 1 && MTAG_STACK_ABSENT == 2);
+ASSERT(MTAG_STACK_DEEP == 3 && MTAG_STACK_NO_EXEC == 4);
 
 ASSERT(sizeof(struct mtag_unwind_header) == 64);
 FIELD(mtag_unwind_header, magic, 0, 4);

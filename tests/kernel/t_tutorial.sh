@@ -53,9 +53,13 @@ check "the page holds the series" grep -q '<svg' "$tmp/page.html"
 check "the icicle is XML" python3 -c 'import sys, pyexpat; pyexpat.ParserCreate().ParseFile(open(sys.argv[1], "rb"))' "$tmp/icicle.svg"
 is "$(awk '{sum += $NF} END {print sum}' "$tmp/folded.txt")" \
 	"$(mtagctl show -j --from "$tmp/series" | jq 'map(.rss_bytes) | add')" "the folded lines add up to the last sample"
-block 10 | grep -q 'had at most 1[0-6]\.[0-9] MiB'
+block 10 | awk '/open_session .*server\.c:/ {found = 1} /answer/ {wrong = 1} END {exit !found || wrong}'
+ok $? "the largest stack of the server is the one that opens sessions"
+check "the folded stacks name it, too" grep -q ';main;open_session;filled[; ]' "$tmp/stacks.folded"
+check "their page is there" grep -q '<svg' "$tmp/stacks.html"
+block 12 | grep -q 'had at most 1[0-6]\.[0-9] MiB'
 ok $? "the cache stayed below its limit"
-block 11 | grep -q 'python3 .*exit 0'
+block 13 | grep -q 'python3 .*exit 0'
 ok $? "the history has python3 and how it ended"
 is "$(health drift)" 0 "no counter of those that ended is off"
 done_testing

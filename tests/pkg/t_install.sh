@@ -92,7 +92,8 @@ contents() {
 	for file in bin/mtagctl share/bash-completion/completions/mtagctl share/zsh/vendor-completions/_mtagctl \
 			share/fish/vendor_completions.d/mtagctl.fish share/man/man{8/mtagctl{,-show,-tree}.8,7/mtag.7}.gz \
 			share/man/man{4/mtag.4,3/libmtag.3,3/MTAG_SCOPE.3}.gz lib/modules-load.d/mtag.conf \
-			lib/udev/rules.d/60-mtag.rules include/mtag.h{,pp} include/linux/mtag.h; do
+			lib/udev/rules.d/60-mtag.rules include/mtag.h{,pp} \
+			include/linux/mtag{,_unwind}.h; do
 		check "there is /usr/$file" test -s "$in/usr/$file"
 	done
 	dangling=$(links "$in/usr/share/doc/mtag-tools")
