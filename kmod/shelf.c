@@ -3,7 +3,7 @@
  * Takes unwind tables from user space, checks them, and gives them to the images that they are of.
  *
  * Anybody may hand in tables, which say how to walk stacks: those of a user are good for what he
- * runs himself, those of root for everybody. Nobody but root may take up more than half of the room.
+ * runs himself, those of root for everybody. All users but root together have half of the room.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -26,10 +26,11 @@ static bool is_root(void)
 	return uid_eq(current_euid(), GLOBAL_ROOT_UID);
 }
 
-/* Two that come at once may both find room: the bound is exceeded by as many as there are callers. */
+/* Callers that come at once may all find the same room, and together exceed the bound. */
 static bool has_room(size_t bytes)
 {
-	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10, others = mtag_image_table_bytes(true);
+	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10;
+	size_t others = mtag_image_table_bytes(true);
 
 	if (!is_root() && others + bytes > most / 2)
 		return false;

@@ -87,7 +87,7 @@ static bool is_same(const struct taken *t, const struct mtag_text *text, const s
 	       t->exact == is_fault(regs) && is_there(t);
 }
 
-/* The frames as words. A mapping may lie too far behind in its file for one: there the stack ends. */
+/* The frames as words. The stack ends where a mapping lies too far behind in its file for one. */
 static u32 intern(struct taken *t, enum mtag_unwind_why why)
 {
 	const struct mtag_unwind_frame *f = t->frames;
