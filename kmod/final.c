@@ -27,10 +27,10 @@
 #include "tree.h"
 #include "walk.h"
 
-#define DIGIT_BITS  6
-#define DIGITS	    BIT(DIGIT_BITS)
-#define PEAK_BITS   36 /* of the pages of any process; a multiple of DIGIT_BITS */
-#define LITTLE_ROOM (PAGE_SIZE - sizeof(struct mtag_past))
+#define DIGIT_BITS	6
+#define DIGITS		BIT(DIGIT_BITS)
+#define PEAK_BITS	36	/* of the pages of any process; a multiple of DIGIT_BITS */
+#define LITTLE_ROOM	(PAGE_SIZE - sizeof(struct mtag_past))
 
 static const char hidden[] = "[hidden]";
 
@@ -59,8 +59,8 @@ static bool is_hidden(struct mtag_space *s, u32 tag)
 
 static size_t tag_bytes(struct mtag_space *s, u32 tag)
 {
-	return mtag_past_tag_bytes(is_hidden(s, tag) ? sizeof(hidden)
-						     : mtag_path_write(s->tree, tag, NULL, 0));
+	return mtag_past_tag_bytes(is_hidden(s, tag) ? sizeof(hidden) :
+						       mtag_path_write(s->tree, tag, NULL, 0));
 }
 
 static void last_add(struct mtag_last *sum, const struct mtag_last *last)
@@ -97,7 +97,8 @@ static size_t weigh(struct mtag_space *s, u64 cut, int shift, size_t bytes[DIGIT
 	for (tag = MTAG_ID_UNTAGGED; tag < nr_tags; tag++) {
 		if (sleeps)
 			cond_resched();
-		if (!tag_read(s, tag, &last) || (last.peak ^ cut) >> (shift + DIGIT_BITS))
+		if (!tag_read(s, tag, &last) ||
+		    (last.peak ^ cut) >> (shift + DIGIT_BITS))
 			continue;
 		size = tag_bytes(s, tag);
 		bytes[last.peak >> shift & (DIGITS - 1)] += size;
@@ -170,7 +171,8 @@ static bool put_tag(struct mtag_past *p, struct mtag_space *s, u32 tag,
 }
 
 /* Adds the chosen tags, and sums up the others. Numbers may have changed since the choice. */
-static void put_tags(struct mtag_past *p, struct mtag_space *s, const struct choice *c, bool sleeps)
+static void put_tags(struct mtag_past *p, struct mtag_space *s, const struct choice *c,
+		     bool sleeps)
 {
 	size_t size, above = c->above, room = p->bytes - sizeof(*p);
 	u32 tag, nr_tags = count_tags(s);
@@ -199,8 +201,8 @@ static u32 wait_status(void)
 {
 	const struct signal_struct *sig = current->signal;
 
-	return sig->flags & SIGNAL_GROUP_EXIT ? sig->group_exit_code
-					      : current->group_leader->exit_code;
+	return sig->flags & SIGNAL_GROUP_EXIT ? sig->group_exit_code :
+						current->group_leader->exit_code;
 }
 
 /* Whose process it is: the rules of ptrace_may_access(), with what they will be applied to. */
@@ -270,9 +272,9 @@ static bool take(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp, bool sle
 	put_process(p, s, mm);
 	put_tags(p, s, &c, sleeps);
 	/* The OOM reaper unmaps pages without updating the kernel's high-water mark. */
-	p->total.peak =
-		max3(p->total.peak, (u64)READ_ONCE(mm->hiwater_rss),
-		     p->total.nr[MTAG_ANON] + p->total.nr[MTAG_FILE] + p->total.nr[MTAG_SHMEM]);
+	p->total.peak = max3(p->total.peak, (u64)READ_ONCE(mm->hiwater_rss),
+			     p->total.nr[MTAG_ANON] + p->total.nr[MTAG_FILE] +
+				     p->total.nr[MTAG_SHMEM]);
 	mtag_history_add(p);
 	return true;
 }

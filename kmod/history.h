@@ -18,7 +18,7 @@ struct pid;
 struct user_namespace;
 
 /* Entries are allocated where waiting is not always possible: none has more bytes than this. */
-#define MTAG_PAST_MOST (PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER)
+#define MTAG_PAST_MOST	(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER)
 
 /**
  * struct mtag_last - the last numbers of a tag or a process, in pages

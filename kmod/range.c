@@ -19,9 +19,9 @@
 #include "stat.h"
 #include "state.h"
 
-#define EXPLICIT    0x20000
-#define ENTRY_BYTES 32 /* per entry, in half-full leaves of the tree */
-#define ROOM	    64 /* minimum number of entries to make room for */
+#define EXPLICIT	0x20000
+#define ENTRY_BYTES	32	/* per entry, in half-full leaves of the tree */
+#define ROOM		64	/* minimum number of entries to make room for */
 
 static u32 entry_tag(struct mtag_space *s, void *entry)
 {
@@ -120,7 +120,8 @@ void mtag_range_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), voi
 	void *entry;
 
 	rcu_read_lock();
-	mas_for_each(&mas, entry, ULONG_MAX) use(data, entry_tag(s, entry));
+	mas_for_each(&mas, entry, ULONG_MAX)
+		use(data, entry_tag(s, entry));
 	rcu_read_unlock();
 }
 
@@ -131,7 +132,8 @@ static unsigned int count_ranges(struct mtag_space *s)
 	void *entry;
 
 	rcu_read_lock();
-	mas_for_each(&mas, entry, ULONG_MAX) nr++;
+	mas_for_each(&mas, entry, ULONG_MAX)
+		nr++;
 	rcu_read_unlock();
 	return nr;
 }
@@ -185,10 +187,10 @@ static void sweep(struct mtag_space *s, struct mm_struct *mm)
 	struct vm_area_struct *vma;
 	unsigned long hole = 0;
 
-	for_each_vma(vmi, vma)
-	{
+	for_each_vma(vmi, vma) {
 		if (vma->vm_start > hole)
-			mtree_store_range(&s->ranges.tree, hole, vma->vm_start - 1, NULL, MTAG_GFP);
+			mtree_store_range(&s->ranges.tree, hole, vma->vm_start - 1, NULL,
+					  MTAG_GFP);
 		hole = vma->vm_end;
 	}
 	mtree_store_range(&s->ranges.tree, hole, ULONG_MAX, NULL, MTAG_GFP);
@@ -245,7 +247,8 @@ void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len,
  * The old place keeps its tags until it is unmapped.
  * Context: mmap_lock held for writing; nothing is mapped at @to yet.
  */
-void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to, unsigned long len)
+void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
+		     unsigned long len)
 {
 	unsigned long done = 0, first, last, part;
 	void *entry;
@@ -277,8 +280,7 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 	to->ranges.room = from->ranges.room;
 	to->ranges.nr = from->ranges.nr;
 	rcu_read_lock();
-	mas_for_each(&mas, entry, ULONG_MAX)
-	{
+	mas_for_each(&mas, entry, ULONG_MAX) {
 		unsigned long first = mas.index, last = mas.last;
 
 		mas_pause(&mas);

@@ -42,8 +42,8 @@
 struct mtag_tree {
 	struct kref ref;
 	u32 id;
-	struct mutex build_lock; /* see above */
-	struct mutex lock;	 /* see above */
+	struct mutex build_lock;	/* see above */
+	struct mutex lock;	/* see above */
 	struct xarray nodes;
 	unsigned int nr_tags;
 	struct list_head spaces;
@@ -57,18 +57,18 @@ struct mtag_tree {
 };
 
 /* Bits of mtag_space.slow: reasons for the hot path to take the slow path */
-#define MTAG_SLOW_WALK	 0x1  /* a walk runs, or the first one is pending */
-#define MTAG_SLOW_FORK	 0x2  /* being forked: events are counted */
-#define MTAG_SLOW_PARKED 0x4  /* no longer tracked, but may share pages with its tree */
-#define MTAG_SLOW_RANGE	 0x8  /* has ranges with an explicit tag */
-#define MTAG_SLOW_LIMIT	 0x10 /* a tag is near a limit that somebody watches */
+#define MTAG_SLOW_WALK		0x1	/* a walk runs, or the first one is pending */
+#define MTAG_SLOW_FORK		0x2	/* being forked: events are counted */
+#define MTAG_SLOW_PARKED	0x4	/* no longer tracked, but may share pages with its tree */
+#define MTAG_SLOW_RANGE		0x8	/* has ranges with an explicit tag */
+#define MTAG_SLOW_LIMIT		0x10	/* a tag is near a limit that somebody watches */
 
 /* What tags are made for by themselves */
 enum mtag_naming {
 	MTAG_NAMING_NONE,
-	MTAG_NAMING_THREAD, /* each name of a thread */
-	MTAG_NAMING_TID,    /* each thread */
-	MTAG_NAMING_MAP,    /* each name of a mapping */
+	MTAG_NAMING_THREAD,		/* each name of a thread */
+	MTAG_NAMING_TID,		/* each thread */
+	MTAG_NAMING_MAP,		/* each name of a mapping */
 };
 
 struct mtag_accounts;
@@ -82,39 +82,39 @@ struct mtag_ranges {
 	 * writing, or for reading together with build_lock; so are @nr and @room.
 	 */
 	struct maple_tree tree;
-	unsigned int stores; /* since the last sweep; mmap_lock held for writing */
-	unsigned int nr;     /* upper bound of the number of ranges */
-	unsigned int room;   /* ranges whose memory has been charged */
+	unsigned int stores;		/* since the last sweep; mmap_lock held for writing */
+	unsigned int nr;		/* upper bound of the number of ranges */
+	unsigned int room;		/* ranges whose memory has been charged */
 };
 
 /* The mapping being created; event.c. All under mmap_lock held for writing. */
 struct mtag_mapping {
 	unsigned long addr;
-	unsigned long len; /* bytes; 0: none */
-	u32 tag;	   /* of the thread that maps it */
-	u8 call;	   /* enum mtag_call to count, once the mapping exists */
-	bool over;	   /* gets @tag after an older mapping there is unmapped */
+	unsigned long len;		/* bytes; 0: none */
+	u32 tag;			/* of the thread that maps it */
+	u8 call;			/* enum mtag_call to count, once the mapping exists */
+	bool over;			/* gets @tag after an older mapping there is unmapped */
 };
 
 /* The huge page being collapsed; collapse.c. Used under mmap_lock held for writing. */
 struct mtag_collapse {
-	struct mtag_collapse_owners *owners; /* of its pages; or NULL. Set once, by cmpxchg() */
-	bool missed;			     /* @owners is incomplete */
+	struct mtag_collapse_owners *owners;	/* of its pages; or NULL. Set once, by cmpxchg() */
+	bool missed;			/* @owners is incomplete */
 };
 
 /* The fork under way; fork.c, thread.c. The last two are set in the child's space. */
 struct mtag_fork {
-	struct task_struct *task; /* the forking task; walk_lock */
-	unsigned int events;	  /* page events since the fork began; walk_lock */
-	unsigned long user;	  /* address of that thread's word, or 0; mmap_lock */
-	u32 tag;		  /* that thread's tag, inherited by the child; mmap_lock */
+	struct task_struct *task;	/* the forking task; walk_lock */
+	unsigned int events;		/* page events since the fork began; walk_lock */
+	unsigned long user;		/* address of that thread's word, or 0; mmap_lock */
+	u32 tag;			/* that thread's tag, inherited by the child; mmap_lock */
 };
 
 /* The fork that created this space; fork.c, tree.c. */
 struct mtag_birth {
-	u64 born;    /* tree->born at the fork; constant */
-	kuid_t uid;  /* effective uid of the forking task; constant */
-	bool unborn; /* the fork has not completed: no task runs here */
+	u64 born;			/* tree->born at the fork; constant */
+	kuid_t uid;			/* effective uid of the forking task; constant */
+	bool unborn;			/* the fork has not completed: no task runs here */
 	/*
 	 * The parent had not been counted: the first walk makes all pages here untagged.
 	 * mmap_lock held for writing, or build_lock.
@@ -124,14 +124,14 @@ struct mtag_birth {
 
 /* Pages under migration, and moves of page tables; migrate.c, note.c, uffd.c. */
 struct mtag_migration {
-	atomic_t uncharged;		   /* pages taken away and uncharged meanwhile */
-	atomic_t charged;		   /* pages taken away that stay charged; walk_lock */
-	struct rb_root notes;		   /* of the charged ones, by address; walk_lock */
-	unsigned long shift_from;	   /* page tables that mremap() moves now; walk_lock */
-	unsigned long shift_to;		   /* their destination; walk_lock */
-	unsigned long shift_len;	   /* bytes; 0: none; walk_lock */
-	const struct task_struct *shifter; /* moves them; only compared; walk_lock */
-	atomic_t movers;		   /* threads that move pages by userfaultfd now */
+	atomic_t uncharged;		/* pages taken away and uncharged meanwhile */
+	atomic_t charged;		/* pages taken away that stay charged; walk_lock */
+	struct rb_root notes;		/* of the charged ones, by address; walk_lock */
+	unsigned long shift_from;	/* page tables that mremap() moves now; walk_lock */
+	unsigned long shift_to;		/* their destination; walk_lock */
+	unsigned long shift_len;	/* bytes; 0: none; walk_lock */
+	const struct task_struct *shifter;	/* moves them; only compared; walk_lock */
+	atomic_t movers;		/* threads that move pages by userfaultfd now */
 };
 
 /**
@@ -140,23 +140,23 @@ struct mtag_migration {
  * Members that each page event reads come first.
  */
 struct mtag_space {
-	struct hlist_node node; /* in the hash of spaces; RCU, changed under hash_lock */
-	struct mm_struct *mm;	/* hash key; NULL once unhashed, under hash_lock */
-	unsigned int slow;	/* MTAG_SLOW_*; by mtag_space_set_slow() */
-	u32 default_tag;	/* of threads without a tag of their own */
-	struct mtag_accounts __rcu *accounts; /* replaced under tree->lock */
-	u32 base_tag;			      /* of addresses that @ranges does not contain */
-	u32 tree_id;			      /* tree->id, which saves a load; constant */
+	struct hlist_node node;		/* in the hash of spaces; RCU, changed under hash_lock */
+	struct mm_struct *mm;		/* hash key; NULL once unhashed, under hash_lock */
+	unsigned int slow;		/* MTAG_SLOW_*; by mtag_space_set_slow() */
+	u32 default_tag;		/* of threads without a tag of their own */
+	struct mtag_accounts __rcu *accounts;	/* replaced under tree->lock */
+	u32 base_tag;			/* of addresses that @ranges does not contain */
+	u32 tree_id;			/* tree->id, which saves a load; constant */
 
-	struct mtag_tree *tree;		     /* reference; constant */
-	raw_spinlock_t walk_lock;	     /* protects counters during a walk or a fork */
-	struct mtag_walk *walk;		     /* the walk under way; walk_lock */
-	bool live;			     /* counted, and not untracked since; walk_lock */
-	bool dirty;			     /* an event was missed: walk before the next answer */
-	bool unsure;			     /* more events may be missed: the space stays dirty */
-	u8 naming;			     /* enum mtag_naming */
-	bool left;			     /* its process has ended, and was told of; by xchg() */
-	const struct signal_struct *process; /* whose space this is; only compared */
+	struct mtag_tree *tree;		/* reference; constant */
+	raw_spinlock_t walk_lock;	/* protects counters during a walk or a fork */
+	struct mtag_walk *walk;		/* the walk under way; walk_lock */
+	bool live;			/* counted, and not untracked since; walk_lock */
+	bool dirty;			/* an event was missed: walk before the next answer */
+	bool unsure;			/* more events may be missed: the space stays dirty */
+	u8 naming;			/* enum mtag_naming */
+	bool left;			/* its process has ended, and was told of; by xchg() */
+	const struct signal_struct *process;	/* whose space this is; only compared */
 
 	struct mtag_ranges ranges;
 	struct mtag_mapping mapping;
@@ -164,22 +164,22 @@ struct mtag_space {
 	struct mtag_fork fork;
 	struct mtag_birth birth;
 	struct mtag_migration migration;
-	struct hlist_head limits; /* struct mtag_limit; RCU, changed under watch_lock */
+	struct hlist_head limits;	/* struct mtag_limit; RCU, changed under watch_lock */
 
-	struct list_head threads; /* with a word or tag of their own; mtag_record_lock */
-	struct rb_root pins;	  /* pinned pages with words; mtag_record_lock */
-	unsigned int pinned;	  /* their share of mm->pinned_vm; hash_lock */
+	struct list_head threads;	/* with a word or tag of their own; mtag_record_lock */
+	struct rb_root pins;		/* pinned pages with words; mtag_record_lock */
+	unsigned int pinned;		/* their share of mm->pinned_vm; hash_lock */
 
-	u64 serial;		   /* descending in each bucket of the hash */
-	struct list_head sibling;  /* in tree->spaces; tree->lock */
-	struct mm_struct *grabbed; /* mm, held by mmgrab() from publication until dissolved */
-	struct kref ref;	   /* one while hashed, and one for each lookup */
-	struct list_head dead;	   /* in the list of dead spaces to be checked */
-	struct rcu_work free;	   /* frees the space after a grace period */
+	u64 serial;			/* descending in each bucket of the hash */
+	struct list_head sibling;	/* in tree->spaces; tree->lock */
+	struct mm_struct *grabbed;	/* mm, held by mmgrab() from publication until dissolved */
+	struct kref ref;		/* one while hashed, and one for each lookup */
+	struct list_head dead;		/* in the list of dead spaces to be checked */
+	struct rcu_work free;		/* frees the space after a grace period */
 
-	atomic64_t lost;     /* events that could not be recorded */
-	atomic64_t overflow; /* tags refused because of a limit */
-	atomic64_t repairs;  /* walks that repaired the counters */
+	atomic64_t lost;		/* events that could not be recorded */
+	atomic64_t overflow;		/* tags refused because of a limit */
+	atomic64_t repairs;		/* walks that repaired the counters */
 };
 
 /* Is @s parked? Its process is no longer tracked, but may share pages with its tree. */

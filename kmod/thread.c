@@ -67,8 +67,7 @@ static void cpus_forget(const struct task_struct *task)
 	atomic_inc(&forgotten);
 	/* Pairs with find_word(): it sees the count, or this sees what it wrote. */
 	smp_mb__after_atomic();
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		known = &per_cpu(mtag_cpu, cpu).task;
 		if (READ_ONCE(*known) == task)
 			cmpxchg(known, (struct task_struct *)task, NULL);
@@ -98,7 +97,7 @@ static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
 	WRITE_ONCE(cpu->task, NULL);
 	cpu->space = s;
 	seq = atomic_read(&forgotten);
-	smp_rmb(); /* pairs with cpus_forget(), which counts after the record changed */
+	smp_rmb();	/* pairs with cpus_forget(), which counts after the record changed */
 	t = mtag_record_find(current);
 	word = t && READ_ONCE(t->space) == s ? READ_ONCE(t->word) : &s->default_tag;
 	cpu->word = word;

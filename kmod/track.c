@@ -63,7 +63,8 @@ static bool change_try(struct change *c)
 	bool first = true;
 
 	spin_lock(&change_lock);
-	list_for_each_entry(other, &changes, node) first &= other->mm != c->mm;
+	list_for_each_entry(other, &changes, node)
+		first &= other->mm != c->mm;
 	if (first)
 		list_add(&c->node, &changes);
 	spin_unlock(&change_lock);
@@ -87,7 +88,7 @@ static void change_end(struct change *c)
 
 /* ---- tracking and untracking ---- */
 
-static bool closed; /* the module is being unloaded; track_mutex */
+static bool closed;	/* the module is being unloaded; track_mutex */
 
 /*
  * The caller starts to track something at once, then must call hooks_unlock(). Killable: the holder
