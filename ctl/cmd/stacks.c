@@ -288,8 +288,8 @@ static int print_form(const struct form *form, const struct fmt *fmt, const stru
 	for (size_t i = 0; i < all->n; i++)
 		if (graph_add(&snap, &all->ones[i].stacks))
 			return -ENOMEM;
-	if (form_takes_series(form) && (timeline_add(&timeline, origin.time_ms, &snap) ||
-					timeline_rank(&timeline, HUES)))
+	if (form_takes_series(form) &&
+	    (timeline_add(&timeline, origin.time_ms, &snap) || timeline_rank(&timeline, HUES)))
 		return -ENOMEM;
 	return form_print(form, fmt, &subject);
 }

@@ -41,9 +41,8 @@ ssize_t chain_number(struct strings *strings, const struct proc *proc, const str
 	_cleanup_(freep) const struct tag **frames = NULL;
 	ssize_t n = chain_frames(proc, tag, &frames), m;
 
-	*numbers = path && n >= 0
-			   ? calloc(strings_components(path) + (size_t)n, sizeof(**numbers))
-			   : NULL;
+	*numbers = path && n >= 0 ? calloc(strings_components(path) + (size_t)n, sizeof(**numbers))
+				  : NULL;
 	m = *numbers ? strings_add_path(strings, path, *numbers) : -ENOMEM;
 	for (ssize_t i = 0; i < n && m >= 0; i++) {
 		_cleanup_(freep) char *name = copy(frames[i]->name);

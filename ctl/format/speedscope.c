@@ -68,7 +68,9 @@ int speedscope_print(const struct fmt *fmt, const struct snap *snap)
 		return -ENOMEM;
 	json_add_string(file, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_add_string(file, "exporter", "mtagctl@" MTAG_VERSION);
-	json_add_string(file, "name", snap_has_frames(snap) ? "resident memory by tag and stack" : "resident memory by tag");
+	json_add_string(file, "name",
+			snap_has_frames(snap) ? "resident memory by tag and stack"
+					      : "resident memory by tag");
 	shared = json_add(file, "shared", json_object_new_object());
 	list = json_add(shared, "frames", json_object_new_array());
 	profiles = json_add(file, "profiles", json_object_new_array());

@@ -11,16 +11,11 @@
 #include "stacks/decode.h"
 
 static struct nla_policy policy[MTAG_A_MAX + 1] = {
-	[MTAG_A_PROC_PID] = {.type = NLA_U32},
-	[MTAG_A_TAG_ID] = {.type = NLA_U16},
-	[MTAG_A_STACK_ONE_IN] = {.type = NLA_U32},
-	[MTAG_A_IMAGE_ID] = {.type = NLA_U32},
-	[MTAG_A_STACK_ANON] = {.type = NLA_U64},
-	[MTAG_A_STACK_SWAP] = {.type = NLA_U64},
-	[MTAG_A_STACK_TOUCHED] = {.type = NLA_U64},
-	[MTAG_A_STACK_KIND] = {.type = NLA_U32},
-	[MTAG_A_STACK_WHY] = {.type = NLA_U32},
-	[MTAG_A_STACK_LOST] = {.type = NLA_U64},
+	[MTAG_A_PROC_PID] = {.type = NLA_U32},	    [MTAG_A_TAG_ID] = {.type = NLA_U16},
+	[MTAG_A_STACK_ONE_IN] = {.type = NLA_U32},  [MTAG_A_IMAGE_ID] = {.type = NLA_U32},
+	[MTAG_A_STACK_ANON] = {.type = NLA_U64},    [MTAG_A_STACK_SWAP] = {.type = NLA_U64},
+	[MTAG_A_STACK_TOUCHED] = {.type = NLA_U64}, [MTAG_A_STACK_KIND] = {.type = NLA_U32},
+	[MTAG_A_STACK_WHY] = {.type = NLA_U32},	    [MTAG_A_STACK_LOST] = {.type = NLA_U64},
 };
 
 static int parse(struct nlattr **tb, struct nlattr *attrs, int len)

@@ -62,14 +62,13 @@ static bool is_same(Dwfl_Module *module, const struct trace_image *image)
 	GElf_Addr address;
 	int length = dwfl_module_build_id(module, &id, &address);
 
-	return !image->build_id_length ||
-	       (length > 0 && (size_t)length == image->build_id_length &&
-		!memcmp(id, image->build_id, image->build_id_length));
+	return !image->build_id_length || (length > 0 && (size_t)length == image->build_id_length &&
+					   !memcmp(id, image->build_id, image->build_id_length));
 }
 
 void object_open(struct object *object, pid_t pid, const struct trace_image *image)
 {
-	int fd = image->path[0] == '/' ? open_file(pid, image->path)
+	int fd = image->path[0] == '/'		  ? open_file(pid, image->path)
 		 : !strcmp(image->path, "[vdso]") ? open_vdso()
 						  : -1;
 	GElf_Addr bias;

@@ -16,7 +16,8 @@ struct perfmap_function {
 
 /* Initially all 0. */
 struct perfmap {
-	struct perfmap_function *functions; /* by their starts; of the same one, the last line first */
+	struct perfmap_function
+		*functions; /* by their starts; of the same one, the last line first */
 	size_t n, room;
 };
 

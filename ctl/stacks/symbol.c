@@ -96,7 +96,7 @@ static bool is_function(Dwarf_Die *die)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
-/* The name that the linker knows says more: namespaces, and for Rust the crate. */
+/* The name that the linker knows says more: namespaces, and and in Rust the package. */
 static const char *name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -212,8 +212,8 @@ static size_t find_compiled(struct symbols *symbols, uint64_t address, bool exac
 	return name ? 1 : 0;
 }
 
-size_t symbols_find(struct symbols *symbols, const struct trace_image *image, uint64_t offset, bool exact,
-		    struct symbol found[SYMBOL_INLINES_MOST])
+size_t symbols_find(struct symbols *symbols, const struct trace_image *image, uint64_t offset,
+		    bool exact, struct symbol found[SYMBOL_INLINES_MOST])
 {
 	const struct object *object;
 

@@ -35,7 +35,7 @@ static inline void symbols_closep(struct symbols **symbols)
  * The functions at @offset of an image, the innermost first. @exact: it is an instruction, not a return address.
  * Returns how many there are, none for a file that is stripped, gone, or not the one that was mapped.
  */
-size_t symbols_find(struct symbols *symbols, const struct trace_image *image, uint64_t offset, bool exact,
-		    struct symbol found[SYMBOL_INLINES_MOST]);
+size_t symbols_find(struct symbols *symbols, const struct trace_image *image, uint64_t offset,
+		    bool exact, struct symbol found[SYMBOL_INLINES_MOST]);
 
 #endif

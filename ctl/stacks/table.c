@@ -10,9 +10,9 @@
 #include "stacks/table.h"
 #include "utf8.h"
 
-#define COLUMNS	 36 /* before the tag */
-#define INDENT	 4
-#define WHERE	 26 /* for a file and its line */
+#define COLUMNS	  36 /* before the tag */
+#define INDENT	  4
+#define WHERE	  26 /* for a file and its line */
 #define NARROWEST 64
 #define ID_DIGITS 12
 
@@ -165,8 +165,8 @@ int stacks_table(const struct fmt *fmt, const struct stacks *stacks)
 	fprintf(fmt->out, ": %zu stack%s, %s anonymous, %s in swap\n", stacks->n_all,
 		stacks->n_all == 1 ? "" : "s", text_size(anon, stacks->anon),
 		text_size(swap, stacks->swap));
-	fprintf(fmt->out, "%9s %8s %8s %6s  TAG, AND BELOW IT ITS STACK\n", "ANON", "SWAP", "TOUCHED",
-		"%");
+	fprintf(fmt->out, "%9s %8s %8s %6s  TAG, AND BELOW IT ITS STACK\n", "ANON", "SWAP",
+		"TOUCHED", "%");
 	for (size_t i = 0; i < stacks->n; i++)
 		if (print_stack(fmt, stacks, &stacks->stacks[i]))
 			return -ENOMEM;
@@ -176,7 +176,8 @@ int stacks_table(const struct fmt *fmt, const struct stacks *stacks)
 		print_sampling(fmt, stacks);
 	if (stacks->traces->lost)
 		fprintf(fmt->out,
-			"%" PRIu64 " stacks found no room (max_stacks): their pages are in [before].\n",
+			"%" PRIu64
+			" stacks found no room (max_stacks): their pages are in [before].\n",
 			stacks->traces->lost);
 	return 0;
 }

@@ -21,8 +21,8 @@ static void *grow(void *array, size_t n, size_t *room, size_t size)
 
 struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const char *path)
 {
-	struct trace_image *images = grow(traces->images, traces->n_images, &traces->images_room,
-				    sizeof(*images));
+	struct trace_image *images =
+		grow(traces->images, traces->n_images, &traces->images_room, sizeof(*images));
 	char *copy = strdup(path);
 
 	traces->images = images ? images : traces->images;

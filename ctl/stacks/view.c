@@ -213,8 +213,8 @@ int stacks_make(struct stacks *stacks, const struct proc *proc, const struct tra
 {
 	_cleanup_(symbols_closep) struct symbols *symbols = NULL;
 
-	*stacks = (struct stacks){
-		.proc = proc, .traces = traces, .one_in = estimate_one_in(traces)};
+	*stacks =
+		(struct stacks){.proc = proc, .traces = traces, .one_in = estimate_one_in(traces)};
 	stacks->stacks = calloc(traces->n + 1, sizeof(*stacks->stacks));
 	if (choice->symbols)
 		symbols = symbols_open(traces->pid);

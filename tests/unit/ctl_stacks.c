@@ -145,7 +145,8 @@ static void mask(char *text, const char *before, const char *of, const char *by)
 static void normalise(char *text)
 {
 	static const char digits[] = "0123456789";
-	static const char path[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.-";
+	static const char path[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.-";
 
 	mask(text, "\"pid\":", digits, "1");
 	mask(text, "\"offset\":", digits, "0");
@@ -266,7 +267,8 @@ static void test_widths(void)
 
 	traces.one_in = UINT32_MAX;
 	for (unsigned int width = 64; width <= 200; width += 8) {
-		char *texts[] = {print(TABLE, &all, width, true), print(TABLE, &none, width, false)};
+		char *texts[] = {print(TABLE, &all, width, true),
+				 print(TABLE, &none, width, false)};
 
 		for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 			good &= fits(texts[i], width < 80 ? 80 : width);
@@ -287,8 +289,7 @@ static uint64_t sum_of(const struct stacks *stacks, bool all)
 
 static void test_choice(void)
 {
-	const struct choice all = {0}, combined = {.combined = true, .most = 1},
-			    db = {.tag = "db"};
+	const struct choice all = {0}, combined = {.combined = true, .most = 1}, db = {.tag = "db"};
 	struct stacks stacks;
 
 	ok(!stacks_make(&stacks, snap.procs, &traces, &all) && stacks.n == 9 &&
@@ -351,8 +352,7 @@ static int export_one(const struct subject *subject, const struct stacks *stacks
 
 static int export(const char *dir, bool combined)
 {
-	static const char *const names[] = {"json",	  "folded", "pprof",
-					    "speedscope", "svg",    "html"};
+	static const char *const names[] = {"json", "folded", "pprof", "speedscope", "svg", "html"};
 	const struct choice choice = {.symbols = true, .combined = combined};
 	const struct origin origin = {.time_ms = 1700000000000, .host = "host"};
 	struct timeline timeline = {0};
@@ -361,8 +361,8 @@ static int export(const char *dir, bool combined)
 	struct stacks stacks;
 	int err = stacks_make(&stacks, &snap.procs[0], &traces, &choice);
 
-	err = err || graph_add(&graph, &stacks) || timeline_add(&timeline, origin.time_ms, &graph) ||
-	      timeline_rank(&timeline, HUES);
+	err = err || graph_add(&graph, &stacks) ||
+	      timeline_add(&timeline, origin.time_ms, &graph) || timeline_rank(&timeline, HUES);
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++)
 		err = export_one(&subject, &stacks, dir, names[i]);
 	timeline_clear(&timeline);

@@ -16,7 +16,8 @@
 #define ELF_RUST_CALL "mark_rust_call" /* behind the call of that by foo::example_function() */
 #define ELF_MAIN_CALL "mark_main_call" /* behind the call of that by main_loop() */
 #define ELF_LEGACY    "_ZN7example5arena5alloc17h05af221e174051e9E"
-#define ELF_LONG      "a_function_of_a_name_that_is_much_too_long_for_a_line_of_a_table_of_eighty_columns"
+#define ELF_LONG                                                                                   \
+	"a_function_of_a_name_that_is_much_too_long_for_a_line_of_a_table_of_eighty_columns"
 
 static char elf_dir[] = "/tmp/mtag-stacks-XXXXXX";
 /* Of the second one only main_loop() has a name: others can call it. */

@@ -35,7 +35,7 @@ for how in tags combined; do
 	grep -q '>main_loop</text>' $how/svg && grep -q '>touch</text>' $how/svg
 	ok $? "$how: it has a box for each function"
 	xmllint --html --noout $how/html 2>err
-	! grep -v 'Tag \(svg\|rect\|foreignObject\|bdi\|section\|header\|g\|title\|path\|text\) invalid' err | grep -q ': parser error'
+	! grep -v 'Tag [a-zA-Z]* invalid' err | grep -q ': parser error'
 	ok $? "$how: the page is HTML"
 	grep -q 'main_loop; foo::example_function; pool::grow; touch' $how/html
 	ok $? "$how: its table has a row for each stack"

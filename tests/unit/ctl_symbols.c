@@ -111,11 +111,12 @@ static void test_library(void)
 	snprintf(addresses, sizeof(addresses), "%s/addresses", elf_dir);
 	snprintf(truth, sizeof(truth), "%s/truth", elf_dir);
 	/* Every byte of every function that was compiled here: others have no lines, of which addr2line thinks otherwise. */
-	snprintf(command, sizeof(command),
-		 "nm -S --defined-only '%s' | awk 'NF == 4 && $3 ~ /[tT]/ { print $1, $2 }' | "
-		 "while read -r a n; do a=$((0x$a)) n=$((0x$n)); "
-		 "while [ $n -gt 0 ]; do printf '%%x\\n' $a; a=$((a + 1)) n=$((n - 1)); done; done >'%s'",
-		 elf_library, addresses);
+	snprintf(
+		command, sizeof(command),
+		"nm -S --defined-only '%s' | awk 'NF == 4 && $3 ~ /[tT]/ { print $1, $2 }' | "
+		"while read -r a n; do a=$((0x$a)) n=$((0x$n)); "
+		"while [ $n -gt 0 ]; do printf '%%x\\n' $a; a=$((a + 1)) n=$((n - 1)); done; done >'%s'",
+		elf_library, addresses);
 	if (system(command))
 		abort();
 	snprintf(command, sizeof(command), "addr2line -a -f -i -C -e '%s' <'%s' >'%s'", elf_library,
@@ -155,12 +156,14 @@ static void test_files(void)
 	uint64_t main_loop = elf_offset("main_loop"), legacy = elf_offset(ELF_LEGACY);
 	char path[PATH_MAX];
 
-	ok(is_at(&image, legacy, true, "example::arena::alloc"), "a function begins at its address");
+	ok(is_at(&image, legacy, true, "example::arena::alloc"),
+	   "a function begins at its address");
 	ok(!is_at(&image, legacy, false, "example::arena::alloc"),
 	   "a return address belongs to the function before it");
 	memcpy(image.build_id, elf_build_id, sizeof(elf_build_id));
 	image.build_id_length = sizeof(elf_build_id);
-	ok(is_at(&image, legacy, true, "example::arena::alloc"), "the build-id is that of the file");
+	ok(is_at(&image, legacy, true, "example::arena::alloc"),
+	   "the build-id is that of the file");
 	image.build_id[0] ^= 1;
 	ok(is_at(&image, legacy, true, NULL), "a file with another build-id is not asked");
 	ok(is_at(&stripped, main_loop, true, "main_loop") && is_at(&stripped, legacy, true, NULL),
@@ -204,7 +207,8 @@ static void test_names(void)
 		{"main", "main"},
 		{"memcpy@@GLIBC_2.14", "memcpy"},
 		{"_ZN4pool4growEPVc", "pool::grow"},
-		{"_ZNSt6vectorIiSaIiEE9push_backEOi", "std::vector<int, std::allocator<int> >::push_back"},
+		{"_ZNSt6vectorIiSaIiEE9push_backEOi",
+		 "std::vector<int, std::allocator<int> >::push_back"},
 		{"_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function"},
 		{"_ZN7example5arena5alloc17h05af221e174051e9E", "example::arena::alloc"},
 		{"_Znot_a_mangled_name", "_Znot_a_mangled_name"},
@@ -262,7 +266,8 @@ static void test_compiled(void)
 	if (!geteuid()) {
 		if (chown(path, 65534, 65534))
 			abort();
-		ok(is_at(&image, 0x7f0000001100, false, NULL), "but not if somebody else wrote that");
+		ok(is_at(&image, 0x7f0000001100, false, NULL),
+		   "but not if somebody else wrote that");
 	}
 	unlink(path);
 	ok(!symlink(elf_library, path) && is_at(&image, 0x7f0000001100, false, NULL),
