@@ -64,7 +64,7 @@ static int find(const struct mtag_image *like)
 	return -ENOENT;
 }
 
-/* What identifies the image of @file for @uid. */
+/* What identifies the image of @file for @uid. Context: may sleep. */
 static struct mtag_image image_like(const struct file *file, kuid_t uid)
 {
 	/* What is mapped of a file on overlayfs is the file beneath. */
@@ -287,15 +287,16 @@ static void share(const struct mtag_image *like, const struct mtag_rows *rows)
 bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
 		     size_t bytes)
 {
-	struct mtag_image like;
+	struct mtag_image like = {};
 	bool given;
 	int id;
 
+	if (file)
+		like = image_like(file, current_euid());
 	spin_lock(&images_lock);
 	if (!file) {
 		given = give(&vdso, rows, table, bytes);
 	} else {
-		like = image_like(file, current_euid());
 		id = find(&like);
 		given = id >= 0 && give(image_at(id), rows, table, bytes);
 		if (given && uid_eq(like.uid, GLOBAL_ROOT_UID))

@@ -69,7 +69,7 @@ static bool is_there(const struct taken *t)
 	if (!mtag_userword_begin())
 		return false;
 	for (i = 1; same && i < t->nr; i++)
-		same = mtag_userword_read(t->frames[i].at, &ip) && ip == t->frames[i].ip;
+		same = mtag_userword_reread(t->frames[i].at, &ip) && ip == t->frames[i].ip;
 	mtag_userword_end();
 	return same;
 }

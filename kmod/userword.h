@@ -66,4 +66,19 @@ absent:
 	return false;
 }
 
+/**
+ * mtag_userword_reread() - read a word again
+ * @addr:	one that mtag_userword_read() has read for this task, which therefore is a user address
+ * @value:	set on success
+ *
+ * Context, return: as mtag_userword_read().
+ */
+static __always_inline bool mtag_userword_reread(u64 addr, u64 *value)
+{
+	unsafe_get_user(*value, (u64 __user *)(unsigned long)addr, absent);
+	return true;
+absent:
+	return false;
+}
+
 #endif /* MTAG_USERWORD_H */

@@ -194,12 +194,12 @@ static void show_stacks(const struct stacks *s, mtag_t tag)
 	}
 }
 
-static bool has(pid_t pid, mtag_t tag, const struct site *site, uint64_t anon, uint64_t swap,
-		const char *what)
+/* Are so many bytes beneath that stack? Says what there is if not. */
+static bool found(pid_t pid, mtag_t tag, const struct site *site, uint64_t anon, uint64_t swap)
 {
 	struct stacks *s = stacks(pid);
 	struct stack_sum sum = beneath(s, tag, site);
-	bool good = ok(!s->error && s->ended && sum.anon == anon && sum.swap == swap, "%s", what);
+	bool good = !s->error && s->ended && sum.anon == anon && sum.swap == swap;
 
 	if (!good) {
 		diag("  error %d, anon %" PRIu64 "/%" PRIu64 ", swap %" PRIu64 "/%" PRIu64, s->error,
@@ -209,6 +209,12 @@ static bool has(pid_t pid, mtag_t tag, const struct site *site, uint64_t anon, u
 		show_stacks(s, tag);
 	}
 	return good;
+}
+
+static bool has(pid_t pid, mtag_t tag, const struct site *site, uint64_t anon, uint64_t swap,
+		const char *what)
+{
+	return ok(found(pid, tag, site, anon, swap), "%s", what);
 }
 
 /* ---- sums ---- */
@@ -510,7 +516,9 @@ static void elsewhere(mtag_t a)
 
 /* ---- other programs ---- */
 
-/* After exec nothing has to be asked for again. */
+#define FOUND "all-found"
+
+/* After exec nothing has to be asked for again. The parent reads what was found from the name. */
 static int executed(void)
 {
 	struct site s;
@@ -520,7 +528,8 @@ static int executed(void)
 	read_code();
 	p = area(N * PG);
 	visit(&s, 8, touch_here, tag("new"), p, N);
-	has(getpid(), tag("new"), &s, N * PG, 0, "the program that is executed");
+	if (found(getpid(), tag("new"), &s, N * PG, 0))
+		must0(prctl(PR_SET_NAME, FOUND));
 	freeze();
 	return 0;
 }
@@ -541,8 +550,11 @@ static void by_exec(void)
 {
 	pid_t pid = execute("executed");
 	struct stacks *s = stacks(pid);
+	char path[32];
 
 	is(-s->error, 0, "the stacks of an executed program are taken");
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	ok(!strcmp(slurp(path), FOUND "\n"), "it finds its own touches beneath their stack");
 	ok(stack_sum(s, MTAG_ID_FIRST, MTAG_STACK_TAKEN).anon == N * PG,
 	   "beneath its tag, as before");
 	ok(stack_sum(s, ANY_TAG, MTAG_STACK_KERNEL).anon >= PG, "its arguments are the kernel's");
