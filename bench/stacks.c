@@ -65,7 +65,9 @@ int main(void)
 		fprintf(stderr, "stacks: cannot have its stacks taken\n");
 		return 1;
 	}
-	printf("first touch, 4 KiB, stack of 20 frames\t%+.1f\t3500\n", measure(cold) - cold_before);
-	printf("first touch, 4 KiB, the same stack again\t%+.1f\t400\n", measure(again) - again_before);
+	printf("first touch, 4 KiB, stack of 20 frames\t%+.1f\t3500\n",
+	       measure(cold) - cold_before);
+	printf("first touch, 4 KiB, the same stack again\t%+.1f\t400\n",
+	       measure(again) - again_before);
 	return 0;
 }

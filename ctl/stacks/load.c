@@ -154,8 +154,9 @@ static int load_mapping(struct loader *loader, pid_t pid, char *line)
 	uint64_t ino;
 	int at = 0, fd;
 
-	if (sscanf(line, "%lx-%lx %7s %*x %x:%x %" SCNu64 " %n", &start, &end, perms, &major, &minor,
-		   &ino, &at) < 6 || !at || perms[2] != 'x' || line[at] != '/')
+	if (sscanf(line, "%lx-%lx %7s %*x %x:%x %" SCNu64 " %n", &start, &end, perms, &major,
+		   &minor, &ino, &at) < 6 ||
+	    !at || perms[2] != 'x' || line[at] != '/')
 		return 0;
 	line[strcspn(line, "\n")] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, start, end);

@@ -18,7 +18,7 @@ struct loader {
 	struct loaded {
 		dev_t dev;
 		ino_t ino;
-	} *file;
+	} * file;
 	size_t files, room;
 };
 

@@ -73,12 +73,14 @@ typedef void leaf_t(void);
 			leaf();                                                                    \
 		__asm__ volatile("");                                                              \
 	}
-PLACE(0) PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7)
-PLACE(8) PLACE(9) PLACE(10) PLACE(11) PLACE(12) PLACE(13) PLACE(14) PLACE(15)
+PLACE(0)
+PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) PLACE(8) PLACE(9) PLACE(10) PLACE(11)
+	PLACE(12) PLACE(13) PLACE(14) PLACE(15)
 
-static void (*const place[SITES])(leaf_t *, int) = {
-	place_0, place_1, place_2,  place_3,  place_4,  place_5,  place_6,  place_7,
-	place_8, place_9, place_10, place_11, place_12, place_13, place_14, place_15,
+		static void (*const place[SITES])(leaf_t *, int) = {
+			place_0,  place_1,  place_2,  place_3,	place_4,  place_5,
+			place_6,  place_7,  place_8,  place_9,	place_10, place_11,
+			place_12, place_13, place_14, place_15,
 };
 
 /* The addresses were noted on the way in. */
@@ -202,8 +204,8 @@ static bool found(pid_t pid, mtag_t tag, const struct site *site, uint64_t anon,
 	bool good = !s->error && s->ended && sum.anon == anon && sum.swap == swap;
 
 	if (!good) {
-		diag("  error %d, anon %" PRIu64 "/%" PRIu64 ", swap %" PRIu64 "/%" PRIu64, s->error,
-		     sum.anon, anon, sum.swap, swap);
+		diag("  error %d, anon %" PRIu64 "/%" PRIu64 ", swap %" PRIu64 "/%" PRIu64,
+		     s->error, sum.anon, anon, sum.swap, swap);
 		for (unsigned int i = 0; i < site->nr; i++)
 			diag("  want %p", site->frame[i]);
 		show_stacks(s, tag);
@@ -475,8 +477,7 @@ static void sampled(mtag_t a)
 static void elsewhere(mtag_t a)
 {
 	/* push %rbp; mov %rsp,%rbp; movb $1,(%rdi); pop %rbp; ret */
-	static const unsigned char text[] = {0x55, 0x48, 0x89, 0xe5, 0xc6, 0x07,
-					     0x01, 0x5d, 0xc3};
+	static const unsigned char text[] = {0x55, 0x48, 0x89, 0xe5, 0xc6, 0x07, 0x01, 0x5d, 0xc3};
 	char *p = area(PG), *jit = area(PG);
 	int event = must(eventfd(0, EFD_NONBLOCK)), fd;
 	struct stacks *s;

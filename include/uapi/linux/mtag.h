@@ -404,7 +404,7 @@ enum {
 	MTAG_A_STACK_KIND,	/* u32, enum mtag_stack_kind */
 	MTAG_A_STACK_WHY,	/* u32, enum mtag_stack_why */
 	MTAG_A_STACK_FRAMES,	/* binary, array of struct mtag_stack_frame, innermost first */
-	MTAG_A_STACK_LOST,	/* u64, first touches without room for a stack; in the last message */
+	MTAG_A_STACK_LOST,	/* u64, first touches that found no room; in the last message */
 	__MTAG_A_MAX
 };
 

@@ -9,8 +9,8 @@ static const struct nlattr *next(const struct nlattr *attr)
 
 /* each_attr(a, from, to): attributes between two addresses. */
 #define each_attr(a, from, to)                                                                     \
-	for (const struct nlattr *a = (const void *)(from);                                        \
-	     (const char *)a < (const char *)(to); a = next(a))
+	for (const struct nlattr *a = (const void *)(from); (const char *)a < (const char *)(to);  \
+	     a = next(a))
 
 static const char *end_of(const struct nlattr *nest)
 {
@@ -159,8 +159,7 @@ struct stacks *stacks_older(pid_t pid, uint32_t seconds)
 	heard = answer(fd, &m);
 	close(fd);
 	s.error = heard->error;
-	nl_each(h, heard)
-		take_message(h, &s);
+	nl_each(h, heard) take_message(h, &s);
 	return &s;
 }
 

@@ -36,7 +36,7 @@ int stacks_start(pid_t pid, uint32_t one_in, int fd);
 int stacks_start_self(uint32_t one_in, int fd);
 
 /* Sums over the stacks of one tag, or of all. */
-#define ANY_TAG 0x10000
+#define ANY_TAG	 0x10000
 #define ANY_KIND 0xff
 struct stack_sum {
 	uint64_t anon, swap, stacks;
