@@ -73,15 +73,14 @@ typedef void leaf_t(void);
 			leaf();                                                                    \
 		__asm__ volatile("");                                                              \
 	}
-PLACE(0)
-PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) PLACE(8) PLACE(9) PLACE(10) PLACE(11)
-	PLACE(12) PLACE(13) PLACE(14) PLACE(15)
+#define EACH(of)                                                                                   \
+	of(0) of(1) of(2) of(3) of(4) of(5) of(6) of(7) of(8) of(9) of(10) of(11) of(12) of(13)    \
+		of(14) of(15)
+#define NAME(n) place_##n,
 
-		static void (*const place[SITES])(leaf_t *, int) = {
-			place_0,  place_1,  place_2,  place_3,	place_4,  place_5,
-			place_6,  place_7,  place_8,  place_9,	place_10, place_11,
-			place_12, place_13, place_14, place_15,
-};
+EACH(PLACE)
+
+static void (*const place[SITES])(leaf_t *, int) = {EACH(NAME)};
 
 /* The addresses were noted on the way in. */
 static void turn(struct site *s, const void *instruction)
