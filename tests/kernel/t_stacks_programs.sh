@@ -28,7 +28,7 @@ under() {
 smaps() { awk '$1 == "Anonymous:" {a += $2} $1 == "Swap:" {s += $2} END {print a * 1024, s * 1024}' "/proc/$1/smaps"; }
 
 # stopped PID: all of its threads are.
-stopped() { ! grep -hv '^State:.*[TZ] (' <(grep -h ^State: "/proc/$1/task/"*/status) | grep -q .; }
+stopped() { ! grep -h ^State: "/proc/$1/task/"*/status | grep -qv '[TZ] ('; }
 
 drift() { mtagctl -j audit "$1" | jq '[.[].drift_pages] | add'; }
 
@@ -108,7 +108,7 @@ gcc_build() {
 		echo '#include <stdio.h>'
 		for ((i = 0; i < 4000; i++)); do
 			echo "int f$i(int n, const char *s) { int t = $i; for (int i = 0; i < n; i++) { if (s[i] == 'x') t += i * $i;" \
-				"else t ^= printf(\"%d %s\\n\", t, s + i); } return t ? t : f$((i ? i - 1 : 0))(n - 1, s + 1); }"
+				"else t ^= puts(s + t); } return t ? t : f$((i ? i - 1 : 0))(n - 1, s + 1); }"
 		done
 	} >"$tmp/large.c"
 	under gcc gcc -O1 -c "$tmp/large.c" -o "$tmp/large.o"
@@ -131,9 +131,16 @@ redis() {
 	end "$started"
 }
 
+# sleeping: PostgreSQL's process that has done its work.
+sleeping() {
+	backend=$("${as[@]}" "$pg/psql" -h "$data" -Atc \
+		"select pid from pg_stat_activity where query like 'select pg_sleep%'" postgres)
+	[ -n "$backend" ]
+} 2>/dev/null
+
 # With its processes for background work, which are forked.
 postgres() {
-	local pg data=$tmp/pg pid
+	local pg data=$tmp/pg backend
 	pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 	[ -x "$pg/postgres" ] || { skip "PostgreSQL's stacks (not installed)"; return; }
 	chmod 755 "$tmp"
@@ -148,13 +155,10 @@ postgres() {
 	"${as[@]}" "$pg/psql" -h "$data" postgres -c "set work_mem='64MB'" -c "create temp table t as select i, md5(i::text) m
 		from generate_series(1, 60000) i" -c "select count(*) from (select m from t order by m) x" \
 		-c "select pg_sleep(3600)" >"$tmp/psql" 2>&1 &
-	until_true 60 eval 'pid=$(pgrep -P "$started" -f "postgres postgres .* SELECT" | head -n 1); [ -n "$pid" ] &&
-		grep -q pg_sleep "$tmp/psql" || "${as[@]}" "$pg/psql" -h "$data" -Atc "select pid from pg_stat_activity
-		where query like '\''select pg_sleep%'\''" postgres >"$tmp/backend" && [ -s "$tmp/backend" ]'
+	until_true 60 sleeping
 	ok $? "PostgreSQL works"
-	pid=$(cat "$tmp/backend")
-	stacks_hold "$pid" "PostgreSQL's backend" $((2 << 20))
-	kill -CONT "$pid"
+	stacks_hold "$backend" "PostgreSQL's backend" $((2 << 20))
+	kill -CONT "$backend"
 	kill -INT "$started"
 	wait "$started"
 }
