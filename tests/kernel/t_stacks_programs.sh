@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Programs that know nothing of mtag and have no frame pointers, under mtagctl run --stacks: whose stack a page has.
-# The truth is smaps, and that a stack ends in the program's first function.
+# The truth is smaps, and that a stack ends in the program's first function. What a program maps later by itself it uses
+# before its unwind table is there, when it does so for the first time: here another process was first (tables_of).
 # vm: group=stacks-programs mem=900M timeout=300 args=python gcc redis
 # vm: group=stacks-programs mem=900M timeout=900 long=1 args=postgres
 . tests/kernel/lib.sh
@@ -22,6 +23,15 @@ under() {
 	mtagctl run --stacks -t "$name" -- "$@" >"$tmp/$name.out" 2>&1 </dev/null &
 	started=$!
 	jobs+=("$started")
+}
+
+# tables_of COMMAND…: hands in the unwind tables of all that it has mapped when it says "ready". It stays, and so do they.
+tables_of() {
+	"$@" >"$tmp/tables.out" 2>&1 </dev/null &
+	jobs+=($!)
+	until_true 60 grep -q ready "$tmp/tables.out"
+	ok $? "$1 is there for its tables" || sed 's/^/# /' "$tmp/tables.out"
+	check "its tables are handed in" mtagctl track --stacks $!
 }
 
 # smaps PID: its anonymous memory and swap, in bytes.
@@ -78,7 +88,10 @@ says() { grep -q "$2" "$tmp/$1.out"; }
 
 python() {
 	cat >"$tmp/work.py" <<-'END'
-		import csv, ctypes, decimal, hashlib, json, re, signal, sqlite3, ssl, threading, zlib
+		import csv, ctypes, decimal, hashlib, json, re, signal, sqlite3, ssl, sys, threading, zlib
+		if sys.argv[1:]:
+		    print("ready", flush=True)
+		    signal.pause()
 		kept = [[i, str(i)] for i in range(150000)]
 		kept.append(json.loads(json.dumps({str(i): [i] * 4 for i in range(10000)})))
 		kept.sort(key=lambda x: len(x))
@@ -90,6 +103,7 @@ python() {
 		print("ready", flush=True)
 		signal.pause()
 	END
+	tables_of /usr/bin/python3 "$tmp/work.py" only
 	under python /usr/bin/python3 "$tmp/work.py"
 	until_true 90 says python ready
 	ok $? "python works" || { sed 's/^/# /' "$tmp/python.out"; return; }
@@ -111,6 +125,11 @@ gcc_build() {
 				"else t ^= puts(s + t); } return t ? t : f$((i ? i - 1 : 0))(n - 1, s + 1); }"
 		done
 	} >"$tmp/large.c"
+	# cc1 itself reads what never comes; its tables are handed in before it starts.
+	mkfifo "$tmp/never.c"
+	under cc1 "$(gcc -print-prog-name=cc1)" -quiet "$tmp/never.c"
+	until_true 60 grep -q cc1 "/proc/$started/comm"
+	ok $? "cc1 is there for its tables"
 	under gcc gcc -O1 -c "$tmp/large.c" -o "$tmp/large.o"
 	until_true 60 compiler "$started"
 	ok $? "cc1 works" || { sed 's/^/# /' "$tmp/gcc.out"; return; }
