@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Programs that know nothing of mtag and have no frame pointers, under mtagctl run --stacks: whose stack a page has.
+# The truth is smaps, and that a stack ends in the program's first function. What a program maps later by itself it uses
+# before its unwind table is there, when it does so for the first time: here another process was first (tables_of).
+# vm: group=stacks-programs mem=900M timeout=300 args=python gcc redis
+# vm: group=stacks-programs mem=900M timeout=900 long=1 args=postgres
+. tests/kernel/lib.sh
+tmp=$(mktemp -d)
+jobs=()
+
+finish() {
+	local pid
+	for pid in "${jobs[@]}"; do kill -9 "$pid" && kill -CONT "$pid"; done
+	rm -rf "$tmp"
+} 2>/dev/null
+trap finish EXIT
+
+# under NAME COMMAND…: starts it under mtagctl run --stacks; its process is $started.
+under() {
+	local name=$1
+	shift
+	mtagctl run --stacks -t "$name" -- "$@" >"$tmp/$name.out" 2>&1 </dev/null &
+	started=$!
+	jobs+=("$started")
+}
+
+# tables_of COMMAND…: hands in the unwind tables of all that it has mapped when it says "ready". It stays, and so do they.
+tables_of() {
+	"$@" >"$tmp/tables.out" 2>&1 </dev/null &
+	jobs+=($!)
+	until_true 60 grep -q ready "$tmp/tables.out"
+	ok $? "$1 is there for its tables" || sed 's/^/# /' "$tmp/tables.out"
+	check "its tables are handed in" mtagctl track --stacks $!
+}
+
+# smaps PID: its anonymous memory and swap, in bytes.
+smaps() { awk '$1 == "Anonymous:" {a += $2} $1 == "Swap:" {s += $2} END {print a * 1024, s * 1024}' "/proc/$1/smaps"; }
+
+# stopped PID: all of its threads are.
+stopped() { ! grep -h ^State: "/proc/$1/task/"*/status | grep -qv '[TZ] ('; }
+
+drift() { mtagctl -j audit "$1" | jq '[.[].drift_pages] | add'; }
+
+# stacks_hold PID NAME BYTES: of a process that is stopped here: page for page, and to the outermost frame. It has so
+# many bytes, or more.
+stacks_hold() {
+	local pid=$1 name=$2 least=$3 sums taken complete all
+	kill -STOP "$pid"
+	until_true 20 stopped "$pid"
+	ok $? "$name is stopped" || return
+	mtagctl stacks --no-symbols -j "$pid" >"$tmp/stacks" 2>"$tmp/stacks.err"
+	is $? 0 "$name: its stacks are read" || { sed 's/^/# /' "$tmp/stacks.err"; return; }
+	sums=$(jq -r '"\([.[].anon_bytes] | add) \([.[].swap_bytes] | add)"' "$tmp/stacks")
+	is "$sums" "$(smaps "$pid")" "$name: the stacks add up to smaps, page for page"
+	# What is no stack has [before], [kernel] or [unsampled] in place of frames.
+	read -r all taken complete <<<"$(jq -r 'map(. + {bytes: (.anon_bytes + .swap_bytes)})
+		| map(select(.why | IN("before", "kernel", "unsampled") | not)) as $taken
+		| [([.[].bytes] | add), ([$taken[].bytes] | add), ([$taken[] | select(.complete).bytes] | add)]
+		| map(. // 0) | join(" ")' "$tmp/stacks")"
+	echo "# $name: $((all / 1024)) KiB, $((taken / 1024)) with a stack, $((complete / 1024)) complete"
+	jq -r 'group_by(.why)[] | "#   \(.[0].why): \([.[] | .anon_bytes + .swap_bytes] | add / 1024) KiB, \(length) stacks"' \
+		"$tmp/stacks"
+	[ "$complete" -ge "$least" ]
+	ok $? "$name: it has memory"
+	[ $((complete * 100)) -ge $((taken * 99)) ]
+	ok $? "$name: of what has a stack 99 % have one to its outermost frame" || incomplete
+	[ $((taken * 100)) -ge $((all * 95)) ]
+	ok $? "$name: nearly all memory has a stack"
+	is "$(drift "$pid")" 0 "$name: its counters are exact"
+}
+
+# incomplete: where stacks end.
+incomplete() {
+	jq -r 'map(select(.complete | not)) | sort_by(-.anon_bytes)[:12][]
+		| "#   \(.why) \(.anon_bytes / 1024) KiB: \([.stack[-6:][] | "\(.module // .function)+\(.offset // 0)"] | join(" < "))
+#      outermost: \(.stack[0] | "\(.module // .function)+\(.offset // 0)"), \(.stack | length) frames"' "$tmp/stacks"
+}
+
+# end PID
+end() {
+	kill -9 "$1"
+	kill -CONT "$1"
+	wait "$1"
+} 2>/dev/null
+
+says() { grep -q "$2" "$tmp/$1.out"; }
+
+python() {
+	cat >"$tmp/work.py" <<-'END'
+		import csv, ctypes, decimal, hashlib, json, re, signal, sqlite3, ssl, sys, threading, zlib
+		if sys.argv[1:]:
+		    print("ready", flush=True)
+		    signal.pause()
+		kept = [[i, str(i)] for i in range(150000)]
+		kept.append(json.loads(json.dumps({str(i): [i] * 4 for i in range(10000)})))
+		kept.sort(key=lambda x: len(x))
+		kept.append(re.findall("[0-9]+", " ".join(map(str, range(50000)))))
+		def work(n): kept.append(sorted((str(i) for i in range(n)), reverse=True))
+		threads = [threading.Thread(target=work, args=(9000,)) for _ in range(3)]
+		for t in threads: t.start()
+		for t in threads: t.join()
+		print("ready", flush=True)
+		signal.pause()
+	END
+	tables_of /usr/bin/python3 "$tmp/work.py" only
+	under python /usr/bin/python3 "$tmp/work.py"
+	until_true 90 says python ready
+	ok $? "python works" || { sed 's/^/# /' "$tmp/python.out"; return; }
+	stacks_hold "$started" python $((30 << 20))
+	end "$started"
+}
+
+# compiler PID: its child cc1, once it has 24 MiB.
+compiler() {
+	cc1=$(pgrep -P "$1" cc1) && [ "$(awk '$1 == "RssAnon:" {print $2}' "/proc/$cc1/status")" -ge $((24 << 10)) ]
+} 2>/dev/null
+
+gcc_build() {
+	local i
+	{
+		echo '#include <stdio.h>'
+		for ((i = 0; i < 4000; i++)); do
+			echo "int f$i(int n, const char *s) { int t = $i; for (int i = 0; i < n; i++) { if (s[i] == 'x') t += i * $i;" \
+				"else t ^= puts(s + t); } return t ? t : f$((i ? i - 1 : 0))(n - 1, s + 1); }"
+		done
+	} >"$tmp/large.c"
+	# cc1 itself reads what never comes; its tables are handed in before it starts.
+	mkfifo "$tmp/never.c"
+	under cc1 "$(gcc -print-prog-name=cc1)" -quiet "$tmp/never.c"
+	until_true 60 grep -q cc1 "/proc/$started/comm"
+	ok $? "cc1 is there for its tables"
+	under gcc gcc -O1 -c "$tmp/large.c" -o "$tmp/large.o"
+	until_true 60 compiler "$started"
+	ok $? "cc1 works" || { sed 's/^/# /' "$tmp/gcc.out"; return; }
+	jobs+=("$cc1")
+	stacks_hold "$cc1" cc1 $((20 << 20))
+	kill -9 "$cc1" "$started"
+	wait "$started"
+} 2>/dev/null
+
+redis() {
+	local port=6398
+	under redis redis-server --port $port --save '' --dir "$tmp" --io-threads 2
+	until_true 60 eval "redis-cli -p $port ping 2>/dev/null | grep -q PONG"
+	ok $? "redis-server answers" || { sed 's/^/# /' "$tmp/redis.out"; return; }
+	redis-benchmark -p $port -n "$(more 4000 20000)" -r 20000 -d 1000 -c 20 -P 8 -t set,get,lpush,hset,zadd -q >"$tmp/load" 2>&1
+	is $? 0 "redis-benchmark works"
+	stacks_hold "$started" redis-server $((4 << 20))
+	end "$started"
+}
+
+# sleeping: PostgreSQL's process that has done its work.
+sleeping() {
+	backend=$("${as[@]}" "$pg/psql" -h "$data" -Atc \
+		"select pid from pg_stat_activity where query like 'select pg_sleep%'" postgres)
+	[ -n "$backend" ]
+} 2>/dev/null
+
+# With its processes for background work, which are forked.
+postgres() {
+	local pg data=$tmp/pg backend
+	pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+	[ -x "$pg/postgres" ] || { skip "PostgreSQL's stacks (not installed)"; return; }
+	chmod 755 "$tmp"
+	install -d -o postgres "$data"
+	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
+	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
+	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
+	under postgres "${as[@]}" "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
+		-c shared_buffers=16MB -c fsync=off
+	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
+	ok $? "PostgreSQL answers" || { sed 's/^/# /' "$tmp/postgres.out"; return; }
+	"${as[@]}" "$pg/psql" -h "$data" postgres -c "set work_mem='64MB'" -c "create temp table t as select i, md5(i::text) m
+		from generate_series(1, 60000) i" -c "select count(*) from (select m from t order by m) x" \
+		-c "select pg_sleep(3600)" >"$tmp/psql" 2>&1 &
+	until_true 60 sleeping
+	ok $? "PostgreSQL works"
+	stacks_hold "$backend" "PostgreSQL's backend" $((2 << 20))
+	kill -CONT "$backend"
+	kill -INT "$started"
+	wait "$started"
+}
+
+no_khugepaged
+for program; do
+	case $program in
+	python) python ;;
+	gcc) gcc_build ;;
+	redis) redis ;;
+	postgres) postgres ;;
+	esac
+done
+is "$(health stack_lost)" 0 "there was room for every stack"
+until_true 60 eval 'visit_cpus; [ "$(health tracked)" = 0 ]'
+ok $? "all have ended"
+is "$(health drift)" 0 "every process that ended had all counters at 0"
+done_testing
