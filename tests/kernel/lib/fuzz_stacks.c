@@ -12,16 +12,17 @@ static struct code {
 	void *at;
 } codes[CODES];
 
+static char *room;
 static bool root, taken; /* stacks of this process are */
 
 static void new_code(struct code *c)
 {
-	if (c->at) {
-		munmap(c->at, PG);
+	if (c->fd > 0)
 		close(c->fd);
-	}
 	c->fd = code_file(1);
-	c->at = must(mmap(NULL, PG, PROT_READ | PROT_EXEC, MAP_PRIVATE, c->fd, 0));
+	/* Not anywhere: holes must stay holes. */
+	c->at = must(mmap(room + (c - codes) * PG, PG, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_FIXED, c->fd, 0));
 	c->given = false;
 }
 
@@ -29,6 +30,7 @@ void stacks_begin(bool is_root)
 {
 	root = is_root;
 	taken = false;
+	room = area(CODES * PG);
 	for (int i = 0; i < CODES; i++)
 		new_code(&codes[i]);
 }
