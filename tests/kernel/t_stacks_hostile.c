@@ -104,8 +104,7 @@ static void *change_mappings(void *unused)
 			must(munmap(p, len));
 		else
 			must(munmap(p + 3 * PG, len - 3 * PG)), must(munmap(p, 2 * PG));
-		if (one_in(&r, 4))
-			replace(&r);
+		replace(&r);
 		atomic_fetch_add(&mapped, 1);
 	}
 	return unused;
@@ -124,8 +123,7 @@ static void *hand_in(void *unused)
 		if (error && error != -EEXIST && error != -EBADF)
 			bail("a table is refused: %s", strerror(-error));
 		atomic_fetch_add(&given, !error);
-		if (one_in(&r, 8))
-			usleep(1000);
+		usleep(1000);
 	}
 	close(exe);
 	return unused;
@@ -154,6 +152,7 @@ static void *read_stacks(void *unused)
 		if (error)
 			bail("the stacks are refused: %s", strerror(-error));
 		atomic_fetch_add(&reads, 1);
+		usleep(10000);
 	}
 	close(s);
 	return unused;
