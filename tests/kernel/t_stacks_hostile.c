@@ -210,6 +210,44 @@ static void lie(void)
 	is(sum, anon, "and together they are the anonymous memory");
 }
 
+/* ---- mappings without end ---- */
+
+static uint64_t free_memory(void)
+{
+	const char *text = strstr(slurp("/proc/meminfo"), "MemAvailable:");
+
+	return strtoull(text + strlen("MemAvailable:"), NULL, 10) * KIB;
+}
+
+/*
+ * With very many executable mappings, each further one makes the module's array of them anew. What was replaced must
+ * not pile up.
+ */
+static void many_mappings(void)
+{
+	enum { MANY = 20000, CHANGES = 600 };
+	uint64_t before, least = UINT64_MAX;
+	char *p;
+
+	become(NOBODY);
+	begin();
+	p = must(mmap(NULL, 2 * MANY * PG, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	for (size_t i = 0; i < MANY; i++)
+		must(mprotect(p + 2 * i * PG, PG, PROT_READ | PROT_EXEC));
+	is(-stacks_start_self(1, -1), 0, "with many mappings stacks are taken");
+	before = free_memory();
+	for (size_t i = 0; i < CHANGES; i++) {
+		must(mprotect(p + (2 * i + 1) * PG, PG, PROT_READ | PROT_EXEC));
+		if (i % 20)
+			continue;
+		least = free_memory() < least ? free_memory() : least;
+	}
+	diag("%" PRIu64 " MiB free, then at least %" PRIu64, before / MIB, least / MIB);
+	ok(before < least + 128 * MIB, "replaced arrays of mappings do not pile up");
+	must(munmap(p, 2 * MANY * PG));
+	exact("and tags are exact");
+}
+
 /* ---- who walks by whose tables ---- */
 
 /* Runs sleep(1) as that user, with stacks; it sleeps when this returns. */
@@ -330,5 +368,7 @@ int main(void)
 	rights();
 	in_child
 		lie();
+	in_child
+		many_mappings();
 	return end_test();
 }
