@@ -57,15 +57,28 @@ static struct mtag_text *text_of(struct mtag_space *s)
 	return rcu_dereference_protected(s->stacks.text, true);
 }
 
+static void text_free(struct mtag_text *text)
+{
+	mtag_memory_uncharge(text_bytes(text->nr));
+	kvfree(text);
+}
+
+static void text_free_rcu(struct rcu_head *rcu)
+{
+	text_free(container_of(rcu, struct mtag_text, rcu));
+}
+
+/*
+ * Not by kvfree_rcu(), which frees only seconds later: a program with many mappings can make arrays
+ * faster than that. They are charged until they are freed. mtag_tree_exit() waits for the last.
+ */
 static void text_replace(struct mtag_space *s, struct mtag_text *text)
 {
 	struct mtag_text *old = text_of(s);
 
 	rcu_assign_pointer(s->stacks.text, text);
-	if (!old)
-		return;
-	mtag_memory_uncharge(text_bytes(old->nr));
-	kvfree_rcu(old, rcu);
+	if (old)
+		call_rcu(&old->rcu, text_free_rcu);
 }
 
 /* The index of the first mapping that ends above @addr. */
@@ -322,6 +335,7 @@ void mtag_text_exec(struct mtag_space *s, struct mtag_space *old)
 /* Context: nothing refers to @s any more; may sleep. */
 void mtag_text_free(struct mtag_space *s)
 {
-	text_replace(s, NULL);
+	if (text_of(s))
+		text_free(text_of(s));
 	mtag_bell_set(s, NULL);
 }

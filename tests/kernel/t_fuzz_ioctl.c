@@ -6,6 +6,7 @@
 /* vm: timeout=1800 */
 #include <sys/eventfd.h>
 #include "lib/fuzz_args.h"
+#include "lib/fuzz_stacks.h"
 #include "lib/fuzz_tree.h"
 #include "lib/fuzz_words.h"
 #include <limits.h>
@@ -14,8 +15,9 @@
 /* ---- noise ---- */
 static bool known_error(int error)
 {
-	static const int known[] = {EINVAL, E2BIG,  EFAULT, ENOTTY, ENOENT, ESRCH,	  ENOMEM,
-				    ENOSPC, ERANGE, EAGAIN, EINTR,  EBUSY,  ENAMETOOLONG, EBADF};
+	static const int known[] = {EINVAL, E2BIG,  EFAULT, ENOTTY, ENOENT, ESRCH,	  ENOMEM, EPERM,
+				    ENOSPC, ERANGE, EAGAIN, EINTR,  EBUSY,  ENAMETOOLONG, EBADF,  ENODATA,
+				    EEXIST};
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (error == -known[i])
@@ -278,7 +280,8 @@ static void grammar_call(void)
 		unsigned weight;
 	} kinds[] = {{try_child, 300}, {try_default, 80}, {try_usage, 80}, {try_path, 200},
 		     {try_range, 20},  {try_thread, 120}, {try_touch, 60}, {mangle_slot, 60},
-		     {use_ground, 40}, {try_notify, 20}};
+		     {use_ground, 40}, {try_notify, 20},  {try_stacks, 5},   {try_unwind, 40},
+		     {run_code, 40}};
 	unsigned all = 0, at;
 
 	for (size_t i = 0; i < COUNT(kinds); i++)
@@ -291,13 +294,14 @@ static void grammar_call(void)
 		}
 }
 
-static void grammar_begin(void)
+static void grammar_begin(enum user user)
 {
 	struct mtag_ioc_thread own = {.size = sizeof(own)};
 
 	tree_begin();
 	ground = area(PAGES * PG);
 	words_begin();
+	stacks_begin(user == ROOT);
 	must0(mtag_ioctl(MTAG_IOC_THREAD, &own));
 }
 
@@ -315,7 +319,7 @@ static void round_of(const struct fuzz *f, enum user user, bool grammar, uint64_
 		bail("open %s", MTAG_DEVICE);
 	places();
 	if (grammar)
-		grammar_begin();
+		grammar_begin(user);
 	for (uint64_t i = 0; i < f->inputs; i++)
 		grammar ? grammar_call() : noise_call();
 	if (grammar)

@@ -5,6 +5,7 @@
  * namespace.
  */
 /* vm: timeout=1800 */
+#include <sys/eventfd.h>
 #include "lib/fuzz.h"
 #include "lib/fuzz_netlink.h"
 
@@ -34,7 +35,7 @@ enum role {
 static struct pool {
 	struct {
 		pid_t pid;
-		bool tracked;
+		bool tracked, stacks;
 	} process[ROLES];
 	atomic_bool stop;
 } * pool;
@@ -107,6 +108,21 @@ static void text_is_fine(const struct nlattr *attr)
 	       user_names[me], text);
 }
 
+static void frames_are_fine(const struct nlattr *attr)
+{
+	const struct mtag_stack_frame *f = (const void *)(attr + 1);
+	size_t len = attr->nla_len - NLA_HDRLEN, nr = len / sizeof(*f);
+
+	expect(len % sizeof(*f) == 0 && nr <= 127, "frames of %zu bytes", len);
+	for (size_t i = 0; i < nr; i++) {
+		struct mtag_stack_frame frame;
+
+		memcpy(&frame, f + i, sizeof(frame));
+		expect(!(frame.flags & ~MTAG_STACK_EXACT) && frame.offset < 1ULL << 48,
+		       "a frame at %#llx, flags %#x", frame.offset, frame.flags);
+	}
+}
+
 static void look(const struct nlattr *attr, int depth, void *data)
 {
 	static const char zeros[4];
@@ -121,6 +137,7 @@ static void look(const struct nlattr *attr, int depth, void *data)
 	case MTAG_A_INFO_MODE:
 	case MTAG_A_EVENT_KIND:
 	case MTAG_A_TAG_PATH:
+	case MTAG_A_IMAGE_PATH:
 		text_is_fine(attr);
 		return;
 	case MTAG_A_HISTORY_OOM:
@@ -139,6 +156,9 @@ static void look(const struct nlattr *attr, int depth, void *data)
 	case MTAG_A_INFO_HISTORY:
 	case MTAG_A_HISTORY_STATUS:
 	case MTAG_A_HISTORY_OTHERS:
+	case MTAG_A_IMAGE_ID:
+	case MTAG_A_STACK_KIND:
+	case MTAG_A_STACK_WHY:
 		expect(len == 4, "attribute %d of %zu bytes", attr->nla_type, len);
 		return;
 	case MTAG_A_TAG_ID:
@@ -155,7 +175,12 @@ static void look(const struct nlattr *attr, int depth, void *data)
 			expect(v < 1ULL << 48, "a counter is %#" PRIx64, v);
 		}
 		return;
+	case MTAG_A_STACK_FRAMES:
+		frames_are_fine(attr);
+		return;
 	case MTAG_A_TAG:
+	case MTAG_A_STACK:
+	case MTAG_A_STACK_IMAGE:
 	case MTAG_A_PAD:
 		return;
 	case MTAG_A_AUDIT_DRIFT:
@@ -287,7 +312,7 @@ static bool may_read(enum role role)
 static int due(int command, enum role role)
 {
 	bool tracks = command == MTAG_CMD_TRACK || command == MTAG_CMD_UNTRACK ||
-		      command == MTAG_CMD_RESET;
+		      command == MTAG_CMD_RESET || command == MTAG_CMD_STACK_START;
 
 	if (role == DEAD)
 		return ESRCH;
@@ -320,6 +345,73 @@ static void single(void)
 	expect(!drift, "process %d has %" PRIu64 " pages of drift", role, drift);
 	if (!error && (command == MTAG_CMD_TRACK || command == MTAG_CMD_UNTRACK))
 		pool->process[role].tracked = command == MTAG_CMD_TRACK;
+	if (!error && command == MTAG_CMD_UNTRACK)
+		pool->process[role].stacks = false;
+}
+
+/* A descriptor for STACK_FD, and the errors that it gives. */
+static int some_event(int *due)
+{
+	static int event;
+
+	if (!event)
+		event = must(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	*due = 0;
+	switch (below(&rng, 4)) {
+	case 0:
+		*due = EINVAL;
+		return control;
+	case 1:
+		*due = EBADF;
+		return one_in(&rng, 2) ? -1 : 100000 + (int)below(&rng, 1 << 20);
+	default:
+		return event;
+	}
+}
+
+static void stack_start(void)
+{
+	static struct message m;
+	enum role role = below(&rng, ROLES);
+	uint32_t every = one_in(&rng, 4) ? odd_number(&rng) : 1;
+	bool has_every = !one_in(&rng, 8), has_event = one_in(&rng, 2);
+	int event, event_due, error, want = due(MTAG_CMD_STACK_START, role);
+
+	event = some_event(&event_due);
+	message(&m, fuzz_family, MTAG_CMD_STACK_START, NLM_F_ACK);
+	put_pid(&m, pool->process[role].pid);
+	if (has_every)
+		put(&m, MTAG_A_STACK_ONE_IN, &every, 4);
+	if (has_event)
+		put(&m, MTAG_A_STACK_FD, &event, 4);
+	must(send(control, &m, m.nl.nlmsg_len, 0));
+	error = -genl_answer(control, look, NULL);
+	if (!has_every || !every)
+		want = EINVAL;
+	else if (!want && has_event)
+		want = event_due;
+	expect(error == want, "STACK_START of process %d: %s, not %s", role, strerror(error),
+	       strerror(want));
+	pool->process[role].stacks |= !error;
+}
+
+static void stack_get(void)
+{
+	static struct message m;
+	enum role role = below(&rng, ROLES);
+	uint32_t older = odd_number(&rng);
+	int error, want = due(MTAG_CMD_STACK_GET, role);
+
+	message(&m, fuzz_family, MTAG_CMD_STACK_GET, NLM_F_DUMP);
+	put_pid(&m, pool->process[role].pid);
+	if (one_in(&rng, 2))
+		put(&m, MTAG_A_STACK_OLDER, &older, 4);
+	must(send(control, &m, m.nl.nlmsg_len, 0));
+	error = -genl_answer(control, look, NULL);
+	if (!want && !pool->process[role].stacks)
+		want = ENODATA;
+	expect(error == want, "STACK_GET of process %d: %s, not %s", role, strerror(error),
+	       strerror(want));
 }
 
 /* An invalid pid, needless attributes, meaningless flags. */
@@ -360,7 +452,7 @@ static void strange(void)
 static void dump(void)
 {
 	static const int commands[] = {MTAG_CMD_PROC_GET, MTAG_CMD_TAG_GET, MTAG_CMD_PSS_GET,
-				       MTAG_CMD_HISTORY_GET};
+				       MTAG_CMD_HISTORY_GET, MTAG_CMD_STACK_GET};
 	int s = sockets[below(&rng, SOCKETS)], command = commands[below(&rng, COUNT(commands))];
 	static struct message m;
 
@@ -396,7 +488,7 @@ static void grammar_call(void)
 {
 	int *s = &sockets[below(&rng, SOCKETS)];
 
-	switch (below(&rng, 16)) {
+	switch (below(&rng, 18)) {
 	case 0:
 	case 1:
 	case 2:
@@ -419,6 +511,13 @@ static void grammar_call(void)
 		if (one_in(&rng, 20))
 			whole_dump();
 		return;
+	case 8:
+		if (one_in(&rng, 4))
+			stack_start();
+		return;
+	case 9:
+		stack_get();
+		return;
 	default:
 		single();
 	}
@@ -435,6 +534,7 @@ static void round_of(const struct fuzz *f, enum user user, bool grammar, uint64_
 	begin();
 	pool->process[SELF].pid = getpid();
 	pool->process[SELF].tracked = true;
+	pool->process[SELF].stacks = false;
 	dead = child();
 	if (!dead)
 		_exit(0);

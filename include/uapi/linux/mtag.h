@@ -241,7 +241,7 @@ struct mtag_ioc_notify {
  *
  * From now on, in the calling process, which must be tracked, in its future
  * children, and in itself after exec.
- * Errors: EINVAL, EFAULT; EBADF; ENOMEM; EAGAIN, EINTR; ESRCH.
+ * Errors: EINVAL, E2BIG, EFAULT; EBADF; ENOMEM; EAGAIN, EINTR; ESRCH.
  */
 struct mtag_ioc_stacks {
 	__u32 size;

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #define PAGES 64
-#define CALLS 8
+#define CALLS 10
 
 union any {
 	__u32 size;
@@ -21,6 +21,8 @@ union any {
 	struct mtag_ioc_usage usage;
 	struct mtag_ioc_path path;
 	struct mtag_ioc_notify notify;
+	struct mtag_ioc_stacks stacks;
+	struct mtag_ioc_unwind unwind;
 	__u32 words[256];
 	char bytes[1024];
 };
@@ -42,7 +44,7 @@ extern char *ground; /* what ranges and accesses are about: PAGES */
 
 /* The errors that an argument may give: any of them will do. */
 struct errors {
-	int error[8];
+	int error[16];
 	int nr;
 };
 

@@ -46,7 +46,7 @@ bool attributes(const char *at, const char *end, int depth, attribute_t *call, v
 			return false;
 		if (call)
 			call(attr, depth, data);
-		if (type == MTAG_A_TAG &&
+		if ((type == MTAG_A_TAG || type == MTAG_A_STACK || type == MTAG_A_STACK_IMAGE) &&
 		    (depth || !attributes(at + NLA_HDRLEN, at + attr->nla_len, 1, call, data)))
 			return false;
 		at += ALIGN4(attr->nla_len);

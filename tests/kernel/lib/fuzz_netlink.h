@@ -22,7 +22,7 @@ void message(struct message *m, int type, int command, int flags);
 void put(struct message *m, int type, const void *data, size_t len);
 void put_pid(struct message *m, uint32_t pid);
 
-/* Called for each attribute of a reply; @depth 1: inside a TAG. */
+/* Called for each attribute of a reply; @depth 1: inside a nest. */
 typedef void attribute_t(const struct nlattr *attr, int depth, void *data);
 
 /* True if all attributes in [at, end) are well-formed. */
