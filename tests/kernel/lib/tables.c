@@ -121,8 +121,8 @@ bool is_table(const struct table *t)
 		return false;
 	if (!h->blocks || !h->rows || !h->recipes || h->recipes > MTAG_UNWIND_RECIPES_MAX)
 		return false;
-	if (t->bytes != sizeof(*h) + 4 * ((unsigned __int128)h->blocks + 1 + h->rows) +
-				12 * (unsigned __int128)h->recipes)
+	if (t->bytes != sizeof(*h) + 4 * ((uint64_t)h->blocks + 1 + h->rows) +
+				12 * (uint64_t)h->recipes)
 		return false;
 	row = index + h->blocks + 1;
 	recipe = (const struct mtag_unwind_recipe *)(row + h->rows);
