@@ -121,8 +121,8 @@ bool is_table(const struct table *t)
 		return false;
 	if (!h->blocks || !h->rows || !h->recipes || h->recipes > MTAG_UNWIND_RECIPES_MAX)
 		return false;
-	if (t->bytes != sizeof(*h) + 4 * ((uint64_t)h->blocks + 1 + h->rows) +
-				12 * (uint64_t)h->recipes)
+	if (t->bytes !=
+	    sizeof(*h) + 4 * ((uint64_t)h->blocks + 1 + h->rows) + 12 * (uint64_t)h->recipes)
 		return false;
 	row = index + h->blocks + 1;
 	recipe = (const struct mtag_unwind_recipe *)(row + h->rows);
@@ -159,13 +159,17 @@ int table_give(int fd, const void *table, uint64_t bytes)
 
 extern const char wild_code[], wild_code_end[];
 
-/* Arguments: page, sp, bp, bx. */
-__asm__(".pushsection .text\n.globl wild_code, wild_code_end\nwild_code:\n"
+/* Arguments: page, sp, bp, bx. Programs of 32 bits, whose stacks are not taken, cannot run it. */
+__asm__(".code64\n.pushsection .text\n.globl wild_code, wild_code_end\nwild_code:\n"
 	"mov %rsp, %r8\nmov %rbp, %r9\nmov %rbx, %r10\n"
 	"mov %rsi, %rsp\nmov %rdx, %rbp\nmov %rcx, %rbx\n"
 	"movb $1, (%rdi)\n"
 	"mov %r8, %rsp\nmov %r9, %rbp\nmov %r10, %rbx\nret\n"
-	"wild_code_end:\n.popsection");
+	"wild_code_end:\n.popsection\n"
+#ifdef __i386__
+	".code32\n"
+#endif
+);
 
 int code_file(size_t pages)
 {
