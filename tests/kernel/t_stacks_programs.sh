@@ -9,11 +9,19 @@
 tmp=$(mktemp -d)
 jobs=()
 
-finish() {
+# end PID…
+end() {
 	local pid
-	for pid in "${jobs[@]}"; do kill -9 "$pid" && kill -CONT "$pid"; done
-	rm -rf "$tmp"
+	for pid; do
+		kill -9 "$pid" && kill -CONT "$pid"
+		wait "$pid"
+	done
 } 2>/dev/null
+
+finish() {
+	end "${jobs[@]}"
+	rm -rf "$tmp"
+}
 trap finish EXIT
 
 # under NAME COMMAND…: starts it under mtagctl run --stacks; its process is $started.
@@ -77,13 +85,6 @@ incomplete() {
 #      outermost: \(.stack[0] | "\(.module // .function)+\(.offset // 0)"), \(.stack | length) frames"' "$tmp/stacks"
 }
 
-# end PID
-end() {
-	kill -9 "$1"
-	kill -CONT "$1"
-	wait "$1"
-} 2>/dev/null
-
 says() { grep -q "$2" "$tmp/$1.out"; }
 
 python() {
@@ -135,9 +136,8 @@ gcc_build() {
 	ok $? "cc1 works" || { sed 's/^/# /' "$tmp/gcc.out"; return; }
 	jobs+=("$cc1")
 	stacks_hold "$cc1" cc1 $((20 << 20))
-	kill -9 "$cc1" "$started"
-	wait "$started"
-} 2>/dev/null
+	end "$cc1" "$started"
+}
 
 redis() {
 	local port=6398
@@ -192,6 +192,7 @@ for program; do
 	esac
 done
 is "$(health stack_lost)" 0 "there was room for every stack"
+end "${jobs[@]}"
 until_true 60 eval 'visit_cpus; [ "$(health tracked)" = 0 ]'
 ok $? "all have ended"
 is "$(health drift)" 0 "every process that ended had all counters at 0"
