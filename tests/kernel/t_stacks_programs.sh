@@ -13,7 +13,7 @@ jobs=()
 end() {
 	local pid
 	for pid; do
-		kill -9 "$pid" && kill -CONT "$pid"
+		kill -9 "$pid"
 		wait "$pid"
 	done
 } 2>/dev/null
@@ -193,6 +193,7 @@ for program; do
 done
 is "$(health stack_lost)" 0 "there was room for every stack"
 end "${jobs[@]}"
+jobs=()
 until_true 60 eval 'visit_cpus; [ "$(health tracked)" = 0 ]'
 ok $? "all have ended"
 is "$(health drift)" 0 "every process that ended had all counters at 0"
