@@ -11,8 +11,8 @@ program=''
 perf --version 2>/dev/null | grep -q '^perf version 6\.1' || { skip "the chains of perf (not installed)"; done_testing; }
 
 flags=(-std=gnu11 -O2 -fomit-frame-pointer -g -Iinclude)
-gcc "${flags[@]}" -fPIC -shared -DSHARED tests/kernel/stacks_chains.c -o "$tmp/libshared.so" &&
-	gcc "${flags[@]}" tests/kernel/stacks_chains.c -o "$tmp/chains" "$tmp/libshared.so" -Wl,-rpath,"$tmp" -Lbuild/lib -lmtag
+gcc "${flags[@]}" -fPIC -shared -DSHARED tests/kernel/stacks/chains.c -o "$tmp/libshared.so" &&
+	gcc "${flags[@]}" tests/kernel/stacks/chains.c -o "$tmp/chains" "$tmp/libshared.so" -Wl,-rpath,"$tmp" -Lbuild/lib -lmtag
 is $? 0 "the program is built" || done_testing
 
 # Lines PAGES CHAIN: functions of the program and its library, and of all files the places, the innermost first, to main.

@@ -35,11 +35,13 @@ under() {
 
 # tables_of COMMAND…: hands in the unwind tables of all that it has mapped when it says "ready". It stays, and so do they.
 tables_of() {
+	local pid
 	"$@" >"$tmp/tables.out" 2>&1 </dev/null &
-	jobs+=($!)
+	pid=$!
+	jobs+=("$pid")
 	until_true 60 grep -q ready "$tmp/tables.out"
 	ok $? "$1 is there for its tables" || sed 's/^/# /' "$tmp/tables.out"
-	check "its tables are handed in" mtagctl track --stacks $!
+	check "its tables are handed in" mtagctl track --stacks "$pid"
 }
 
 # smaps PID: its anonymous memory and swap, in bytes.
@@ -89,12 +91,16 @@ says() { grep -q "$2" "$tmp/$1.out"; }
 
 python() {
 	cat >"$tmp/work.py" <<-'END'
-		import csv, ctypes, decimal, hashlib, json, re, signal, sqlite3, ssl, sys, threading, zlib
+		import re, signal, sys, threading
+		# Not all of Python may be installed.
+		for name in "csv ctypes decimal hashlib json sqlite3 ssl unicodedata zlib".split():
+		    try: __import__(name)
+		    except ImportError: pass
 		if sys.argv[1:]:
 		    print("ready", flush=True)
 		    signal.pause()
 		kept = [[i, str(i)] for i in range(150000)]
-		kept.append(json.loads(json.dumps({str(i): [i] * 4 for i in range(10000)})))
+		kept.append(eval(repr({str(i): [i] * 4 for i in range(2000)})))
 		kept.sort(key=lambda x: len(x))
 		kept.append(re.findall("[0-9]+", " ".join(map(str, range(50000)))))
 		def work(n): kept.append(sorted((str(i) for i in range(n)), reverse=True))
