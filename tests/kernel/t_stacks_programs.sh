@@ -33,15 +33,16 @@ under() {
 	jobs+=("$started")
 }
 
-# tables_of COMMAND…: hands in the unwind tables of all that it has mapped when it says "ready". It stays, and so do they.
+# tables_of NAME COMMAND…: hands in the unwind tables of all that it has mapped when it says "ready". It stays, and so do they.
 tables_of() {
-	local pid
+	local name=$1 pid
+	shift
 	"$@" >"$tmp/tables.out" 2>&1 </dev/null &
 	pid=$!
 	jobs+=("$pid")
 	until_true 60 grep -q ready "$tmp/tables.out"
-	ok $? "$1 is there for its tables" || sed 's/^/# /' "$tmp/tables.out"
-	check "its tables are handed in" mtagctl track --stacks "$pid"
+	ok $? "$name is there for its tables" || sed 's/^/# /' "$tmp/tables.out"
+	check "$name: its tables are handed in" mtagctl track --stacks "$pid"
 }
 
 # smaps PID: its anonymous memory and swap, in bytes.
@@ -110,7 +111,7 @@ python() {
 		print("ready", flush=True)
 		signal.pause()
 	END
-	tables_of /usr/bin/python3 "$tmp/work.py" only
+	tables_of python /usr/bin/python3 "$tmp/work.py" only
 	under python /usr/bin/python3 "$tmp/work.py"
 	until_true 90 says python ready
 	ok $? "python works" || { sed 's/^/# /' "$tmp/python.out"; return; }
@@ -173,6 +174,9 @@ postgres() {
 	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
 	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
 	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
+	cp -a "$data/db" "$data/other"
+	tables_of postgres "${as[@]}" "$pg/postgres" -D "$data/other" -c listen_addresses= -c unix_socket_directories= \
+		-c shared_buffers=4MB
 	under postgres "${as[@]}" "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
 		-c shared_buffers=16MB -c fsync=off
 	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
