@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # One program under perf record, which unwinds copies of its stack, and under mtagctl run --stacks: the chains of calls
 # that first touch its memory are the same.
-# vm: group=stacks-perf mem=900M timeout=200 only=6.1 because="this machine's perf is that kernel's"
+# vm: group=stacks-perf mem=900M timeout=400 only=6.1 because="this machine's perf is that kernel's"
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 trap 'kill -9 $program 2>/dev/null; rm -rf "$tmp"' EXIT
@@ -11,8 +11,8 @@ program=''
 perf --version 2>/dev/null | grep -q '^perf version 6\.1' || { skip "the chains of perf (not installed)"; done_testing; }
 
 flags=(-std=gnu11 -O2 -fomit-frame-pointer -g -Iinclude)
-gcc "${flags[@]}" -fPIC -shared -DSHARED tests/kernel/chains/chains.c -o "$tmp/libshared.so" &&
-	gcc "${flags[@]}" tests/kernel/chains/chains.c -o "$tmp/chains" "$tmp/libshared.so" -Wl,-rpath,"$tmp" -Lbuild/lib -lmtag
+gcc "${flags[@]}" -fPIC -shared -DSHARED tests/kernel/stacks/chains.c -o "$tmp/libshared.so" &&
+	gcc "${flags[@]}" tests/kernel/stacks/chains.c -o "$tmp/chains" "$tmp/libshared.so" -Wl,-rpath,"$tmp" -Lbuild/lib -lmtag
 is $? 0 "the program is built" || done_testing
 
 # Lines PAGES CHAIN: functions of the program and its library, and of all files the places, the innermost first, to main.

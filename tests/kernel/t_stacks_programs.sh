@@ -9,11 +9,19 @@
 tmp=$(mktemp -d)
 jobs=()
 
-finish() {
+# end PID…
+end() {
 	local pid
-	for pid in "${jobs[@]}"; do kill -9 "$pid" && kill -CONT "$pid"; done
-	rm -rf "$tmp"
+	for pid; do
+		kill -9 "$pid"
+		wait "$pid"
+	done
 } 2>/dev/null
+
+finish() {
+	end "${jobs[@]}"
+	rm -rf "$tmp"
+}
 trap finish EXIT
 
 # under NAME COMMAND…: starts it under mtagctl run --stacks; its process is $started.
@@ -25,13 +33,16 @@ under() {
 	jobs+=("$started")
 }
 
-# tables_of COMMAND…: hands in the unwind tables of all that it has mapped when it says "ready". It stays, and so do they.
+# tables_of NAME COMMAND…: hands in the unwind tables of all that it has mapped when it says "ready". It stays, and so do they.
 tables_of() {
+	local name=$1 pid
+	shift
 	"$@" >"$tmp/tables.out" 2>&1 </dev/null &
-	jobs+=($!)
+	pid=$!
+	jobs+=("$pid")
 	until_true 60 grep -q ready "$tmp/tables.out"
-	ok $? "$1 is there for its tables" || sed 's/^/# /' "$tmp/tables.out"
-	check "its tables are handed in" mtagctl track --stacks $!
+	ok $? "$name is there for its tables" || sed 's/^/# /' "$tmp/tables.out"
+	check "$name: its tables are handed in" mtagctl track --stacks "$pid"
 }
 
 # smaps PID: its anonymous memory and swap, in bytes.
@@ -77,23 +88,20 @@ incomplete() {
 #      outermost: \(.stack[0] | "\(.module // .function)+\(.offset // 0)"), \(.stack | length) frames"' "$tmp/stacks"
 }
 
-# end PID
-end() {
-	kill -9 "$1"
-	kill -CONT "$1"
-	wait "$1"
-} 2>/dev/null
-
 says() { grep -q "$2" "$tmp/$1.out"; }
 
 python() {
 	cat >"$tmp/work.py" <<-'END'
-		import csv, ctypes, decimal, hashlib, json, re, signal, sqlite3, ssl, sys, threading, zlib
+		import re, signal, sys, threading
+		# Not all of Python may be installed.
+		for name in "csv ctypes decimal hashlib json sqlite3 ssl unicodedata zlib".split():
+		    try: __import__(name)
+		    except ImportError: pass
 		if sys.argv[1:]:
 		    print("ready", flush=True)
 		    signal.pause()
 		kept = [[i, str(i)] for i in range(150000)]
-		kept.append(json.loads(json.dumps({str(i): [i] * 4 for i in range(10000)})))
+		kept.append(eval(repr({str(i): [i] * 4 for i in range(2000)})))
 		kept.sort(key=lambda x: len(x))
 		kept.append(re.findall("[0-9]+", " ".join(map(str, range(50000)))))
 		def work(n): kept.append(sorted((str(i) for i in range(n)), reverse=True))
@@ -103,7 +111,7 @@ python() {
 		print("ready", flush=True)
 		signal.pause()
 	END
-	tables_of /usr/bin/python3 "$tmp/work.py" only
+	tables_of python /usr/bin/python3 "$tmp/work.py" only
 	under python /usr/bin/python3 "$tmp/work.py"
 	until_true 90 says python ready
 	ok $? "python works" || { sed 's/^/# /' "$tmp/python.out"; return; }
@@ -135,9 +143,8 @@ gcc_build() {
 	ok $? "cc1 works" || { sed 's/^/# /' "$tmp/gcc.out"; return; }
 	jobs+=("$cc1")
 	stacks_hold "$cc1" cc1 $((20 << 20))
-	kill -9 "$cc1" "$started"
-	wait "$started"
-} 2>/dev/null
+	end "$cc1" "$started"
+}
 
 redis() {
 	local port=6398
@@ -167,6 +174,9 @@ postgres() {
 	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
 	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
 	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
+	cp -a "$data/db" "$data/other"
+	tables_of postgres "${as[@]}" "$pg/postgres" -D "$data/other" -c listen_addresses= -c unix_socket_directories= \
+		-c shared_buffers=4MB
 	under postgres "${as[@]}" "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
 		-c shared_buffers=16MB -c fsync=off
 	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
@@ -192,6 +202,8 @@ for program; do
 	esac
 done
 is "$(health stack_lost)" 0 "there was room for every stack"
+end "${jobs[@]}"
+jobs=()
 until_true 60 eval 'visit_cpus; [ "$(health tracked)" = 0 ]'
 ok $? "all have ended"
 is "$(health drift)" 0 "every process that ended had all counters at 0"

@@ -180,7 +180,8 @@ int main(int argc, char **argv)
 {
 	mtag_t tag = mtag_child(MTAG_UNTAGGED, "region");
 
-	region = mmap(NULL, REGION * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	region =
+		mmap(NULL, REGION * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (region == MAP_FAILED || madvise(region, REGION * PG, MADV_NOHUGEPAGE))
 		return 1;
 	next = region;
@@ -193,7 +194,8 @@ int main(int argc, char **argv)
 	next += 16L * PG;
 	compared = 0;
 	all_sites();
-	printf("%lx %lx %ld\n", (unsigned long)region, (unsigned long)next, (next - region) / PG - 16);
+	printf("%lx %lx %ld\n", (unsigned long)region, (unsigned long)next,
+	       (next - region) / PG - 16);
 	fflush(stdout);
 	if (argc > 1 && *argv[1] == 'w')
 		pause();
