@@ -249,7 +249,7 @@ static int do_unwind(struct mtag_space *s, union arg *arg)
  * struct call - an ioctl
  * @run:	does it; the argument is copied back to user space if it returns
  *		0 or -ERANGE
- * @first:	size of the argument in version 1; 0: the argument does not begin with its size
+ * @first:	size of the argument in version 1
  * @size:	size of the argument now
  * @any:	an untracked process may call it; @run finds the space itself
  */

@@ -4,7 +4,8 @@
  * page-table lock, where the kernel's own mappings cannot be looked up.
  *
  * It is read once, and then follows the events of new mappings and changes of protection. An
- * unmapped range stays until something else is mapped there: no return address points to it.
+ * unmapped range stays until something else is mapped there: no return address points to it. Only
+ * when there are many more ranges than mappings are those that are gone looked for.
  */
 #include <linux/cred.h>
 #include <linux/mm.h>
@@ -210,6 +211,29 @@ static void append(struct mtag_text *text, const struct mtag_unwind_map *map, u6
 	text->nr++;
 }
 
+/* Unmapped ranges that may stay, beside as many as there are mappings. */
+#define GONE_MAX	64
+
+/* A copy of @old without what is no longer mapped executable. Context: mmap_lock. */
+static struct mtag_text *text_without_gone(const struct mtag_text *old, struct mm_struct *mm,
+					   gfp_t gfp)
+{
+	struct mtag_text *text = text_alloc(old->nr, gfp);
+	const struct vm_area_struct *vma;
+	unsigned int i;
+
+	if (!text)
+		return NULL;
+	text->nr = 0;
+	for (i = 0; i < old->nr; i++) {
+		vma = find_vma(mm, old->maps[i].start);
+		if (vma && vma->vm_start < old->maps[i].end && vma->vm_flags & VM_EXEC)
+			text->maps[text->nr++] = old->maps[i];
+	}
+	text_shrink(text, old->nr, text->nr);
+	return text;
+}
+
 /* A copy of @old with [@start, @end) replaced by @map, or (NULL) by nothing. */
 static struct mtag_text *text_with(const struct mtag_text *old, unsigned long start,
 				   unsigned long end, const struct mtag_unwind_map *map, gfp_t gfp)
@@ -263,6 +287,10 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 	}
 	if (is_known(old, vma->vm_start, vma->vm_end, found))
 		return;
+	if (old && old->nr > 2 * READ_ONCE(vma->vm_mm->map_count) + GONE_MAX) {
+		text_replace(s, text_without_gone(old, vma->vm_mm, gfp));
+		old = text_of(s);
+	}
 	text = text_with(old, vma->vm_start, vma->vm_end, found, gfp);
 	/* Out of memory: better no mapping than a wrong one. */
 	if (!text)

@@ -6,15 +6,12 @@
  */
 /* vm: timeout=1800 */
 #include <sys/eventfd.h>
-#include "lib/fuzz.h"
-#include "lib/fuzz_netlink.h"
+#include "lib/fuzz_look.h"
 
 #define SOCKETS 8
-#define SECRET	"secret"
 #define OPEN	"open"
 
 static struct random rng;
-static enum user me;
 static int sockets[SOCKETS], control;
 
 /* ---- processes that requests are about ---- */
@@ -88,110 +85,7 @@ static pid_t churn(enum user user)
 	_exit(0);
 }
 
-/* ---- what replies may hold ---- */
-
-static uint64_t u64_of(const struct nlattr *attr)
-{
-	uint64_t v;
-
-	memcpy(&v, attr + 1, 8);
-	return v;
-}
-
-static void text_is_fine(const struct nlattr *attr)
-{
-	const char *text = (const char *)(attr + 1);
-	size_t len = attr->nla_len - NLA_HDRLEN;
-
-	expect(len && strnlen(text, len) == len - 1, "a text of %zu bytes is not ended", len);
-	expect(me == ROOT || strncmp(text, SECRET, strlen(SECRET)), "%s was told '%s'",
-	       user_names[me], text);
-}
-
-static void frames_are_fine(const struct nlattr *attr)
-{
-	const struct mtag_stack_frame *f = (const void *)(attr + 1);
-	size_t len = attr->nla_len - NLA_HDRLEN, nr = len / sizeof(*f);
-
-	expect(len % sizeof(*f) == 0 && nr <= 127, "frames of %zu bytes", len);
-	for (size_t i = 0; i < nr; i++) {
-		struct mtag_stack_frame frame;
-
-		memcpy(&frame, f + i, sizeof(frame));
-		expect(!(frame.flags & ~MTAG_STACK_EXACT) && frame.offset < 1ULL << 48,
-		       "a frame at %#llx, flags %#x", frame.offset, frame.flags);
-	}
-}
-
-static void look(const struct nlattr *attr, int depth, void *data)
-{
-	static const char zeros[4];
-	size_t len = attr->nla_len - NLA_HDRLEN, pad = ALIGN4(attr->nla_len) - attr->nla_len;
-
-	expect(!memcmp((const char *)attr + attr->nla_len, zeros, pad),
-	       "attribute %d is padded with something", attr->nla_type);
-	switch (attr->nla_type & NLA_TYPE_MASK) {
-	case MTAG_A_PROC_COMM:
-	case MTAG_A_TAG_NAME:
-	case MTAG_A_INFO_VERSION:
-	case MTAG_A_INFO_MODE:
-	case MTAG_A_EVENT_KIND:
-	case MTAG_A_TAG_PATH:
-	case MTAG_A_IMAGE_PATH:
-		text_is_fine(attr);
-		return;
-	case MTAG_A_HISTORY_OOM:
-	case MTAG_A_HISTORY_REAPED:
-	case MTAG_A_HISTORY_INEXACT:
-		expect(!len, "a flag of %zu bytes", len);
-		return;
-	case MTAG_A_HISTORY_ENDED:
-		expect(len == 8 && u64_of(attr) / 1000000000 <= (uint64_t)time(NULL),
-		       "a process ended in the future");
-		return;
-	case MTAG_A_PROC_PID:
-	case MTAG_A_PROC_TAGS:
-	case MTAG_A_INFO_INSTALLED:
-	case MTAG_A_INFO_PROCS:
-	case MTAG_A_INFO_HISTORY:
-	case MTAG_A_HISTORY_STATUS:
-	case MTAG_A_HISTORY_OTHERS:
-	case MTAG_A_IMAGE_ID:
-	case MTAG_A_STACK_KIND:
-	case MTAG_A_STACK_WHY:
-		expect(len == 4, "attribute %d of %zu bytes", attr->nla_type, len);
-		return;
-	case MTAG_A_TAG_ID:
-	case MTAG_A_TAG_PARENT:
-		expect(len == 2 && depth, "attribute %d of %zu bytes", attr->nla_type, len);
-		return;
-	case MTAG_A_TAG_COUNTERS:
-	case MTAG_A_TAG_SHARES:
-	case MTAG_A_HISTORY_OTHERS_COUNTERS:
-		for (size_t i = 0; i + 8 <= len; i += 8) {
-			uint64_t v;
-
-			memcpy(&v, (const char *)(attr + 1) + i, 8);
-			expect(v < 1ULL << 48, "a counter is %#" PRIx64, v);
-		}
-		return;
-	case MTAG_A_STACK_FRAMES:
-		frames_are_fine(attr);
-		return;
-	case MTAG_A_TAG:
-	case MTAG_A_STACK:
-	case MTAG_A_STACK_IMAGE:
-	case MTAG_A_PAD:
-		return;
-	case MTAG_A_AUDIT_DRIFT:
-		if (data)
-			*(uint64_t *)data = u64_of(attr);
-		/* fall through */
-	default:
-		expect(len == 8 && u64_of(attr) < 1ULL << 48, "attribute %d of %zu bytes",
-		       attr->nla_type, len);
-	}
-}
+/* ---- sockets ---- */
 
 /* Receives from a socket into a buffer of random size. */
 static void receive(int s)
@@ -229,8 +123,8 @@ static void option(int s)
 	if (name == NETLINK_ADD_MEMBERSHIP || name == NETLINK_DROP_MEMBERSHIP)
 		value = fuzz_group;
 	error = setsockopt(s, SOL_NETLINK, name, &value, sizeof(value)) ? errno : 0;
-	if (name == NETLINK_ADD_MEMBERSHIP && me != ROOT)
-		expect(error == EPERM, "%s joins the events: %s", user_names[me], strerror(error));
+	if (name == NETLINK_ADD_MEMBERSHIP && fuzz_user != ROOT)
+		expect(error == EPERM, "%s joins the events: %s", user_names[fuzz_user], strerror(error));
 }
 
 /* ---- noise ---- */
@@ -304,8 +198,8 @@ static void noise_call(void)
 
 static bool may_read(enum role role)
 {
-	return me == ROOT || role == SELF ||
-	       (me == NOBODY && (role == NOBODYS || role == NOBODYS_UNTRACKED));
+	return fuzz_user == ROOT || role == SELF ||
+	       (fuzz_user == NOBODY && (role == NOBODYS || role == NOBODYS_UNTRACKED));
 }
 
 /* The error that a single request should give; -1: any. */
@@ -316,7 +210,7 @@ static int due(int command, enum role role)
 
 	if (role == DEAD)
 		return ESRCH;
-	if (tracks && me != ROOT && role != SELF)
+	if (tracks && fuzz_user != ROOT && role != SELF)
 		return EPERM;
 	if (!may_read(role))
 		return EACCES;
@@ -529,7 +423,7 @@ static void round_of(const struct fuzz *f, enum user user, bool grammar, uint64_
 	pid_t dead;
 
 	rng = random_of(f->seed, round * 16 + user * 2 + grammar + 8);
-	become(me = user);
+	become(fuzz_user = user);
 	alarm(600);
 	begin();
 	pool->process[SELF].pid = getpid();

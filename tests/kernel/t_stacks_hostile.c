@@ -248,6 +248,32 @@ static void many_mappings(void)
 	exact("and tags are exact");
 }
 
+/* An unmapped range is remembered, but not each of very many. Root may read what the module needs. */
+static void mapped_anywhere(void)
+{
+	enum { CHANGES = 16000 };
+	uint64_t before;
+	char *p = must(mmap(NULL, 2 * CHANGES * PG, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+
+	begin();
+	is(-stacks_start_self(1, -1), 0, "root's stacks are taken");
+	must(munmap(p, 2 * CHANGES * PG));
+	before = health("memory");
+	for (size_t i = 0; i < CHANGES; i++) {
+		char *at = must(mmap(p + 2 * i * PG, PG, PROT_READ | PROT_EXEC,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+
+		must(munmap(at, PG));
+		/* Those that were replaced are freed meanwhile. */
+		if (i % 100 == 0)
+			usleep(20000);
+	}
+	diag("%" PRIu64 " bytes, then %" PRIu64, before, health("memory"));
+	ok(until(health("memory") < before + CHANGES * 20, 5),
+	   "mapping code ever elsewhere needs no memory for all of it");
+	exact("and tags are exact");
+}
+
 /* ---- who walks by whose tables ---- */
 
 /* Runs sleep(1) as that user, with stacks; it sleeps when this returns. */
@@ -370,5 +396,7 @@ int main(void)
 		lie();
 	in_child
 		many_mappings();
+	in_child
+		mapped_anywhere();
 	return end_test();
 }

@@ -259,7 +259,7 @@ struct mtag_ioc_stacks {
  *
  * By it the stacks of the caller's own processes are walked; by root's, those of
  * all. Any process may do this while the stacks of some process are taken.
- * Errors: EINVAL, it is no such table; EEXIST, there is one; ENODATA, no stacks are
+ * Errors: EINVAL, it is no such table; E2BIG; EEXIST, there is one; ENODATA, no stacks are
  * taken; EBADF, EFAULT; EPERM; ENOMEM, ENOSPC, there is no room.
  */
 struct mtag_ioc_unwind {
