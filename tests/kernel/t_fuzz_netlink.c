@@ -102,7 +102,7 @@ static void receive(int s)
 	for (; n > 0 && NLMSG_OK(h, (size_t)n); h = NLMSG_NEXT(h, n))
 		if (h->nlmsg_type == fuzz_family)
 			expect(attributes((char *)NLMSG_DATA(h) + GENL_HDRLEN,
-					  (char *)h + h->nlmsg_len, 0, look, NULL),
+					  (char *)h + h->nlmsg_len, 0, check_attr, NULL),
 			       "a reply of %u bytes is not well-formed", h->nlmsg_len);
 }
 
@@ -124,7 +124,8 @@ static void option(int s)
 		value = fuzz_group;
 	error = setsockopt(s, SOL_NETLINK, name, &value, sizeof(value)) ? errno : 0;
 	if (name == NETLINK_ADD_MEMBERSHIP && fuzz_user != ROOT)
-		expect(error == EPERM, "%s joins the events: %s", user_names[fuzz_user], strerror(error));
+		expect(error == EPERM, "%s joins the events: %s", user_names[fuzz_user],
+		       strerror(error));
 }
 
 /* ---- noise ---- */
@@ -232,7 +233,7 @@ static void single(void)
 	    !one_in(&rng, 20))
 		command = MTAG_CMD_PROC_GET;
 	want = due(command, role);
-	error = -genl_ask(control, command, NLM_F_ACK, pool->process[role].pid, look, &drift);
+	error = -genl_ask(control, command, NLM_F_ACK, pool->process[role].pid, check_attr, &drift);
 	/* The first message of a reply that has one precedes the acknowledgement. */
 	expect(error == want, "command %d, process %d: %s, not %s", command, role, strerror(error),
 	       strerror(want));
@@ -279,7 +280,7 @@ static void stack_start(void)
 	if (has_event)
 		put(&m, MTAG_A_STACK_FD, &event, 4);
 	must(send(control, &m, m.nl.nlmsg_len, 0));
-	error = -genl_answer(control, look, NULL);
+	error = -genl_answer(control, check_attr, NULL);
 	if (!has_every || !every)
 		want = EINVAL;
 	else if (!want && has_event)
@@ -301,7 +302,7 @@ static void stack_get(void)
 	if (one_in(&rng, 2))
 		put(&m, MTAG_A_STACK_OLDER, &older, 4);
 	must(send(control, &m, m.nl.nlmsg_len, 0));
-	error = -genl_answer(control, look, NULL);
+	error = -genl_answer(control, check_attr, NULL);
 	if (!want && !pool->process[role].stacks)
 		want = ENODATA;
 	expect(error == want, "STACK_GET of process %d: %s, not %s", role, strerror(error),
@@ -337,7 +338,7 @@ static void strange(void)
 		m.nl.nlmsg_flags |= (rnd(&rng) & 0xff00) & ~NLM_F_DUMP;
 	}
 	must(send(control, &m, m.nl.nlmsg_len, 0));
-	error = -genl_answer(control, look, NULL);
+	error = -genl_answer(control, check_attr, NULL);
 	expect(error && error != ETIMEDOUT, "command %d with nonsense: %s", command,
 	       strerror(error));
 }
@@ -361,7 +362,7 @@ static void dump(void)
 /* Reads a whole dump, which must have every tracked process that the user may see. */
 static void counts_secret(const struct nlattr *attr, int depth, void *data)
 {
-	look(attr, depth, NULL);
+	check_attr(attr, depth, NULL);
 	if (attr->nla_type == MTAG_A_PROC_PID)
 		for (int role = 0; role < OTHERS; role++)
 			((int *)data)[role] += !memcmp(attr + 1, &pool->process[role].pid, 4);

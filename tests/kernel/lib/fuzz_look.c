@@ -37,7 +37,7 @@ static void frames_are_fine(const struct nlattr *attr)
 	}
 }
 
-void look(const struct nlattr *attr, int depth, void *data)
+void check_attr(const struct nlattr *attr, int depth, void *data)
 {
 	static const char zeros[4];
 	size_t len = attr->nla_len - NLA_HDRLEN, pad = ALIGN4(attr->nla_len) - attr->nla_len;

@@ -11,6 +11,6 @@
 extern enum user fuzz_user; /* who asks */
 
 /* Checks an attribute; *(uint64_t *)@data, if there is one, becomes the drift. */
-void look(const struct nlattr *attr, int depth, void *data);
+void check_attr(const struct nlattr *attr, int depth, void *data);
 
 #endif
