@@ -68,7 +68,7 @@ absent:
 
 /**
  * mtag_userword_reread() - read a word again
- * @addr:	one that mtag_userword_read() has read for this task, which therefore is a user address
+ * @addr:	one that mtag_userword_read() has read for this task: so it is a user address
  * @value:	set on success
  *
  * Context, return: as mtag_userword_read().

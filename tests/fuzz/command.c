@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,8 @@
 #include "option.h"
 #include "output.h"
 #include "probe.h"
+#include "stacks/follow.h"
+#include "stacks/load.h"
 #include "top/screen.h"
 #include "top/view.h"
 #include "utf8.h"
@@ -173,10 +176,39 @@ int kern_track(struct kern *kern, pid_t pid, bool track)
 	return refuse(kern);
 }
 
-int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in)
+int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in, int event)
 {
-	must(pid > 0 && one_in);
+	must(pid > 0 && one_in && event >= 0);
 	return refuse(kern);
+}
+
+/* What hands in unwind tables: the module may have no room for them, and no process is left behind here. */
+void loader_init(struct loader *loader)
+{
+	*loader = (struct loader){.device = -1};
+}
+
+void loader_clear(struct loader *loader)
+{
+	must(loader->device == -1);
+}
+
+int load_program(struct loader *loader, const char *name)
+{
+	must(loader->device == -1 && name);
+	return in_rarely(&kernel) ? -ENOSPC : 0;
+}
+
+int load_process(struct loader *loader, pid_t pid)
+{
+	must(loader->device == -1 && pid > 0);
+	return in_rarely(&kernel) ? -ENOSPC : 0;
+}
+
+int follow(pid_t pid, int event)
+{
+	must(pid > 0 && event >= 0);
+	return in_rarely(&kernel) ? -EAGAIN : 0;
 }
 
 static int invent_stack(struct traces *traces)
@@ -388,11 +420,13 @@ bool screen_key(struct screen *screen, int *key)
 #define close(fd)		((void)(fd))
 #define open(path, flags)	(in_rarely(&kernel) ? -1 : 3)
 #define ioctl(fd, command, arg) fake_ioctl(fd, command, arg)
+#define eventfd(files, flags)	(in_rarely(&kernel) ? -1 : 3)
 #define execvp(path, argv)	(errno = (path) == (argv)[0] ? ENOENT : EACCES)
 #include "../../ctl/cmd/run.c"
 #undef close
 #undef open
 #undef ioctl
+#undef eventfd
 
 int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 {

@@ -181,7 +181,7 @@ static void ask(struct kern *kern, unsigned int what)
 		break;
 	case 5:
 		must(kern_stacks(kern, 1, what & 2, &traces) <= 0);
-		must(kern_stack_start(kern, 1, 1) <= 0);
+		must(kern_stack_start(kern, 1, 1, 3) <= 0);
 		break;
 	}
 	traces_clear(&traces);

@@ -15,9 +15,9 @@
 /* ---- noise ---- */
 static bool known_error(int error)
 {
-	static const int known[] = {EINVAL, E2BIG,  EFAULT, ENOTTY, ENOENT, ESRCH,	  ENOMEM, EPERM,
-				    ENOSPC, ERANGE, EAGAIN, EINTR,  EBUSY,  ENAMETOOLONG, EBADF,  ENODATA,
-				    EEXIST};
+	static const int known[] = {EINVAL, E2BIG,	  EFAULT, ENOTTY,  ENOENT, ESRCH,
+				    ENOMEM, EPERM,	  ENOSPC, ERANGE,  EAGAIN, EINTR,
+				    EBUSY,  ENAMETOOLONG, EBADF,  ENODATA, EEXIST};
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (error == -known[i])
@@ -280,7 +280,7 @@ static void grammar_call(void)
 		unsigned weight;
 	} kinds[] = {{try_child, 300}, {try_default, 80}, {try_usage, 80}, {try_path, 200},
 		     {try_range, 20},  {try_thread, 120}, {try_touch, 60}, {mangle_slot, 60},
-		     {use_ground, 40}, {try_notify, 20},  {try_stacks, 5},   {try_unwind, 40},
+		     {use_ground, 40}, {try_notify, 20},  {try_stacks, 5}, {try_unwind, 40},
 		     {run_code, 40}};
 	unsigned all = 0, at;
 

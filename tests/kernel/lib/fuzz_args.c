@@ -5,10 +5,9 @@
  */
 #include "fuzz_args.h"
 
-const unsigned long calls[CALLS] = {MTAG_IOC_ATTACH,  MTAG_IOC_THREAD, MTAG_IOC_CHILD,
-				    MTAG_IOC_DEFAULT, MTAG_IOC_RANGE,  MTAG_IOC_USAGE,
-				    MTAG_IOC_PATH,    MTAG_IOC_NOTIFY, MTAG_IOC_STACKS,
-				    MTAG_IOC_UNWIND};
+const unsigned long calls[CALLS] = {
+	MTAG_IOC_ATTACH, MTAG_IOC_THREAD, MTAG_IOC_CHILD,  MTAG_IOC_DEFAULT, MTAG_IOC_RANGE,
+	MTAG_IOC_USAGE,	 MTAG_IOC_PATH,	  MTAG_IOC_NOTIFY, MTAG_IOC_STACKS,  MTAG_IOC_UNWIND};
 const unsigned sizes[CALLS] = {16, 24, 32, 16, 48, 168, 24, 24, 16, 24};
 struct random rng;
 char *hole, *readonly, *edge;
