@@ -46,8 +46,8 @@ static uint64_t some_register(struct random *r)
 {
 	if (one_in(r, 4))
 		return odd_number(r);
-	return (uintptr_t)arena + (one_in(r, 8) ? below(r, ARENA * PG)
-						: 8 * below(r, ARENA * PG / 8));
+	return (uintptr_t)arena +
+	       (one_in(r, 8) ? below(r, ARENA * PG) : 8 * below(r, ARENA * PG / 8));
 }
 
 /* Touches pages with any registers. A signal could not be delivered. */
@@ -340,8 +340,8 @@ static unsigned int give_all(pid_t pid)
 		end = strchr(line, '\n');
 		if (end)
 			*end = '\0';
-		if (sscanf(line, "%*s %7s %*s %*s %*s %255s", perms, path) != 2 || perms[2] != 'x' ||
-		    path[0] != '/')
+		if (sscanf(line, "%*s %7s %*s %*s %*s %255s", perms, path) != 2 ||
+		    perms[2] != 'x' || path[0] != '/')
 			continue;
 		is(-give_absent(path), 0, "nobody hands in a table of %s", path);
 		nr++;
