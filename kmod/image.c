@@ -24,6 +24,7 @@ static u16 chains[CHAINS];	/* hash by inode: the first id of each chain, or 0; i
 static unsigned int nr_images = MTAG_IMAGE_FIRST;	/* images_lock */
 static DEFINE_SPINLOCK(images_lock);
 
+static unsigned int nr_tables;	/* unwind tables ever given; images_lock */
 static size_t table_bytes[2];	/* of unwind tables: of root's images, of others'; images_lock */
 static struct mtag_image vdso;	/* not in the table: only its rows and what they refer to */
 
@@ -302,8 +303,21 @@ bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void
 		if (given && uid_eq(like.uid, GLOBAL_ROOT_UID))
 			share(&like, rows);
 	}
+	/* Pairs with mtag_image_tables_given(): the table before its number. */
+	if (given)
+		smp_store_release(&nr_tables, nr_tables + 1);
 	spin_unlock(&images_lock);
 	return given;
+}
+
+/**
+ * mtag_image_tables_given() - how many tables have been given
+ *
+ * Context: any. A walk that begins later sees them all.
+ */
+unsigned int mtag_image_tables_given(void)
+{
+	return smp_load_acquire(&nr_tables);
 }
 
 /* The bytes of all tables of root's images, or (@others) of other users'. Context: process. */

@@ -50,6 +50,7 @@ int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp);
 const struct mtag_rows *mtag_image_rows(unsigned int id);
 bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
 		     size_t bytes);
+unsigned int mtag_image_tables_given(void);
 size_t mtag_image_table_bytes(bool others);
 const char *mtag_image_path(unsigned int id);
 void mtag_image_end(void);

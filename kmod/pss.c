@@ -5,14 +5,11 @@
  */
 #include <linux/err.h>
 #include <linux/mm.h>
-#include <linux/mmap_lock.h>
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "memory.h"
-#include "migrate.h"
 #include "mtag.h"
 #include "pss.h"
 #include "space.h"
@@ -33,10 +30,8 @@ struct walker {
 /* The tag of page @i, which may be charged to one that is newer than the sums. */
 static struct mtag_share *share_of(struct walker *w, const struct mtag_pte *e, int i)
 {
-	u32 tag;
+	u32 tag = mtag_whose_now(w->v.s, e, i);
 
-	if (!e->moving || !mtag_migrate_seen(w->v.s, e->addr + i * PAGE_SIZE, &tag))
-		tag = mtag_whose(w->v.s, e, i);
 	return &w->pss->shares[tag < w->pss->nr_tags ? tag : MTAG_ID_UNTAGGED];
 }
 
@@ -62,39 +57,6 @@ static void pss_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		if (alone)
 			share->uss += PAGE_SIZE;
 	}
-}
-
-static void pss_leave(struct mtag_visitor *v, unsigned long end)
-{
-}
-
-/* Adds up what @mm maps; mappings that come and go meanwhile may be missed, as by smaps_rollup. */
-static int pss_walk(struct walker *w, struct mm_struct *mm)
-{
-	unsigned long addr = 0, end;
-	struct vm_area_struct *vma;
-
-	if (mmap_read_lock_killable(mm))
-		return -EINTR;
-	while ((vma = find_vma(mm, addr))) {
-		/* A stack may grow at its lower end meanwhile. */
-		addr = max(addr, READ_ONCE(vma->vm_start));
-		end = min(vma->vm_end, ALIGN(addr + 1, STRIDE));
-		mtag_visit_vma(&w->v, vma, addr, end);
-		addr = end;
-		cond_resched();
-		if (fatal_signal_pending(current)) {
-			mmap_read_unlock(mm);
-			return -EINTR;
-		}
-		if (mmap_lock_is_contended(mm)) {
-			mmap_read_unlock(mm);
-			if (mmap_read_lock_killable(mm))
-				return -EINTR;
-		}
-	}
-	mmap_read_unlock(mm);
-	return 0;
 }
 
 static struct mtag_pss *pss_alloc(unsigned int nr_tags)
@@ -127,7 +89,7 @@ void mtag_pss_put(struct mtag_pss *p)
 static int pss_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_pss *p)
 {
 	struct walker w = {
-		.v = { .visit = pss_visit, .leave = pss_leave, .s = s },
+		.v = { .visit = pss_visit, .s = s },
 		.pss = p,
 	};
 	unsigned int tag;
@@ -135,7 +97,7 @@ static int pss_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_pss 
 
 	if (mutex_lock_killable(&s->tree->build_lock))
 		return -EINTR;
-	err = s->live ? pss_walk(&w, mm) : -ESRCH;
+	err = s->live ? mtag_visit_mm(&w.v, mm, STRIDE, NULL) : -ESRCH;
 	mutex_unlock(&s->tree->build_lock);
 	for (tag = 0; tag < p->nr_tags; tag++)
 		p->shares[tag].pss >>= FRACTION;

@@ -9,15 +9,12 @@
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
-#include <linux/mmap_lock.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "ksm.h"
 #include "leaf.h"
 #include "memory.h"
-#include "migrate.h"
 #include "mtag.h"
 #include "sight.h"
 #include "space.h"
@@ -71,15 +68,6 @@ static bool is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
 	return (u32)age * MTAG_BORN_SECONDS >= sight->older;
 }
 
-static u32 tag_of(struct mtag_space *s, const struct mtag_pte *e, int i)
-{
-	u32 tag;
-
-	if (!e->moving || !mtag_migrate_seen(s, e->addr + i * PAGE_SIZE, &tag))
-		tag = mtag_whose(s, e, i);
-	return tag;
-}
-
 static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
@@ -95,12 +83,8 @@ static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	for (i = 0; PageAnon(e->page) && i < e->nr; i++) {
 		leaf = mtag_ksm_leaf(e->page + i);
 		if (is_old(sight, leaf))
-			entry_of(sight, tag_of(v->s, e, i), leaf.stack)->anon++;
+			entry_of(sight, mtag_whose_now(v->s, e, i), leaf.stack)->anon++;
 	}
-}
-
-static void sight_leave(struct mtag_visitor *v, unsigned long end)
-{
 }
 
 static size_t seen_bytes(unsigned int room)
@@ -130,8 +114,9 @@ static void seen_free(struct mtag_seen *seen, unsigned int room)
 }
 
 /* Makes room for one stride, at least as much as is in use. */
-static int make_room(struct mtag_sight *sight)
+static int make_room(struct mtag_visitor *v)
 {
+	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
 	struct mtag_seen *old = sight->seen, *e;
 	unsigned int old_room = sight->room;
 
@@ -153,42 +138,11 @@ static int make_room(struct mtag_sight *sight)
 	return 0;
 }
 
-/* Mappings that come and go meanwhile may be missed, as by smaps_rollup. */
-static int walk(struct walker *w, struct mm_struct *mm)
-{
-	unsigned long addr = 0, end;
-	struct vm_area_struct *vma;
-	int ret = 0;
-
-	if (mmap_read_lock_killable(mm))
-		return -EINTR;
-	while (!ret && (vma = find_vma(mm, addr))) {
-		ret = make_room(w->sight);
-		if (ret)
-			break;
-		/* A stack may grow at its lower end meanwhile. */
-		addr = max(addr, READ_ONCE(vma->vm_start));
-		end = min(vma->vm_end, ALIGN(addr + 1, STRIDE));
-		mtag_visit_vma(&w->v, vma, addr, end);
-		addr = end;
-		cond_resched();
-		if (fatal_signal_pending(current))
-			ret = -EINTR;
-		if (mmap_lock_is_contended(mm)) {
-			mmap_read_unlock(mm);
-			if (mmap_read_lock_killable(mm))
-				return -EINTR;
-		}
-	}
-	mmap_read_unlock(mm);
-	return ret;
-}
-
 /* Ranges and owners stay while build_lock is held, but for pages that come and go. */
 static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_sight *sight)
 {
 	struct walker w = {
-		.v = { .visit = sight_visit, .leave = sight_leave, .s = s },
+		.v = { .visit = sight_visit, .s = s },
 		.sight = sight,
 	};
 	int err = -ESRCH;
@@ -197,7 +151,7 @@ static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_si
 		return -EINTR;
 	/* As long as the space is hashed, there are leaves. */
 	if (s->live && READ_ONCE(s->mm) == mm)
-		err = mtag_space_stacks(s) ? walk(&w, mm) : -ENODATA;
+		err = mtag_space_stacks(s) ? mtag_visit_mm(&w.v, mm, STRIDE, make_room) : -ENODATA;
 	mutex_unlock(&s->tree->build_lock);
 	return err;
 }

@@ -7,8 +7,7 @@
 
 #include <linux/bits.h>
 #include <linux/types.h>
-
-#define MTAG_STACK_DEPTH	127	/* frames of a stack at most */
+#include "unwind.h"
 
 /* A frame: image (16 bits), whether the offset is exact (1 bit), offset in the image (47 bits). */
 #define MTAG_FRAME_OFFSET	((1ULL << 47) - 1)

@@ -131,15 +131,11 @@ static void forget_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		mtag_leaf_set(e->page, e->nr, before);
 }
 
-static void forget_leave(struct mtag_visitor *v, unsigned long end)
-{
-}
-
 /* Context: mmap_lock for reading, so that nothing is forked meanwhile. */
 static void forget(struct mtag_space *s, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
-	struct mtag_visitor v = { .visit = forget_visit, .leave = forget_leave, .s = s };
+	struct mtag_visitor v = { .visit = forget_visit, .s = s };
 	struct vm_area_struct *vma;
 
 	for_each_vma(vmi, vma) {

@@ -13,6 +13,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include "image.h"
 #include "memory.h"
 #include "mtag.h"
 #include "stack.h"
@@ -27,6 +28,7 @@
  * struct taken - the stack that a CPU has taken last
  * @task:	whose it was; only compared
  * @serial:	of its executable mappings
+ * @tables:	unwind tables that there were
  * @ip:		its instruction pointer
  * @sp:		its stack pointer
  * @bp:		its frame pointer
@@ -43,6 +45,7 @@
 struct taken {
 	const struct task_struct *task;
 	u64 serial;
+	unsigned int tables;
 	unsigned long ip;
 	unsigned long sp;
 	unsigned long bp;
@@ -82,20 +85,20 @@ static bool is_fault(const struct pt_regs *regs)
 
 static bool is_same(const struct taken *t, const struct mtag_text *text, const struct pt_regs *regs)
 {
-	return t->task == current && t->serial == text->serial && t->ip == regs->ip &&
-	       t->sp == regs->sp && t->bp == regs->bp && t->bx == regs->bx &&
-	       t->exact == is_fault(regs) && is_there(t);
+	return t->task == current && t->serial == text->serial &&
+	       t->tables == mtag_image_tables_given() && t->ip == regs->ip && t->sp == regs->sp &&
+	       t->bp == regs->bp && t->bx == regs->bx && t->exact == is_fault(regs) && is_there(t);
 }
 
 /* The frames as words. The stack ends where a mapping lies too far behind in its file for one. */
-static u32 intern(struct taken *t, enum mtag_unwind_why why)
+static u32 intern(struct taken *t, enum mtag_stack_why why)
 {
 	const struct mtag_unwind_frame *f = t->frames;
 	unsigned int i;
 
 	for (i = 0; i < t->nr; i++, f++) {
 		if (f->offset > MTAG_FRAME_OFFSET) {
-			why = MTAG_UNWIND_NOT_TEXT;
+			why = MTAG_STACK_NO_EXEC;
 			break;
 		}
 		t->words[i] = (u64)f->map << MTAG_FRAME_IMAGE |
@@ -108,11 +111,12 @@ static u32 stack_of(struct mtag_space *s, struct taken *t, const struct mtag_tex
 		    const struct pt_regs *regs)
 {
 	const struct mtag_unwind_maps maps = { .map = text->maps, .nr = text->nr };
-	enum mtag_unwind_why why;
+	enum mtag_stack_why why;
 
 	if (!is_same(t, text, regs)) {
 		t->task = current;
 		t->serial = text->serial;
+		t->tables = mtag_image_tables_given();
 		t->ip = regs->ip;
 		t->sp = regs->sp;
 		t->bp = regs->bp;

@@ -123,7 +123,7 @@ static __always_inline int step_signal(struct walk *w)
 
 	if (!mtag_userword_read(context + in_context[REG_IP] * sizeof(u64), &w->ip) ||
 	    !mtag_userword_read(context + in_context[REG_SP] * sizeof(u64), &w->sp))
-		return MTAG_UNWIND_ABSENT;
+		return MTAG_STACK_ABSENT;
 	w->bp_at = context + in_context[REG_BP] * sizeof(u64);
 	w->bx_at = context + in_context[REG_BX] * sizeof(u64);
 	w->context = context;
@@ -140,16 +140,16 @@ static __always_inline int step_bare(struct walk *w)
 	if (mtag_userword_read(w->ip, &word) && word == SIGRETURN)
 		return step_signal(w);
 	if (!read_bp(w, &bp))
-		return MTAG_UNWIND_NO_RULE;
+		return MTAG_STACK_NO_TABLE;
 	/* So the outermost frame is marked. */
 	if (!bp)
-		return MTAG_UNWIND_COMPLETE;
+		return MTAG_STACK_COMPLETE;
 	if (bp < w->sp || bp % sizeof(u64) ||
 	    !mtag_userword_read(bp + sizeof(u64), &w->ip))
-		return MTAG_UNWIND_NO_RULE;
+		return MTAG_STACK_NO_TABLE;
 	w->back = 1;
 	if (!find_map(w))
-		return MTAG_UNWIND_NO_RULE;
+		return MTAG_STACK_NO_TABLE;
 	w->at = bp + sizeof(u64);
 	w->sp = bp + 2 * sizeof(u64);
 	w->bp_at = bp;
@@ -166,30 +166,30 @@ static __always_inline int find_cfa(const struct walk *w, const struct mtag_unwi
 	switch (r->kind) {
 	case MTAG_UNWIND_BP:
 		if (!read_bp(w, &base))
-			return MTAG_UNWIND_NO_RULE;
+			return MTAG_STACK_NO_TABLE;
 		*cfa = base + r->off;
 		break;
 	case MTAG_UNWIND_REG:
 		if (!read_reg(w, r->reg, &base))
-			return MTAG_UNWIND_NO_RULE;
+			return MTAG_STACK_NO_TABLE;
 		*cfa = base + r->off;
 		break;
 	case MTAG_UNWIND_DEREF:
 		if (!read_reg(w, r->reg, &base))
-			return MTAG_UNWIND_NO_RULE;
+			return MTAG_STACK_NO_TABLE;
 		if (!mtag_userword_read(base + r->off, cfa))
-			return MTAG_UNWIND_ABSENT;
+			return MTAG_STACK_ABSENT;
 		*cfa += r->add;
 		break;
 	case MTAG_UNWIND_PLT:
 		*cfa = w->sp + r->off + ((w->ip & 15) >= r->reg ? sizeof(u64) : 0);
 		break;
 	case MTAG_UNWIND_END:
-		return MTAG_UNWIND_COMPLETE;
+		return MTAG_STACK_COMPLETE;
 	default:
-		return MTAG_UNWIND_NO_RULE;
+		return MTAG_STACK_NO_TABLE;
 	}
-	return *cfa > w->sp ? GO_ON : MTAG_UNWIND_NO_RULE;
+	return *cfa > w->sp ? GO_ON : MTAG_STACK_NO_TABLE;
 }
 
 /* Registers that are not saved at a place relative to CFA. */
@@ -221,14 +221,14 @@ static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe 
 	}
 	base = cfa;
 	if (unlikely(r->flags) && !lose(w, r, &base))
-		return MTAG_UNWIND_NO_RULE;
+		return MTAG_STACK_NO_TABLE;
 	if (r->bp != MTAG_UNWIND_SAME)
 		w->bp_at = base + r->bp;
 	if (r->bx != MTAG_UNWIND_SAME)
 		w->bx_at = base + r->bx;
 	w->at = cfa - sizeof(u64);
 	if (!mtag_userword_read(w->at, &w->ip))
-		return MTAG_UNWIND_ABSENT;
+		return MTAG_STACK_ABSENT;
 	w->sp = cfa;
 	w->back = 1;
 	return GO_ON;
@@ -244,10 +244,10 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
 	u64 offset;
 
 	do {
-		*why = MTAG_UNWIND_NOT_TEXT;
+		*why = MTAG_STACK_NO_EXEC;
 		if (!find_map(w))
 			break;
-		*why = MTAG_UNWIND_DEEP;
+		*why = MTAG_STACK_DEEP;
 		if (n == room)
 			break;
 		offset = w->ip - w->map->start + w->map->offset;
@@ -270,7 +270,7 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
  * @regs:	its struct pt_regs, which must be of 64-bit code
  * @maps:	executable mappings of its mm, with their tables
  * @frames:	set, the innermost first
- * @room:	frames that fit, at most MTAG_UNWIND_DEPTH
+ * @room:	frames that fit, at most MTAG_STACK_DEPTH
  * @why:	set to why there are not more
  *
  * Neither sleeps nor allocates nor takes a lock nor handles a page fault: what is not present ends
@@ -281,7 +281,7 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
  */
 unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
 			 struct mtag_unwind_frame *frames, unsigned int room,
-			 enum mtag_unwind_why *why)
+			 enum mtag_stack_why *why)
 {
 	struct walk w = {
 		.regs = regs,
@@ -290,7 +290,7 @@ unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_map
 		.ip = regs[in_regs[REG_IP]],
 		.sp = regs[in_regs[REG_SP]],
 	};
-	int ended = MTAG_UNWIND_NOT_TEXT;
+	int ended = MTAG_STACK_NO_EXEC;
 	unsigned int n = 0;
 
 	if (maps->nr && mtag_userword_begin()) {

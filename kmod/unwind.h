@@ -6,20 +6,12 @@
 #define MTAG_UNWIND_H
 
 #include <linux/types.h>
+#include "../include/uapi/linux/mtag.h"
 
 struct mtag_rows;
 
 /* The most frames of a stack. */
-#define MTAG_UNWIND_DEPTH	127
-
-/* Why a walk ended: has the values of STACK_WHY. */
-enum mtag_unwind_why {
-	MTAG_UNWIND_COMPLETE,	/* at the outermost frame */
-	MTAG_UNWIND_NO_RULE,	/* no table, or no rule in it, and no usable frame pointer */
-	MTAG_UNWIND_ABSENT,	/* a page of the stack is not present */
-	MTAG_UNWIND_DEEP,	/* no room for more frames */
-	MTAG_UNWIND_NOT_TEXT,	/* an address in no executable mapping */
-};
+#define MTAG_STACK_DEPTH	127
 
 /**
  * struct mtag_unwind_map - an executable mapping
@@ -66,6 +58,6 @@ struct mtag_unwind_maps {
 
 unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
 			 struct mtag_unwind_frame *frames, unsigned int room,
-			 enum mtag_unwind_why *why);
+			 enum mtag_stack_why *why);
 
 #endif /* MTAG_UNWIND_H */

@@ -4,11 +4,19 @@
  * Each part of a walk runs under the page-table lock and the space's walk_lock.
  */
 #include <linux/hugetlb.h>
+#include <linux/mmap_lock.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include "compat/compat.h"
 #include "mtag.h"
 #include "state.h"
 #include "visit.h"
+
+static void leave(struct mtag_visitor *v, unsigned long end)
+{
+	if (v->leave)
+		v->leave(v, end);
+}
 
 /* Returns the PMD entry for @addr, or NULL. @next is the end of what it covers or of the hole. */
 static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
@@ -128,7 +136,7 @@ static void visit_entries(struct mtag_visitor *v, struct vm_area_struct *vma, pt
 	raw_spin_lock(&v->s->walk_lock);
 	for (; addr < end; pte++, addr += PAGE_SIZE)
 		visit_pte(v, vma, READ_ONCE(*pte), addr);
-	v->leave(v, end);
+	leave(v, end);
 	raw_spin_unlock(&v->s->walk_lock);
 }
 
@@ -163,7 +171,7 @@ static bool leave_hole(struct mtag_visitor *v, pmd_t *pmd, unsigned long end)
 	empty = !pmd || pmd_none(READ_ONCE(*pmd));
 	/* A later event takes the lock after us, and finds the cursor moved. */
 	if (empty)
-		v->leave(v, end);
+		leave(v, end);
 	raw_spin_unlock(&v->s->walk_lock);
 	return empty;
 }
@@ -177,7 +185,7 @@ static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t
 	if (huge) {
 		raw_spin_lock(&v->s->walk_lock);
 		visit_pmd(v, vma, pmd, addr, end);
-		v->leave(v, end);
+		leave(v, end);
 		raw_spin_unlock(&v->s->walk_lock);
 	}
 	spin_unlock(ptl);
@@ -195,7 +203,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 		raw_spin_lock(&v->s->walk_lock);
 		pmd = find_pmd(vma->vm_mm, addr, end, &next);
 		if (!pmd)
-			v->leave(v, next);
+			leave(v, next);
 		raw_spin_unlock(&v->s->walk_lock);
 		if (pmd && !(pmd_none(READ_ONCE(*pmd)) && leave_hole(v, pmd, next))) {
 			pmd_t now = READ_ONCE(*pmd);
@@ -227,4 +235,46 @@ void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned
 	/* Hugetlb pages are not part of RSS. */
 	if (!is_vm_hugetlb_page(vma) && addr < end)
 		visit_range(v, vma, addr, end);
+}
+
+/**
+ * mtag_visit_mm() - visit all that is mapped, and let others have mmap_lock now and then
+ * @v:		its @visit is called for each page and swap entry
+ * @mm:		mm of @v->s
+ * @stride:	visit so many bytes at once, a power of 2
+ * @before:	called before each part, with mmap_lock held for reading; NULL: nothing
+ *
+ * Mappings that come and go meanwhile may be missed, as by smaps_rollup.
+ * Context: may sleep; mmap_lock not held.
+ * Return: 0; -EINTR if killed; what @before returned if that was not 0.
+ */
+int mtag_visit_mm(struct mtag_visitor *v, struct mm_struct *mm, unsigned long stride,
+		  int (*before)(struct mtag_visitor *v))
+{
+	unsigned long addr = 0, end;
+	struct vm_area_struct *vma;
+	int ret = 0;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	while (!ret && (vma = find_vma(mm, addr))) {
+		ret = before ? before(v) : 0;
+		if (ret)
+			break;
+		/* A stack may grow at its lower end meanwhile. */
+		addr = max(addr, READ_ONCE(vma->vm_start));
+		end = min(vma->vm_end, ALIGN(addr + 1, stride));
+		mtag_visit_vma(v, vma, addr, end);
+		addr = end;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		if (mmap_lock_is_contended(mm)) {
+			mmap_read_unlock(mm);
+			if (mmap_read_lock_killable(mm))
+				return -EINTR;
+		}
+	}
+	mmap_read_unlock(mm);
+	return ret;
 }

@@ -32,7 +32,7 @@ struct mtag_pte {
  * struct mtag_visitor - callbacks and state of a walk
  * @visit:	called for each resident page and swap entry, under the page-table lock
  * @leave:	called before each page-table lock is dropped, with the end of the range
- *		visited, and for each empty range
+ *		visited, and for each empty range; or NULL
  * @s:		space; its walk_lock is held for both callbacks
  * @migrating:	number of pages under migration that are charged to nobody
  */
@@ -45,6 +45,8 @@ struct mtag_visitor {
 
 void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 		    unsigned long end);
+int mtag_visit_mm(struct mtag_visitor *v, struct mm_struct *mm, unsigned long stride,
+		  int (*before)(struct mtag_visitor *v));
 
 /* The contents of the page-table entry at @addr. Context: its page-table lock. */
 struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr);

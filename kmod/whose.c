@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 #include "file.h"
 #include "ksm.h"
+#include "migrate.h"
 #include "mtag.h"
 #include "range.h"
 #include "whose.h"
@@ -27,4 +28,21 @@ u32 mtag_whose(struct mtag_space *s, const struct mtag_pte *e, int i)
 	if (!e->moving)
 		addr = mtag_file_addr(e->vma, e->page + i);
 	return mtag_range_tag(s, addr, &ignored);
+}
+
+/**
+ * mtag_whose_now() - the tag of a page that is mapped or under migration
+ * @s:		space
+ * @e:		entry that a walk visits, not of swap
+ * @i:		which of its pages
+ *
+ * Context: page-table lock and walk_lock.
+ */
+u32 mtag_whose_now(struct mtag_space *s, const struct mtag_pte *e, int i)
+{
+	u32 tag;
+
+	if (e->moving && mtag_migrate_seen(s, e->addr + i * PAGE_SIZE, &tag))
+		return tag;
+	return mtag_whose(s, e, i);
 }

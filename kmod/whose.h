@@ -9,5 +9,6 @@
 #include "visit.h"
 
 u32 mtag_whose(struct mtag_space *s, const struct mtag_pte *e, int i);
+u32 mtag_whose_now(struct mtag_space *s, const struct mtag_pte *e, int i);
 
 #endif /* MTAG_WHOSE_H */

@@ -179,18 +179,6 @@ static int add_by(uint32_t *by, uint32_t flag)
 	return CTL_OK;
 }
 
-/* Those of the first program: it will not wait for others to do that. */
-static void load_tables(const char *name)
-{
-	struct loader loader;
-
-	loader_init(&loader);
-	if (load_program(&loader, name))
-		fail_print("run: the module has no room for all unwind tables (its parameters "
-			   "unwind_kb and max_memory_kb): some stacks will end early");
-	loader_clear(&loader);
-}
-
 int cmd_run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -229,7 +217,7 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	if (status)
 		return status;
 	if (wanted.one_in)
-		load_tables(argv[optind]);
+		load_before_run(argv[optind]);
 	execvp(argv[optind], argv + optind);
 	status = errno == ENOENT ? 127 : 126;
 	fail_print("cannot run '%s': %s", argv[optind], strerror(errno));

@@ -23,24 +23,13 @@ static int fail_stacks(struct kern *kern, pid_t pid, int err)
 	return CTL_REFUSED;
 }
 
-static void load_tables(pid_t pid)
-{
-	struct loader loader;
-
-	loader_init(&loader);
-	if (load_process(&loader, pid))
-		fail_print("track: the module has no room for all unwind tables (its parameters "
-			   "unwind_kb and max_memory_kb): some stacks will end early");
-	loader_clear(&loader);
-}
-
 static int start_stacks(struct kern *kern, pid_t pid, uint32_t one_in)
 {
 	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), err;
 
 	err = event < 0 ? -errno : kern_stack_start(kern, pid, one_in, event);
 	if (!err) {
-		load_tables(pid);
+		load_tracked(pid);
 		err = follow(pid, event);
 	}
 	if (event >= 0)

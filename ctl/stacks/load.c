@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "fail.h"
 #include "stacks/load.h"
 #include "stacks/needed.h"
 #include "uapi/linux/mtag.h"
@@ -126,7 +127,7 @@ static void close_device(struct loader *loader)
 	loader->device = -1;
 }
 
-int load_program(struct loader *loader, const char *name)
+static int load_program(struct loader *loader, const char *name)
 {
 	_cleanup_(freep) char *path = needed_find(name);
 	int err;
@@ -189,4 +190,28 @@ int load_process(struct loader *loader, pid_t pid)
 	}
 	fclose(maps);
 	return err;
+}
+
+static void finish(struct loader *loader, int err)
+{
+	if (err)
+		fail_print("the module has no room for all unwind tables (its parameters unwind_kb "
+			   "and max_memory_kb): some stacks will end early");
+	loader_clear(loader);
+}
+
+void load_before_run(const char *name)
+{
+	struct loader loader;
+
+	loader_init(&loader);
+	finish(&loader, load_program(&loader, name));
+}
+
+void load_tracked(pid_t pid)
+{
+	struct loader loader;
+
+	loader_init(&loader);
+	finish(&loader, load_process(&loader, pid));
 }

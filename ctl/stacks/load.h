@@ -26,12 +26,14 @@ void loader_init(struct loader *loader);
 void loader_clear(struct loader *loader);
 
 /*
- * Both leave out files of which there is no table to be had, or that the module has one of. They return 0, or a
- * negative errno of the module: -ENOMEM or -ENOSPC, it has no more room.
+ * These leave out files of which there is no table to be had, or that the module has one of. Where the module has no
+ * more room, the first two say so: stacks will end early.
  */
 /* What a program needs that is about to be executed: itself, its libraries, their loader; and the vdso. */
-int load_program(struct loader *loader, const char *name);
+void load_before_run(const char *name);
 /* What a process has mapped executable. */
+void load_tracked(pid_t pid);
+/* Likewise, but for the files that @loader has seen to. Returns 0, -ENOMEM or -ENOSPC. */
 int load_process(struct loader *loader, pid_t pid);
 
 #endif

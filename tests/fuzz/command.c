@@ -182,27 +182,15 @@ int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in, int event)
 	return refuse(kern);
 }
 
-/* What hands in unwind tables: the module may have no room for them, and no process is left behind here. */
-void loader_init(struct loader *loader)
+/* What hands in unwind tables: no process is left behind here. */
+void load_before_run(const char *name)
 {
-	*loader = (struct loader){.device = -1};
+	must(name);
 }
 
-void loader_clear(struct loader *loader)
+void load_tracked(pid_t pid)
 {
-	must(loader->device == -1);
-}
-
-int load_program(struct loader *loader, const char *name)
-{
-	must(loader->device == -1 && name);
-	return in_rarely(&kernel) ? -ENOSPC : 0;
-}
-
-int load_process(struct loader *loader, pid_t pid)
-{
-	must(loader->device == -1 && pid > 0);
-	return in_rarely(&kernel) ? -ENOSPC : 0;
+	must(pid > 0);
 }
 
 int follow(pid_t pid, int event)

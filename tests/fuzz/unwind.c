@@ -8,7 +8,7 @@
 
 #include "../../kmod/unwind.c"
 
-#define ROOM  (MTAG_UNWIND_DEPTH + 1)
+#define ROOM  (MTAG_STACK_DEPTH + 1)
 #define TEXT  0x555555554000ULL
 #define STACK 0x7ffffff00000ULL
 
@@ -59,7 +59,7 @@ static void walk_by(const struct mtag_rows *rows, struct input *in)
 	const struct mtag_unwind_maps maps = {map, in_rarely(in) ? 0 : 1 + in_below(in, 4)};
 	struct mtag_unwind_frame *frames = malloc(ROOM * sizeof(*frames));
 	unsigned int room = in_below(in, ROOM), count;
-	enum mtag_unwind_why why;
+	enum mtag_stack_why why;
 	unsigned long regs[20];
 
 	for (unsigned int i = 0; i < 20; i++)
@@ -70,7 +70,7 @@ static void walk_by(const struct mtag_rows *rows, struct input *in)
 	reads = 0;
 	count = mtag_unwind(regs, &maps, frames, room, &why);
 	must(count <= room && reads <= 8 * room + 8 && !unit_user_access);
-	must(why <= MTAG_UNWIND_NOT_TEXT && (why != MTAG_UNWIND_DEEP || count == room));
+	must(why <= MTAG_STACK_NO_EXEC && (why != MTAG_STACK_DEEP || count == room));
 	for (unsigned int i = 0; i < count; i++)
 		must(frames[i].map >= 1 && frames[i].map <= 4 && frames[i].exact <= 1 &&
 		     (i || frames[i].exact));

@@ -154,35 +154,8 @@ static int program(void)
 
 /* ---- the test ---- */
 
-struct process {
-	pid_t pid;
-	FILE *in, *out;
-};
-
-static struct process start(char *const argv[])
-{
-	struct process p;
-	int in[2], out[2];
-
-	must(pipe2(in, O_CLOEXEC));
-	must(pipe2(out, O_CLOEXEC));
-	p.pid = child();
-	if (!p.pid) {
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		execvp(argv[0], argv);
-		bail("exec %s", argv[0]);
-	}
-	close(in[0]);
-	close(out[1]);
-	p.in = fdopen(in[1], "w");
-	p.out = fdopen(out[0], "r");
-	setvbuf(p.in, NULL, _IONBF, 0);
-	return p;
-}
-
 /* Waits for a line of the program, and until it sleeps in read(2); returns the line's number. */
-static pid_t heard(struct process *p, const char *want, pid_t pid)
+static pid_t heard(struct spoken *p, const char *want, pid_t pid)
 {
 	char line[128], path[64];
 	pid_t number = 0;
@@ -200,7 +173,7 @@ static pid_t heard(struct process *p, const char *want, pid_t pid)
 	return number;
 }
 
-static void finish(struct process *p)
+static void finish(struct spoken *p)
 {
 	fclose(p->in);
 	fclose(p->out);
@@ -243,7 +216,7 @@ static void named(pid_t pid)
 static void own(void)
 {
 	char *argv[] = {"mtagctl", "run", "-t", "app", "--by-map", "--", self, "program", NULL};
-	struct process p = start(argv);
+	struct spoken p = speak_to(argv);
 	pid_t pid;
 
 	heard(&p, "ready", p.pid);
@@ -285,7 +258,7 @@ static void python(void)
 		"print('ready', flush=True)\n"
 		"sys.stdin.read()\n";
 	char *argv[] = {"mtagctl", "run", "--by-map", "--", "/usr/bin/python3", "-c", code, NULL};
-	struct process p = start(argv);
+	struct spoken p = speak_to(argv);
 
 	heard(&p, "ready", p.pid);
 	stop(p.pid);
@@ -335,7 +308,7 @@ static void redis(void)
 			"--io-threads",
 			"2",
 			NULL};
-	struct process p = start(argv);
+	struct spoken p = speak_to(argv);
 
 	if (!until(sh(REDIS "ping >/dev/null 2>&1") == 0, 60))
 		bail("redis-server does not answer");

@@ -11,34 +11,6 @@
 
 static mtag_t a, b, f, w;
 
-/* ---- processes that do not run ---- */
-
-static void freeze(void)
-{
-	raise(SIGSTOP);
-	_exit(0);
-}
-
-static void await_frozen(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
-		bail("process %d does not stop", pid);
-}
-
-static void end(pid_t pid)
-{
-	must(kill(pid, SIGKILL));
-	must(waitpid(pid, NULL, 0));
-}
-
-/* frozen_child(pid) { … }: a forked child that runs the block and then stops; end() ends it. */
-#define frozen_child(pid)                                                                          \
-	for (int once_ = ((pid) = child(), 1); once_;                                              \
-	     once_ = 0, (pid) ? await_frozen(pid) : freeze())                                      \
-		if (!(pid))
-
 /* Each process has a range for one tag alone. */
 static void family(const char *what, const pid_t *pid, mtag_t as, char *p, size_t len)
 {
@@ -85,9 +57,9 @@ static void copied(void)
 	is(s.tag[a].pss, (N / 2 - 1) * PG / 3 + PG / 2 + N / 2 * PG / 4,
 	   "but a third of what one of three children has copied, and half of what another unmapped");
 	family("pages of a family", (pid_t[]){getpid(), one, two, three, 0}, a, p, N * PG);
-	end(one);
-	end(two);
-	end(three);
+	end_child(one);
+	end_child(two);
+	end_child(three);
 	is(shares(getpid()).tag[a].uss, N * PG, "once they have ended, all is the parent's alone");
 	must(munmap(p, N * PG));
 }
@@ -126,8 +98,8 @@ static void mapped_by_several(const char *what, int fd)
 	shares_own(two, a, p, N * PG, "%s, mapped twice by another: one mapping", what);
 	shares_exact(two, "%s, mapped twice by another: exact", what);
 	is(shares(two).tag[b].uss, 0, "%s: what one process maps twice is not alone", what);
-	end(one);
-	end(two);
+	end_child(one);
+	end_child(two);
 	must(munmap(p, N * PG));
 	close(fd);
 }
@@ -151,7 +123,7 @@ static void written_privately(void)
 	shares_exact(pid, "a child that wrote a part of it: exact");
 	is(shares(pid).tag[w].uss, N / 4 * PG, "the child's copies are its own");
 	is(shares(getpid()).tag[w].uss, N / 4 * PG, "and so are their originals now");
-	end(pid);
+	end_child(pid);
 	must(munmap(p, N * PG));
 	close(fd);
 }
@@ -184,7 +156,7 @@ static void crowd(void)
 	   "and together their PSS is the memory once (%" PRIu64 " of %lu)", pss, SHARED * PG);
 	shares_exact(pid[0], "one of them is exact");
 	for (int i = 0; i < CROWD; i++)
-		end(pid[i]);
+		end_child(pid[i]);
 	close(fd);
 }
 
@@ -215,8 +187,8 @@ static void huge(void)
 	}
 	must(madvise(p + 2 * HPAGE, PG, MADV_DONTNEED));
 	family("parts of huge pages", (pid_t[]){getpid(), one, two, 0}, a, p, 3 * HPAGE);
-	end(one);
-	end(two);
+	end_child(one);
+	end_child(two);
 	must(munmap(p, 3 * HPAGE));
 }
 
@@ -245,7 +217,7 @@ static void shared_huge(void)
 	shares_exact(getpid(), "huge pages of shared memory: exact");
 	shares_own(pid, f, p, 4 * HPAGE, "the same, mapped in parts");
 	shares_exact(pid, "the same, mapped in parts: exact");
-	end(pid);
+	end_child(pid);
 	must(munmap(p, 4 * HPAGE));
 	spew(THP "shmem_enabled", "never");
 }
@@ -271,7 +243,7 @@ static void folios_of(size_t size)
 		   size / KIB);
 	shares_own(pid, a, p, len, "folios of %zu KiB: the child's", size / KIB);
 	shares_exact(pid, "folios of %zu KiB: exact", size / KIB);
-	end(pid);
+	end_child(pid);
 	must(munmap(p, len));
 }
 
@@ -342,7 +314,7 @@ static void merged(void)
 	shares_exact(pid, "and so is the other");
 	is(shares(getpid()).tag[MTAG_ID_KSM].uss + shares(getpid()).tag[a].uss, 0,
 	   "none of it is USS");
-	end(pid);
+	end_child(pid);
 	shares_exact(getpid(), "exact without the other, too");
 	must(munmap(p, N * PG));
 	must(munmap(q, N * PG));
@@ -366,7 +338,7 @@ static void swapped(void)
 	shares_own(pid, a, p, N * PG, "a child that read some of them back");
 	shares_exact(pid, "is exact");
 	shares_own(getpid(), a, p, N * PG, "and so is its parent");
-	end(pid);
+	end_child(pid);
 	must(munmap(p, N * PG));
 	swapoff_all();
 }
@@ -438,7 +410,7 @@ static void asked_by_mtagctl(void)
 	}
 	ok(!strstr(ctl(NULL, "-j show %d", pid), "pss_bytes"),
 	   "nothing is walked that nobody asked for");
-	end(pid);
+	end_child(pid);
 	ctl(&status, "show --pss %d 2>/dev/null", pid);
 	is(status, 2, "of a process that has ended there is none");
 	must(unlink("/tmp/t_pss.snap"));
@@ -459,7 +431,7 @@ static void coming_and_going(void)
 		ctl(&status, "show --pss >/dev/null 2>&1");
 		wrong += status != 0;
 	}
-	end(storm);
+	end_child(storm);
 	is(wrong, 0, "processes may end while all are read");
 }
 

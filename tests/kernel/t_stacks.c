@@ -240,32 +240,6 @@ static void tag_adds_up(mtag_t tag, const char *what)
 	is(sum.swap, swap_of(tag), "%s: and its swap", what);
 }
 
-static void freeze(void)
-{
-	raise(SIGSTOP);
-	_exit(0);
-}
-
-static void await_frozen(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
-		bail("process %d does not stop", pid);
-}
-
-static void end(pid_t pid)
-{
-	must(kill(pid, SIGKILL));
-	must(waitpid(pid, NULL, 0));
-}
-
-/* frozen_child(pid) { … }: a forked child that runs the block and then stops; end() ends it. */
-#define frozen_child(pid)                                                                          \
-	for (int once_ = ((pid) = child(), 1); once_;                                              \
-	     once_ = 0, (pid) ? await_frozen(pid) : freeze())                                      \
-		if (!(pid))
-
 /* ---- the ways of a page ---- */
 
 static mtag_t tags[4];
@@ -326,7 +300,7 @@ static void copied(mtag_t a, mtag_t b)
 	has(pid, a, &s, N * PG, 0, "a child that copies half keeps the stack of the originals");
 	has(getpid(), a, &s, N * PG, 0, "and so does its parent");
 	whole(pid, "a forked child");
-	end(pid);
+	end_child(pid);
 	visit(&w, 7, touch_here, b, p, N);
 	has(getpid(), a, &s, N * PG, 0, "writing again changes nothing");
 	must(madvise(p, N / 4 * PG, MADV_DONTNEED));
@@ -378,7 +352,7 @@ static void swapped(mtag_t a)
 	frozen_child(pid) read_all(0, p, N / 2 * PG);
 	has(pid, a, &s, N / 2 * PG, N / 2 * PG, "a child that reads half of it back");
 	whole(pid, "a child with swap");
-	end(pid);
+	end_child(pid);
 	visit(&w, 10, touch_here, a, p, N);
 	has(getpid(), a, &s, N * PG, 0, "what comes back is beneath the first stack");
 	ok(page_out(p, N * PG), "it goes out again");
@@ -560,7 +534,7 @@ static void by_exec(void)
 	ok(stack_sum(s, ANY_TAG, MTAG_STACK_KERNEL).anon >= PG, "its arguments are the kernel's");
 	is(stack_sum(s, ANY_TAG, MTAG_STACK_NONE).anon, 0, "and nothing was there before");
 	whole(pid, "an executed program");
-	end(pid);
+	end_child(pid);
 }
 
 /* A process that runs already. */
@@ -590,7 +564,7 @@ static void started_later(void)
 	whole(pid, "a process that was started later");
 	is(stack_sum(stacks_older(pid, 3600), ANY_TAG, ANY_KIND).anon, 0,
 	   "none of it is an hour old");
-	end(pid);
+	end_child(pid);
 	must(munmap(p, 2 * N * PG));
 }
 
@@ -615,7 +589,7 @@ static void refused(void)
 	sh("mtagctl untrack %d 2>/dev/null", untracked);
 	is(-stacks_start(untracked, 1, -1), ENOENT, "an untracked process is said to be one");
 	is(-stacks(untracked)->error, ENOENT, "also when it is read");
-	end(untracked);
+	end_child(untracked);
 	pid = child();
 	if (!pid) {
 		must0(setgid(65534) || setuid(65534));

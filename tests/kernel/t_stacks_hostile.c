@@ -361,12 +361,6 @@ static unsigned int absent(pid_t pid)
 	return nr;
 }
 
-static void end(pid_t pid)
-{
-	must(kill(pid, SIGKILL));
-	must(waitpid(pid, NULL, 0));
-}
-
 static void rights(void)
 {
 	pid_t before = sleeper(NOBODY), roots = sleeper(ROOT), after, later;
@@ -381,10 +375,88 @@ static void rights(void)
 	is(absent(before) + absent(roots), 0, "what was touched before is as it was");
 	ok(absent(after), "nobody's sleep is walked by nobody's tables");
 	is(absent(later), 0, "root's is not");
-	end(before);
-	end(roots);
-	end(after);
-	end(later);
+	end_child(before);
+	end_child(roots);
+	end_child(after);
+	end_child(later);
+}
+
+/* ---- a table that is late ---- */
+
+/* One block and one recipe: the caller's frame is above one word. */
+static void plain_table(struct table *t)
+{
+	struct mtag_unwind_recipe recipe = {
+		.kind = MTAG_UNWIND_SP, .off = 8, .bp = MTAG_UNWIND_SAME, .bx = MTAG_UNWIND_SAME};
+	uint32_t *words = (uint32_t *)(&t->header + 1);
+
+	memset(t, 0, sizeof(*t));
+	t->header = (struct mtag_unwind_header){
+		.magic = MTAG_UNWIND_MAGIC,
+		.version = MTAG_UNWIND_VERSION,
+		.blocks = 1,
+		.rows = 1,
+		.recipes = 1,
+	};
+	words[1] = 1;
+	memcpy(words + 3, &recipe, sizeof(recipe));
+	t->bytes = sizeof(t->header) + 3 * 4 + sizeof(recipe);
+}
+
+/* Frames of the stack beneath a tag; 0: there are several stacks, or none. */
+static unsigned int depth_of(mtag_t tag)
+{
+	struct stacks *s = stacks(getpid());
+	unsigned int nr = 0, found = 0;
+
+	for (unsigned int i = 0; i < s->nr; i++) {
+		if (s->stack[i].tag != tag)
+			continue;
+		nr = s->stack[i].nr;
+		found++;
+	}
+	return found == 1 ? nr : 0;
+}
+
+static void touch_under(mtag_t tag, const void *code, void *page, const struct wild *w)
+{
+	mtag_t before = mtag_enter(tag);
+
+	touch_as(code, page, w);
+	mtag_leave(before);
+}
+
+/* On one CPU, which remembers the stack that it has taken last. */
+static void late(void)
+{
+	static uint64_t words[2];
+	static struct table t;
+	struct wild w = {.sp = (uintptr_t)words, .bp = 1};
+	int fd = code_file(1);
+	mtag_t early, later;
+	char *p, *code;
+	cpu_set_t cpu;
+	sigset_t all;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(0, &cpu);
+	must0(sched_setaffinity(0, sizeof(cpu), &cpu));
+	begin();
+	early = mtag_child(MTAG_UNTAGGED, "early");
+	later = mtag_child(MTAG_UNTAGGED, "later");
+	words[0] = (uintptr_t)late + 4;
+	plain_table(&t);
+	p = area(2 * PG);
+	must0(-stacks_start_self(1, -1));
+	code = must(mmap(NULL, PG, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0));
+	*(volatile const char *)code;
+	sigfillset(&all);
+	must0(sigprocmask(SIG_BLOCK, &all, NULL));
+	touch_under(early, code, p, &w);
+	must0(-table_give(fd, t.words, t.bytes));
+	touch_under(later, code, p + PG, &w);
+	is(depth_of(early), 1, "without a table a stack ends");
+	ok(depth_of(later) > 1, "from when there is one, the same stack goes on");
 }
 
 int main(void)
@@ -392,6 +464,8 @@ int main(void)
 	begin_test();
 	find_family();
 	rights();
+	in_child
+		late();
 	in_child
 		lie();
 	in_child

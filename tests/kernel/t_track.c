@@ -79,35 +79,8 @@ static int victim(bool exec_ed)
 	return 0;
 }
 
-struct process {
-	pid_t pid;
-	FILE *in, *out;
-};
-
-static struct process start(char *const argv[])
-{
-	struct process p;
-	int in[2], out[2];
-
-	must(pipe2(in, O_CLOEXEC));
-	must(pipe2(out, O_CLOEXEC));
-	p.pid = child();
-	if (!p.pid) {
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		execvp(argv[0], argv);
-		bail("exec %s", argv[0]);
-	}
-	close(in[0]);
-	close(out[1]);
-	p.in = fdopen(in[1], "w");
-	p.out = fdopen(out[0], "r");
-	setvbuf(p.in, NULL, _IONBF, 0);
-	return p;
-}
-
 /* The pid that a line of the victim's says. */
-static pid_t heard(struct process *p)
+static pid_t heard(struct spoken *p)
 {
 	char line[64];
 
@@ -116,7 +89,7 @@ static pid_t heard(struct process *p)
 	return atoi(line);
 }
 
-static pid_t tell(struct process *p, char command)
+static pid_t tell(struct spoken *p, char command)
 {
 	fputc(command, p->in);
 	return heard(p);
@@ -138,7 +111,7 @@ static void at_rest(pid_t pid)
 	in_state(pid, 'S');
 }
 
-static void finish(struct process *p)
+static void finish(struct spoken *p)
 {
 	fclose(p->in);
 	reap(p->pid);
@@ -156,7 +129,7 @@ static char self[256];
 static void live(void)
 {
 	char *argv[] = {self, "victim", NULL};
-	struct process p = start(argv);
+	struct spoken p = speak_to(argv);
 	uint64_t ended;
 	int status;
 	pid_t pid;
@@ -210,7 +183,7 @@ static void live(void)
 static void busy(void)
 {
 	char *argv[] = {self, "busy", NULL};
-	struct process p = start(argv);
+	struct spoken p = speak_to(argv);
 	int status;
 
 	for (int i = 0; i < 8; i++) {
@@ -261,7 +234,7 @@ static void run(void)
 	char *shell[] = {"mtagctl", "run", "-t",	   "outer/inner", "--",
 			 "sh",	    "-c",  "$0 victim; :", self,	  NULL};
 	char *plain[] = {"mtagctl", "run", "--", self, "victim", NULL};
-	struct process p = start(argv);
+	struct spoken p = speak_to(argv);
 	pid_t pid = tell(&p, 't');
 
 	rests_exact(pid, "run -t");
@@ -274,7 +247,7 @@ static void run(void)
 	is(show(pid, "web").rss, truth_of(pid).rss, "run -t: and over threads");
 	finish(&p);
 
-	p = start(shell);
+	p = speak_to(shell);
 	pid = tell(&p, 't');
 	ok(pid != p.pid, "run sh -c: a grandchild");
 	rests_exact(pid, "run sh -c");
@@ -283,7 +256,7 @@ static void run(void)
 	rests_exact(p.pid, "run sh -c: the shell");
 	finish(&p);
 
-	p = start(plain);
+	p = speak_to(plain);
 	pid = tell(&p, 't');
 	rests_exact(pid, "run without a tag");
 	is(show(pid, "").rss, truth_of(pid).rss, "run without a tag: all is untagged");
@@ -308,7 +281,7 @@ static uint64_t named(pid_t pid, const char *name)
 static void by_thread(void)
 {
 	char *argv[] = {"mtagctl", "run", "--by-thread", "--", self, "victim", NULL};
-	struct process p = start(argv);
+	struct spoken p = speak_to(argv);
 	pid_t pid = p.pid;
 	uint64_t before;
 

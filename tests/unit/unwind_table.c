@@ -187,10 +187,10 @@ static bool leads_to(const struct mtag_unwind_recipe *recipe, u64 address,
 	u64 bp, bx;
 
 	if (caller->ended)
-		return why == MTAG_UNWIND_COMPLETE;
+		return why == MTAG_STACK_COMPLETE;
 	/* A random CFA may be below SP, which is never so. */
 	if (caller->sp <= regs_of(REG_SP))
-		return why == MTAG_UNWIND_NO_RULE;
+		return why == MTAG_STACK_NO_TABLE;
 	if (why != GO_ON || w.sp != caller->sp || w.ip != caller->ip)
 		return false;
 	if (w.bp_at == LOST ? caller->has_bp : !read_bp(&w, &bp) || bp != caller->bp)

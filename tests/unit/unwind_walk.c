@@ -95,9 +95,9 @@ static void read_maps(void)
 /* ---- the walk, and what it is compared with ---- */
 
 struct stack {
-	struct mtag_unwind_frame frame[MTAG_UNWIND_DEPTH];
+	struct mtag_unwind_frame frame[MTAG_STACK_DEPTH];
 	unsigned int count;
-	enum mtag_unwind_why why;
+	enum mtag_stack_why why;
 };
 
 static u64 address_of(const struct mtag_unwind_frame *frame)
@@ -108,12 +108,12 @@ static u64 address_of(const struct mtag_unwind_frame *frame)
 static void walk_it(const struct user_regs_struct *regs, struct stack *stack)
 {
 	stack->count = mtag_unwind((const unsigned long *)regs, &maps, stack->frame,
-				   MTAG_UNWIND_DEPTH, &stack->why);
+				   MTAG_STACK_DEPTH, &stack->why);
 }
 
 struct truth {
-	u64 address[MTAG_UNWIND_DEPTH + 1];
-	bool exact[MTAG_UNWIND_DEPTH + 1];
+	u64 address[MTAG_STACK_DEPTH + 1];
+	bool exact[MTAG_STACK_DEPTH + 1];
 	unsigned int count;
 };
 
@@ -124,7 +124,7 @@ static int add_frame(Dwfl_Frame *frame, void *data)
 	struct truth *truth = data;
 	Dwarf_Addr pc;
 
-	if (truth->count > MTAG_UNWIND_DEPTH ||
+	if (truth->count > MTAG_STACK_DEPTH ||
 	    !dwfl_frame_pc(frame, &pc, &truth->exact[truth->count]))
 		return DWARF_CB_ABORT;
 	truth->address[truth->count++] = pc;
@@ -168,10 +168,10 @@ static void print_stacks(const char *what, const struct stack *stack, const stru
 /* Frames from @first on, as far as there was room for them. */
 static bool agree(const struct stack *stack, const struct truth *truth, unsigned int first)
 {
-	bool deep = truth->count > MTAG_UNWIND_DEPTH;
-	unsigned int count = deep ? MTAG_UNWIND_DEPTH : truth->count;
+	bool deep = truth->count > MTAG_STACK_DEPTH;
+	unsigned int count = deep ? MTAG_STACK_DEPTH : truth->count;
 	bool good = stack->count == count &&
-		    stack->why == (deep ? MTAG_UNWIND_DEEP : MTAG_UNWIND_COMPLETE);
+		    stack->why == (deep ? MTAG_STACK_DEEP : MTAG_STACK_COMPLETE);
 
 	for (unsigned int i = first; i < count && good; i++)
 		good = address_of(&stack->frame[i]) == truth->address[i] &&
@@ -197,7 +197,7 @@ static bool agree_further(const struct stack *stack, const struct truth *truth,
 	       address_of(&stack->frame[stack->count - 1 - same]) ==
 		       address_of(&last->frame[last->count - 1 - same]))
 		same++;
-	return stack->why == MTAG_UNWIND_COMPLETE && stack->count > truth->count &&
+	return stack->why == MTAG_STACK_COMPLETE && stack->count > truth->count &&
 	       same + foreign + 1 >= stack->count;
 }
 
@@ -242,7 +242,7 @@ static void compare_backtrace(const struct user_regs_struct *regs)
 	for (unsigned int i = 1; i < stack.count; i++)
 		truth.exact[i] = stack.frame[i].exact;
 	traces++;
-	deep += stack.why == MTAG_UNWIND_DEEP;
+	deep += stack.why == MTAG_STACK_DEEP;
 	if (!agree(&stack, &truth, 1) && ++trace_faults <= 3)
 		print_stacks("libgcc", &stack, &truth);
 }
@@ -252,14 +252,14 @@ static void walk_blind(const struct user_regs_struct *regs)
 {
 	struct mtag_unwind_map blind[MAPS];
 	const struct mtag_unwind_maps all = {blind, maps.nr};
-	struct mtag_unwind_frame frames[MTAG_UNWIND_DEPTH];
-	enum mtag_unwind_why why;
+	struct mtag_unwind_frame frames[MTAG_STACK_DEPTH];
+	enum mtag_stack_why why;
 
 	memcpy(blind, map, sizeof(blind));
 	for (unsigned int i = 0; i < maps.nr; i++)
 		blind[i].rows = NULL;
-	mtag_unwind((const unsigned long *)regs, &all, frames, MTAG_UNWIND_DEPTH, &why);
-	blind_faults += why != MTAG_UNWIND_NO_RULE;
+	mtag_unwind((const unsigned long *)regs, &all, frames, MTAG_STACK_DEPTH, &why);
+	blind_faults += why != MTAG_STACK_NO_TABLE;
 }
 
 /* The code without a table has called at its bytes 9 and 10. */
@@ -268,7 +268,7 @@ static void check_bare(const struct user_regs_struct *regs)
 	struct stack stack;
 
 	walk_it(regs, &stack);
-	bare_good = stack.count > 10 && stack.why == MTAG_UNWIND_COMPLETE &&
+	bare_good = stack.count > 10 && stack.why == MTAG_STACK_COMPLETE &&
 		    address_of(&stack.frame[1]) == jit + 11 && !map[stack.frame[1].map].rows &&
 		    stack.frame[2].map == stack.frame[0].map;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Children, threads, and gates that they wait at. */
+/* Children, those that stand still or are talked to, threads, and gates that they wait at. */
 #include "process.h"
 
 pid_t child(void)
@@ -14,6 +14,48 @@ void reap(pid_t pid)
 	must(waitpid(pid, &status, 0));
 	if (status)
 		ok(false, "child %d ends well (status %#x)", pid, status);
+}
+
+void freeze(void)
+{
+	raise(SIGSTOP);
+	_exit(0);
+}
+
+void await_frozen(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+		bail("process %d does not stop", pid);
+}
+
+void end_child(pid_t pid)
+{
+	must(kill(pid, SIGKILL));
+	must(waitpid(pid, NULL, 0));
+}
+
+struct spoken speak_to(char *const argv[])
+{
+	struct spoken p;
+	int in[2], out[2];
+
+	must(pipe2(in, O_CLOEXEC));
+	must(pipe2(out, O_CLOEXEC));
+	p.pid = child();
+	if (!p.pid) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execvp(argv[0], argv);
+		bail("exec %s", argv[0]);
+	}
+	close(in[0]);
+	close(out[1]);
+	p.in = fdopen(in[1], "w");
+	p.out = fdopen(out[0], "r");
+	setvbuf(p.in, NULL, _IONBF, 0);
+	return p;
 }
 
 struct gate *gate(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Children, threads, and gates that they wait at. */
+/* Children, those that stand still or are talked to, threads, and gates that they wait at. */
 #ifndef MTAG_TESTS_PROCESS_H
 #define MTAG_TESTS_PROCESS_H
 
@@ -14,6 +14,26 @@ void reap(pid_t pid);
 #define in_child                                                                                   \
 	for (pid_t pid_ = child(), once_ = 1; once_; once_ = 0, pid_ ? reap(pid_) : _exit(0))      \
 		if (pid_ == 0)
+
+/* ---- processes that do not run, and can be looked at ---- */
+void freeze(void);
+void await_frozen(pid_t pid);
+/* Kills a child. */
+void end_child(pid_t pid);
+
+/* frozen_child(pid) { … }: a forked child that runs the block and then stops; end_child() ends it. */
+#define frozen_child(pid)                                                                          \
+	for (int once_ = ((pid) = child(), 1); once_;                                              \
+	     once_ = 0, (pid) ? await_frozen(pid) : freeze())                                      \
+		if (!(pid))
+
+/* A program that is talked to by its standard input and output. */
+struct spoken {
+	pid_t pid;
+	FILE *in, *out;
+};
+
+struct spoken speak_to(char *const argv[]);
 
 /* A gate in shared memory: processes and threads wait until it is at their step. */
 struct gate {

@@ -69,14 +69,14 @@ static void read_maps(void)
 		fclose(file);
 }
 
-static struct mtag_unwind_frame frames[MTAG_UNWIND_DEPTH];
+static struct mtag_unwind_frame frames[MTAG_STACK_DEPTH];
 static unsigned int room;
 
 /* Between two breakpoints is one walk; the exit status says whether it found what it should. */
 static __attribute__((noinline)) void measure(void)
 {
 	unsigned long regs[21] = {0};
-	enum mtag_unwind_why why;
+	enum mtag_stack_why why;
 	unsigned int count;
 
 	__asm__ volatile("lea 0(%%rip),%0" : "=r"(regs[16]));
@@ -87,8 +87,8 @@ static __attribute__((noinline)) void measure(void)
 	count = mtag_unwind(regs, &maps, frames, room, &why);
 	__asm__ volatile("int3" : : : "memory");
 	if (room == FRAMES)
-		_exit(count != FRAMES || why != MTAG_UNWIND_DEEP);
-	_exit(count <= FRAMES || why != MTAG_UNWIND_COMPLETE);
+		_exit(count != FRAMES || why != MTAG_STACK_DEEP);
+	_exit(count <= FRAMES || why != MTAG_STACK_COMPLETE);
 }
 
 static int by_library(const void *key, const void *element);
@@ -143,7 +143,7 @@ int main(void)
 
 	read_maps();
 	cold = count_steps(FRAMES);
-	all = count_steps(MTAG_UNWIND_DEPTH);
+	all = count_steps(MTAG_STACK_DEPTH);
 	printf("# instructions=%ld for %d frames, mappings=%u\n", cold, FRAMES, maps.nr);
 	printf("%sok 1 - %d frames take at most %d instructions\n",
 	       cold > 0 && cold <= MOST ? "" : "not ", FRAMES, MOST);
