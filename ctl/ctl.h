@@ -15,6 +15,23 @@ static inline void freep(void *p)
 	free(*(void **)p);
 }
 
+/*
+ * @array with room for more than @n elements of @size, of which *room counts those that fit; NULL without memory, and
+ * then it stays as it was.
+ */
+static inline void *array_grow(void *array, size_t n, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 16;
+	void *p;
+
+	if (n < *room)
+		return array;
+	p = reallocarray(array, more, size);
+	if (p)
+		*room = more;
+	return p;
+}
+
 /* Exit statuses: part of the contract. */
 enum {
 	CTL_OK = 0,

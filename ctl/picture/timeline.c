@@ -19,19 +19,6 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->path, y->path);
 }
 
-static void *grow(void *array, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 4;
-	void *p;
-
-	if (n < *room)
-		return array;
-	p = reallocarray(array, more, size);
-	if (p)
-		*room = more;
-	return p;
-}
-
 static void line_free(struct line *line)
 {
 	free(line->comm);
@@ -43,7 +30,7 @@ static void line_free(struct line *line)
 
 static struct line *add_line(struct timeline *t, const char *comm, const char *path)
 {
-	struct line **lines = grow(t->lines, t->n_lines, &t->lines_room, sizeof(*lines));
+	struct line **lines = array_grow(t->lines, t->n_lines, &t->lines_room, sizeof(*lines));
 	struct line *line = calloc(1, sizeof(*line));
 
 	t->lines = lines ? lines : t->lines;
@@ -96,7 +83,7 @@ static int add_bytes(struct line *line, size_t sample, uint64_t bytes)
 		last->bytes = bytes;
 		return 0;
 	}
-	points = grow(points, line->n_points, &line->room, sizeof(*points));
+	points = array_grow(points, line->n_points, &line->room, sizeof(*points));
 	if (!points)
 		return -ENOMEM;
 	line->points = points;
@@ -125,7 +112,7 @@ static int add_proc(struct timeline *t, const struct proc *proc)
 
 int timeline_add(struct timeline *t, uint64_t time_ms, const struct snap *snap)
 {
-	uint64_t *times = grow(t->times, t->n_samples, &t->times_room, sizeof(*times));
+	uint64_t *times = array_grow(t->times, t->n_samples, &t->times_room, sizeof(*times));
 
 	if (!times)
 		return -ENOMEM;

@@ -31,18 +31,15 @@ void loader_clear(struct loader *loader)
 /* Notes a file; false if that was done before, or there is no memory for it. */
 static bool is_new(struct loader *loader, dev_t dev, ino_t ino)
 {
+	struct loaded *file;
+
 	for (size_t i = 0; i < loader->files; i++)
 		if (loader->file[i].dev == dev && loader->file[i].ino == ino)
 			return false;
-	if (loader->files == loader->room) {
-		size_t room = loader->room ? 2 * loader->room : 64;
-		struct loaded *file = reallocarray(loader->file, room, sizeof(*file));
-
-		if (!file)
-			return false;
-		loader->file = file;
-		loader->room = room;
-	}
+	file = array_grow(loader->file, loader->files, &loader->room, sizeof(*file));
+	if (!file)
+		return false;
+	loader->file = file;
 	loader->file[loader->files++] = (struct loaded){.dev = dev, .ino = ino};
 	return true;
 }

@@ -6,23 +6,10 @@
 #include "ctl.h"
 #include "stacks/trace.h"
 
-static void *grow(void *array, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 16;
-	void *p;
-
-	if (n < *room)
-		return array;
-	p = reallocarray(array, more, size);
-	if (p)
-		*room = more;
-	return p;
-}
-
 struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const char *path)
 {
 	struct trace_image *images =
-		grow(traces->images, traces->n_images, &traces->images_room, sizeof(*images));
+		array_grow(traces->images, traces->n_images, &traces->images_room, sizeof(*images));
 	char *copy = strdup(path);
 
 	traces->images = images ? images : traces->images;
@@ -36,7 +23,7 @@ struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const c
 
 struct trace *traces_add(struct traces *traces, const struct mtag_stack_frame *frames, size_t n)
 {
-	struct trace *array = grow(traces->traces, traces->n, &traces->room, sizeof(*array));
+	struct trace *array = array_grow(traces->traces, traces->n, &traces->room, sizeof(*array));
 	struct mtag_stack_frame *copy;
 
 	traces->traces = array ? array : traces->traces;
