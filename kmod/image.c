@@ -303,8 +303,8 @@ bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void
 		if (given && uid_eq(like.uid, GLOBAL_ROOT_UID))
 			share(&like, rows);
 	}
-	/* Pairs with mtag_image_tables_given(): the table before its number. */
 	if (given)
+		/* Pairs with mtag_image_tables_given(): the table before its number. */
 		smp_store_release(&nr_tables, nr_tables + 1);
 	spin_unlock(&images_lock);
 	return given;
@@ -317,6 +317,7 @@ bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void
  */
 unsigned int mtag_image_tables_given(void)
 {
+	/* Pairs with mtag_image_give(). */
 	return smp_load_acquire(&nr_tables);
 }
 
