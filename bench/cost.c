@@ -262,7 +262,7 @@ static void set_threshold(mtag_t tag, uint64_t bytes, int fd)
 }
 
 /* Another process exists meanwhile, with or without a threshold. */
-static double touch_beside_process(uint64_t bytes, mtag_t tag, int fd)
+static double touch_beside_process(char *area, uint64_t bytes, mtag_t tag, int fd)
 {
 	char c = 0;
 	double cost;
@@ -278,7 +278,7 @@ static double touch_beside_process(uint64_t bytes, mtag_t tag, int fd)
 		pause();
 	}
 	must(read(fds[0], &c, 1));
-	cost = small_come();
+	cost = come_and_go_at(area, SMALL, PG, false);
 	kill(pid, SIGKILL);
 	must(waitpid(pid, NULL, 0));
 	close(fds[0]);
@@ -286,43 +286,45 @@ static double touch_beside_process(uint64_t bytes, mtag_t tag, int fd)
 	return cost;
 }
 
-static double touch_with(enum where where, mtag_t own, mtag_t neighbour, int fd)
+static double touch_with(char *area, enum where where, mtag_t own, mtag_t neighbour, int fd)
 {
 	const uint64_t near = 2 * SMALL, far = 1UL << 40;
 	mtag_t tag = where == OWN ? own : neighbour;
 	double cost;
 
 	if (where == NOWHERE || where == PROCESS)
-		return touch_beside_process(where == PROCESS ? near : 0, neighbour, fd);
+		return touch_beside_process(area, where == PROCESS ? near : 0, neighbour, fd);
 	set_threshold(tag, where == FAR ? far : near, fd);
 	if (where == ENDED)
 		set_threshold(tag, 0, fd);
-	cost = small_come();
+	cost = come_and_go_at(area, SMALL, PG, false);
 	if (where != ENDED)
 		set_threshold(tag, 0, fd);
 	return cost;
 }
 
 /*
- * Differences from what this process pays before it has had any threshold: in one process, since two pay differently
- * by more than what is measured here.
+ * Differences from what this process pays before it has had any threshold. In one process and one mapping: what a fault
+ * pays to find its mapping depends on which others the process has, and differs by more than what is measured here.
  */
 static void touch_under_thresholds(int rounds)
 {
 	mtag_t own = mtag_child(MTAG_UNTAGGED, "bench"),
 	       neighbour = mtag_child(MTAG_UNTAGGED, "neighbour");
 	int fd = must(eventfd(0, EFD_CLOEXEC));
+	char *area = map(SMALL, HPAGE, MADV_NOHUGEPAGE);
 	double cost[WHERE];
 
 	mtag_enter(own);
 	for (int where = 0; where < WHERE; where++) {
 		cost[where] = 1e12;
 		for (int i = 0; i < 2 * rounds; i++)
-			cost[where] = min(cost[where], touch_with(where, own, neighbour, fd));
+			cost[where] = min(cost[where], touch_with(area, where, own, neighbour, fd));
 		printf("first touch, 4 KiB, thresholds: %s\t%+.1f\t%s\n", thresholds[where].name,
 		       cost[where] - (where ? cost[NOWHERE] : 0), thresholds[where].budget);
 	}
 	mtag_leave(MTAG_UNTAGGED);
+	must(munmap(area, SMALL));
 	close(fd);
 }
 
