@@ -104,7 +104,7 @@ static int put_frames(struct sk_buff *skb, const struct mtag_stack *stack)
 	for (i = 0; i < stack->nr; i++) {
 		struct mtag_stack_frame f = {
 			.offset = stack->frames[i] & MTAG_FRAME_OFFSET,
-			.image = stack->frames[i] >> MTAG_FRAME_IMAGE,
+			.image = stack->frames[i] >> MTAG_FRAME_MAP,
 			.flags = stack->frames[i] & MTAG_FRAME_EXACT ? MTAG_STACK_EXACT : 0,
 		};
 
@@ -222,7 +222,7 @@ static void find_images(struct dump *d)
 	for (i = 0; i < d->sight->room; i++) {
 		stack = d->sight->seen[i].used ? mtag_stack_at(d->sight->seen[i].stack) : NULL;
 		for (frame = 0; stack && frame < stack->nr; frame++)
-			__set_bit(stack->frames[frame] >> MTAG_FRAME_IMAGE, d->images);
+			__set_bit(stack->frames[frame] >> MTAG_FRAME_MAP, d->images);
 		cond_resched();
 	}
 	d->image = find_first_bit(d->images, MTAG_IMAGES_MAX);

@@ -14,11 +14,13 @@
 #include "collapse.h"
 #include "compat/compat.h"
 #include "follow.h"
+#include "leaf.h"
 #include "mtag.h"
 #include "owner.h"
 #include "rmap.h"
 #include "space.h"
 #include "state.h"
+#include "take.h"
 #include "thread.h"
 
 /* The per-CPU counters of @tag, which must have an account. */
@@ -41,6 +43,53 @@ static void new_huge(struct mtag_space *s, struct page *head)
 }
 
 /*
+ * The running thread touches a new page, the account of whose tag is there. Return: false if it is not that simple; then
+ * nothing is done. Context: mtag_cpu_hold().
+ */
+static __always_inline bool new_small(struct mtag_space *s, struct page *page)
+{
+	const struct mtag_accounts *acc;
+	struct mtag_hot __percpu *h;
+	struct mtag_section *section;
+	unsigned long pfn;
+	u32 tag;
+
+	if (unlikely(mtag_new_is_large(page) || this_cpu_read(mtag_cpu.task) != current ||
+		     this_cpu_read(mtag_cpu.space) != s))
+		return false;
+	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
+	acc = rcu_dereference_raw(s->accounts);
+	/* nr_tags only grows, so a stale value is safe. No thread may have the tag [ksm]. */
+	if (unlikely(tag >= data_race(acc->nr_tags) || tag == MTAG_ID_KSM))
+		return false;
+	tag = array_index_nospec(tag, acc->nr_tags);
+	pfn = page_to_pfn(page);
+	section = mtag_owner_section(pfn);
+	if (unlikely(!section))
+		return false;
+	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
+	h = hot(acc, tag);
+	this_cpu_inc(h->touched);
+	this_cpu_inc(h->nr[MTAG_ANON]);
+	if (unlikely(!(this_cpu_read(h->nr[MTAG_ANON]) % MTAG_PEAK_BATCH)))
+		mtag_account_peak(s, tag);
+	return true;
+}
+
+/* Likewise of a process whose stacks are taken. */
+static bool new_with_stack(struct mtag_space *s, struct page *page, const struct mm_struct *mm)
+{
+	bool done;
+
+	mtag_cpu_hold();
+	done = new_small(s, page);
+	mtag_cpu_release();
+	if (done)
+		mtag_leaf_set(page, 1, mtag_take(s, mm));
+	return done;
+}
+
+/*
  * The slow path of mtag_rmap_new_anon(). Out of line, and with @fregs in the same
  * register, so that the fast path saves and moves no register.
  */
@@ -51,8 +100,12 @@ new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
 	struct page *page = (struct page *)mtag_arg0(fregs);
 	enum mtag_caller caller;
-	int nr = compound_nr(page);
+	int nr;
 
+	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_fault_ip &&
+	    new_with_stack(s, page, vma->vm_mm))
+		return;
+	nr = compound_nr(page);
 	if (parent_ip == READ_ONCE(mtag_huge_fault_ip) && !s->slow && nr == HPAGE_PMD_NR &&
 	    !mtag_collapsing(vma->vm_mm)) {
 		new_huge(s, page);
@@ -87,10 +140,32 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 	mtag_follow_remove(s, page, vma, nr, parent_ip);
 }
 
+/* The contents of a page that is alone, not merged and anonymous are dropped. Return: false if it is not that simple. */
+static __always_inline bool gone_small(struct mtag_space *s, const struct page *page)
+{
+	const struct mtag_accounts *acc = rcu_dereference_raw(s->accounts);
+	unsigned long pfn = page_to_pfn(page);
+	struct mtag_section *section = mtag_owner_section(pfn);
+	u32 tag;
+
+	if (unlikely(!section))
+		return false;
+	tag = READ_ONCE(*mtag_section_tag(section, pfn));
+	/* nr_tags only grows, so a stale value is safe. */
+	if (unlikely(tag >= data_race(acc->nr_tags)))
+		return false;
+	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
+	return true;
+}
+
 /* The slow path of mtag_rmap_remove(), out of line for the same reason. */
 static noinline __noclone notrace void
 remove_other(struct mtag_space *s, unsigned long parent_ip, struct ftrace_regs *fregs)
 {
+	/* Stacks make no difference to a page that goes. */
+	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_zap_ip && !mtag_gone_special(fregs) &&
+	    gone_small(s, mtag_gone_page(fregs)))
+		return;
 	remove_slowly(s, mtag_gone_vma(fregs), parent_ip, mtag_gone_page(fregs),
 		      mtag_gone_nr(fregs));
 }
@@ -104,36 +179,13 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
-	const struct mtag_accounts *acc;
-	struct mtag_hot __percpu *h;
-	struct mtag_section *section;
-	unsigned long pfn;
-	u32 tag;
 
 	if (likely(!s))
 		return;
 	mtag_cpu_hold();
 	if (unlikely(parent_ip != mtag_fault_ip || s->slow ||
-		     mtag_new_is_large((struct page *)mtag_arg0(fregs)) ||
-		     this_cpu_read(mtag_cpu.task) != current ||
-		     this_cpu_read(mtag_cpu.space) != s))
+		     !new_small(s, (struct page *)mtag_arg0(fregs))))
 		goto other;
-	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
-	acc = rcu_dereference_raw(s->accounts);
-	/* nr_tags only grows, so a stale value is safe. No thread may have the tag [ksm]. */
-	if (unlikely(tag >= data_race(acc->nr_tags) || tag == MTAG_ID_KSM))
-		goto other;
-	tag = array_index_nospec(tag, acc->nr_tags);
-	pfn = page_to_pfn((struct page *)mtag_arg0(fregs));
-	section = mtag_owner_section(pfn);
-	if (unlikely(!section))
-		goto other;
-	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
-	h = hot(acc, tag);
-	this_cpu_inc(h->touched);
-	this_cpu_inc(h->nr[MTAG_ANON]);
-	if (unlikely(!(this_cpu_read(h->nr[MTAG_ANON]) % MTAG_PEAK_BATCH)))
-		mtag_account_peak(s, tag);
 	mtag_cpu_release();
 	return;
 other:
@@ -152,10 +204,6 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 {
 	struct vm_area_struct *vma = mtag_gone_vma(fregs);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
-	const struct mtag_accounts *acc;
-	struct mtag_section *section;
-	unsigned long pfn;
-	u32 tag;
 
 	if (likely(!s))
 		return;
@@ -163,16 +211,8 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 		goto other;
 	if (unlikely(mtag_gone_special(fregs) | s->slow))
 		goto other;
-	acc = rcu_dereference_raw(s->accounts);
-	pfn = page_to_pfn(mtag_gone_page(fregs));
-	section = mtag_owner_section(pfn);
-	if (unlikely(!section))
+	if (unlikely(!gone_small(s, mtag_gone_page(fregs))))
 		goto other;
-	tag = READ_ONCE(*mtag_section_tag(section, pfn));
-	/* nr_tags only grows, so a stale value is safe. */
-	if (unlikely(tag >= data_race(acc->nr_tags)))
-		goto other;
-	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
 	return;
 other:
 	remove_other(s, parent_ip, fregs);

@@ -5,14 +5,8 @@
 #ifndef MTAG_STACK_H
 #define MTAG_STACK_H
 
-#include <linux/bits.h>
 #include <linux/types.h>
 #include "unwind.h"
-
-/* A frame: image (16 bits), whether the offset is exact (1 bit), offset in the image (47 bits). */
-#define MTAG_FRAME_OFFSET	((1ULL << 47) - 1)
-#define MTAG_FRAME_EXACT	BIT_ULL(47)
-#define MTAG_FRAME_IMAGE	48
 
 /**
  * struct mtag_stack - a stack
@@ -20,7 +14,7 @@
  * @next:	id of the next in its chain of the hash, or 0
  * @nr:		number of frames
  * @why:	why there are no more: enum mtag_stack_why
- * @frames:	innermost first
+ * @frames:	MTAG_FRAME_*, innermost first
  */
 struct mtag_stack {
 	u32 hash;

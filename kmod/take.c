@@ -38,7 +38,7 @@
  * @random:	state of the random numbers of this CPU; never 0
  * @nr:		number of frames
  * @frames:	as the walk has found them
- * @words:	as struct mtag_stack has them
+ * @places:	likewise
  *
  * Used with preemption disabled.
  */
@@ -54,8 +54,8 @@ struct taken {
 	u32 stack;
 	u32 random;
 	unsigned int nr;
-	struct mtag_unwind_frame frames[MTAG_STACK_DEPTH];
-	u64 words[MTAG_STACK_DEPTH];
+	u64 frames[MTAG_STACK_DEPTH];
+	struct mtag_unwind_place places[MTAG_STACK_DEPTH];
 };
 
 static struct taken __percpu *taken;
@@ -72,7 +72,7 @@ static bool is_there(const struct taken *t)
 	if (!mtag_userword_begin())
 		return false;
 	for (i = 1; same && i < t->nr; i++)
-		same = mtag_userword_reread(t->frames[i].at, &ip) && ip == t->frames[i].ip;
+		same = mtag_userword_reread(t->places[i].at, &ip) && ip == t->places[i].ip;
 	mtag_userword_end();
 	return same;
 }
@@ -88,23 +88,6 @@ static bool is_same(const struct taken *t, const struct mtag_text *text, const s
 	return t->task == current && t->serial == text->serial &&
 	       t->tables == mtag_image_tables_given() && t->ip == regs->ip && t->sp == regs->sp &&
 	       t->bp == regs->bp && t->bx == regs->bx && t->exact == is_fault(regs) && is_there(t);
-}
-
-/* The frames as words. The stack ends where a mapping lies too far behind in its file for one. */
-static u32 intern(struct taken *t, enum mtag_stack_why why)
-{
-	const struct mtag_unwind_frame *f = t->frames;
-	unsigned int i;
-
-	for (i = 0; i < t->nr; i++, f++) {
-		if (f->offset > MTAG_FRAME_OFFSET) {
-			why = MTAG_STACK_NO_EXEC;
-			break;
-		}
-		t->words[i] = (u64)f->map << MTAG_FRAME_IMAGE |
-			      (f->exact ? MTAG_FRAME_EXACT : 0) | f->offset;
-	}
-	return mtag_stack_intern(t->words, i, why);
 }
 
 static u32 stack_of(struct mtag_space *s, struct taken *t, const struct mtag_text *text,
@@ -123,9 +106,11 @@ static u32 stack_of(struct mtag_space *s, struct taken *t, const struct mtag_tex
 		t->bx = regs->bx;
 		t->exact = is_fault(regs);
 		t->nr = mtag_unwind((const unsigned long *)regs, &maps, t->frames,
-				    MTAG_STACK_DEPTH, &why);
-		t->frames[0].exact = t->exact;
-		t->stack = intern(t, why);
+				    t->places, MTAG_STACK_DEPTH, &why);
+		/* A call of the system returns there. */
+		if (!t->exact)
+			t->frames[0] &= ~MTAG_FRAME_EXACT;
+		t->stack = mtag_stack_intern(t->frames, t->nr, why);
 	}
 	if (t->stack == MTAG_LEAF_NONE) {
 		/* There may be room next time. */

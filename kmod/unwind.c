@@ -235,8 +235,9 @@ static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe 
 }
 
 /* Steps until there is no caller, or no room. */
-static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_frame *frames,
-					 unsigned int room, int *why)
+static __always_inline unsigned int walk(struct walk *w, u64 *frames,
+					 struct mtag_unwind_place *places, unsigned int room,
+					 int *why)
 {
 	static const struct mtag_unwind_recipe none = { .kind = MTAG_UNWIND_NONE };
 	const struct mtag_unwind_recipe *r;
@@ -251,16 +252,17 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
 		if (n == room)
 			break;
 		offset = w->ip - w->map->start + w->map->offset;
-		frames[n].offset = offset;
-		frames[n].at = w->at;
-		frames[n].ip = w->ip;
-		frames[n].map = w->map->id;
-		frames[n++].exact = !w->back;
+		places[n].at = w->at;
+		places[n].ip = w->ip;
+		frames[n] = (u64)w->map->id << MTAG_FRAME_MAP | offset;
+		if (unlikely(!w->back))
+			frames[n] |= MTAG_FRAME_EXACT;
+		n++;
 		r = w->map->rows ? mtag_rows_find(w->map->rows, offset - w->back) : NULL;
 		*why = step(w, r ? r : &none);
 		/* The handler returns to a trampoline that has not called it. */
 		if (unlikely(!w->back))
-			frames[n - 1].exact = true;
+			frames[n - 1] |= MTAG_FRAME_EXACT;
 	} while (*why == GO_ON);
 	return n;
 }
@@ -269,7 +271,8 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
  * mtag_unwind() - find the frames of the current task's user stack
  * @regs:	its struct pt_regs, which must be of 64-bit code
  * @maps:	executable mappings of its mm, with their tables
- * @frames:	set, the innermost first
+ * @frames:	set, the innermost first: MTAG_FRAME_*
+ * @places:	set likewise
  * @room:	frames that fit, at most MTAG_STACK_DEPTH
  * @why:	set to why there are not more
  *
@@ -280,7 +283,7 @@ static __always_inline unsigned int walk(struct walk *w, struct mtag_unwind_fram
  * Return: number of frames; 0 if the task is in no executable mapping.
  */
 unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
-			 struct mtag_unwind_frame *frames, unsigned int room,
+			 u64 *frames, struct mtag_unwind_place *places, unsigned int room,
 			 enum mtag_stack_why *why)
 {
 	struct walk w = {
@@ -294,7 +297,7 @@ unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_map
 	unsigned int n = 0;
 
 	if (maps->nr && mtag_userword_begin()) {
-		n = walk(&w, frames, room, &ended);
+		n = walk(&w, frames, places, room, &ended);
 		mtag_userword_end();
 	}
 	*why = ended;

@@ -13,13 +13,23 @@ struct mtag_rows;
 /* The most frames of a stack. */
 #define MTAG_STACK_DEPTH	127
 
+/*
+ * A frame is a word: its mapping's id (16 bits), whether it is exact (1 bit), the offset in the file (47 bits). The offset
+ * is that of the instruction to which the frame returns. If it is exact, the frame is at this instruction: the innermost
+ * one, one that a signal has interrupted, and the trampoline to which the signal's handler returns.
+ */
+#define MTAG_FRAME_OFFSET	((1ULL << 47) - 1)
+#define MTAG_FRAME_EXACT	(1ULL << 47)
+#define MTAG_FRAME_MAP		48
+
 /**
  * struct mtag_unwind_map - an executable mapping
  * @start:	address
  * @end:	address of its end
- * @offset:	offset in the file of @start; of the vdso, from its start
+ * @offset:	offset in the file of @start; of the vdso, from its start. No frame of the mapping
+ *		may be beyond MTAG_FRAME_OFFSET.
  * @rows:	table of the file, or NULL
- * @id:		the caller's name for it
+ * @id:		the caller's name for it, of 16 bits
  */
 struct mtag_unwind_map {
 	u64 start;
@@ -30,20 +40,13 @@ struct mtag_unwind_map {
 };
 
 /**
- * struct mtag_unwind_frame - a frame
- * @offset:	in the file: of the instruction to which it returns, or, if @exact, at which it is
+ * struct mtag_unwind_place - where the walk found a frame
  * @at:		address at which @ip was read; 0 for the innermost frame, whose is a register
- * @ip:		the address that @offset stands for
- * @map:	@id of the mapping
- * @exact:	1 for the innermost frame, one that a signal has interrupted, and the trampoline
- *		to which the signal's handler returns; else 0
+ * @ip:		the address that the frame stands for
  */
-struct mtag_unwind_frame {
-	u64 offset;
+struct mtag_unwind_place {
 	u64 at;
 	u64 ip;
-	u32 map;
-	u32 exact;
 };
 
 /**
@@ -57,7 +60,7 @@ struct mtag_unwind_maps {
 };
 
 unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
-			 struct mtag_unwind_frame *frames, unsigned int room,
+			 u64 *frames, struct mtag_unwind_place *places, unsigned int room,
 			 enum mtag_stack_why *why);
 
 #endif /* MTAG_UNWIND_H */

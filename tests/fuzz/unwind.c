@@ -8,7 +8,9 @@
 
 #include "../../kmod/unwind.c"
 
-#define ROOM  (MTAG_STACK_DEPTH + 1)
+#define ROOM (MTAG_STACK_DEPTH + 1)
+/* The highest offset of a mapping, of which none here is longer than 64 KiB. */
+#define MOST  (MTAG_FRAME_OFFSET & ~0xffffULL)
 #define TEXT  0x555555554000ULL
 #define STACK 0x7ffffff00000ULL
 
@@ -51,13 +53,15 @@ static inline bool unit_user_word(const u64 *addr, u64 *value)
 static void walk_by(const struct mtag_rows *rows, struct input *in)
 {
 	const struct mtag_unwind_map map[] = {
-		{TEXT, TEXT + 0x4000, (u64)rows->first << MTAG_UNWIND_SHIFT, rows, 1},
-		{TEXT + 0x4000, TEXT + 0x5000, UINT64_MAX - 4096, rows, 2},
-		{TEXT + 0x6000, TEXT + 0xf000, in_number(in), in_u8(in) & 1 ? rows : NULL, 3},
+		{TEXT, TEXT + 0x4000, (u64)rows->first << MTAG_UNWIND_SHIFT & MOST, rows, 1},
+		{TEXT + 0x4000, TEXT + 0x5000, MOST, rows, 2},
+		{TEXT + 0x6000, TEXT + 0xf000, in_number(in) & MOST, in_u8(in) & 1 ? rows : NULL,
+		 3},
 		{TEXT + 0x10000, TEXT + 0x11000, 0, NULL, 4},
 	};
 	const struct mtag_unwind_maps maps = {map, in_rarely(in) ? 0 : 1 + in_below(in, 4)};
-	struct mtag_unwind_frame *frames = malloc(ROOM * sizeof(*frames));
+	struct mtag_unwind_place *places = malloc(ROOM * sizeof(*places));
+	u64 *frames = malloc(ROOM * sizeof(*frames)), map_id;
 	unsigned int room = in_below(in, ROOM), count;
 	enum mtag_stack_why why;
 	unsigned long regs[20];
@@ -68,13 +72,15 @@ static void walk_by(const struct mtag_rows *rows, struct input *in)
 		regs[in_regs[REG_IP]] = TEXT + in_bytes(in, 2) % 0x4000;
 	words = in;
 	reads = 0;
-	count = mtag_unwind(regs, &maps, frames, room, &why);
+	count = mtag_unwind(regs, &maps, frames, places, room, &why);
 	must(count <= room && reads <= 8 * room + 8 && !unit_user_access);
 	must(why <= MTAG_STACK_NO_EXEC && (why != MTAG_STACK_DEEP || count == room));
-	for (unsigned int i = 0; i < count; i++)
-		must(frames[i].map >= 1 && frames[i].map <= 4 && frames[i].exact <= 1 &&
-		     (i || frames[i].exact));
+	for (unsigned int i = 0; i < count; i++) {
+		map_id = frames[i] >> MTAG_FRAME_MAP;
+		must(map_id >= 1 && map_id <= 4 && (i || frames[i] & MTAG_FRAME_EXACT));
+	}
 	free(frames);
+	free(places);
 }
 
 /* As slowly as can be. */

@@ -95,19 +95,31 @@ static void read_maps(void)
 /* ---- the walk, and what it is compared with ---- */
 
 struct stack {
-	struct mtag_unwind_frame frame[MTAG_STACK_DEPTH];
+	u64 frame[MTAG_STACK_DEPTH];
 	unsigned int count;
 	enum mtag_stack_why why;
 };
 
-static u64 address_of(const struct mtag_unwind_frame *frame)
+static const struct mtag_unwind_map *map_of(u64 frame)
 {
-	return frame->offset - map[frame->map].offset + map[frame->map].start;
+	return &map[frame >> MTAG_FRAME_MAP];
+}
+
+static u64 address_of(u64 frame)
+{
+	return (frame & MTAG_FRAME_OFFSET) - map_of(frame)->offset + map_of(frame)->start;
+}
+
+static bool is_exact(u64 frame)
+{
+	return frame & MTAG_FRAME_EXACT;
 }
 
 static void walk_it(const struct user_regs_struct *regs, struct stack *stack)
 {
-	stack->count = mtag_unwind((const unsigned long *)regs, &maps, stack->frame,
+	struct mtag_unwind_place places[MTAG_STACK_DEPTH];
+
+	stack->count = mtag_unwind((const unsigned long *)regs, &maps, stack->frame, places,
 				   MTAG_STACK_DEPTH, &stack->why);
 }
 
@@ -157,7 +169,7 @@ static void print_stacks(const char *what, const struct stack *stack, const stru
 	printf("# %s: %u frames and why %d, instead of %u\n", what, stack->count, stack->why,
 	       truth->count);
 	for (unsigned int i = 0; i < stack->count || i < truth->count; i++) {
-		u64 ours = i < stack->count ? address_of(&stack->frame[i]) : 0;
+		u64 ours = i < stack->count ? address_of(stack->frame[i]) : 0;
 		u64 theirs = i < truth->count ? truth->address[i] : 0;
 
 		printf("# %2u %c %lx %lx\n", i, ours == theirs ? ' ' : '!', (unsigned long)ours,
@@ -174,8 +186,8 @@ static bool agree(const struct stack *stack, const struct truth *truth, unsigned
 		    stack->why == (deep ? MTAG_STACK_DEEP : MTAG_STACK_COMPLETE);
 
 	for (unsigned int i = first; i < count && good; i++)
-		good = address_of(&stack->frame[i]) == truth->address[i] &&
-		       stack->frame[i].exact == truth->exact[i];
+		good = address_of(stack->frame[i]) == truth->address[i] &&
+		       is_exact(stack->frame[i]) == truth->exact[i];
 	return good;
 }
 
@@ -189,13 +201,13 @@ static bool agree_further(const struct stack *stack, const struct truth *truth,
 	unsigned int same = 0, foreign = 0;
 
 	for (unsigned int i = 0; i < truth->count; i++)
-		if (i == stack->count || address_of(&stack->frame[i]) != truth->address[i])
+		if (i == stack->count || address_of(stack->frame[i]) != truth->address[i])
 			return false;
 	for (unsigned int i = 0; i < stack->count; i++)
-		foreign += stack->frame[i].map != stack->frame[stack->count - 1].map;
+		foreign += map_of(stack->frame[i]) != map_of(stack->frame[stack->count - 1]);
 	while (same < stack->count && same < last->count &&
-	       address_of(&stack->frame[stack->count - 1 - same]) ==
-		       address_of(&last->frame[last->count - 1 - same]))
+	       address_of(stack->frame[stack->count - 1 - same]) ==
+		       address_of(last->frame[last->count - 1 - same]))
 		same++;
 	return stack->why == MTAG_STACK_COMPLETE && stack->count > truth->count &&
 	       same + foreign + 1 >= stack->count;
@@ -218,7 +230,7 @@ static void compare_elfutils(pid_t tid, const struct user_regs_struct *regs)
 	dwfl_getthread_frames(dwfl, tid, add_frame, &truth);
 	steps++;
 	for (unsigned int i = 1; i < stack.count; i++)
-		handled += stack.frame[i].exact;
+		handled += is_exact(stack.frame[i]);
 	if (agree(&stack, &truth, 0))
 		last = stack;
 	else if (agree_further(&stack, &truth, &last))
@@ -240,7 +252,7 @@ static void compare_backtrace(const struct user_regs_struct *regs)
 	walk_it(regs, &stack);
 	/* libgcc does not say which frames were interrupted. */
 	for (unsigned int i = 1; i < stack.count; i++)
-		truth.exact[i] = stack.frame[i].exact;
+		truth.exact[i] = is_exact(stack.frame[i]);
 	traces++;
 	deep += stack.why == MTAG_STACK_DEEP;
 	if (!agree(&stack, &truth, 1) && ++trace_faults <= 3)
@@ -252,13 +264,14 @@ static void walk_blind(const struct user_regs_struct *regs)
 {
 	struct mtag_unwind_map blind[MAPS];
 	const struct mtag_unwind_maps all = {blind, maps.nr};
-	struct mtag_unwind_frame frames[MTAG_STACK_DEPTH];
+	struct mtag_unwind_place places[MTAG_STACK_DEPTH];
+	u64 frames[MTAG_STACK_DEPTH];
 	enum mtag_stack_why why;
 
 	memcpy(blind, map, sizeof(blind));
 	for (unsigned int i = 0; i < maps.nr; i++)
 		blind[i].rows = NULL;
-	mtag_unwind((const unsigned long *)regs, &all, frames, MTAG_STACK_DEPTH, &why);
+	mtag_unwind((const unsigned long *)regs, &all, frames, places, MTAG_STACK_DEPTH, &why);
 	blind_faults += why != MTAG_STACK_NO_TABLE;
 }
 
@@ -269,8 +282,8 @@ static void check_bare(const struct user_regs_struct *regs)
 
 	walk_it(regs, &stack);
 	bare_good = stack.count > 10 && stack.why == MTAG_STACK_COMPLETE &&
-		    address_of(&stack.frame[1]) == jit + 11 && !map[stack.frame[1].map].rows &&
-		    stack.frame[2].map == stack.frame[0].map;
+		    address_of(stack.frame[1]) == jit + 11 && !map_of(stack.frame[1])->rows &&
+		    map_of(stack.frame[2]) == map_of(stack.frame[0]);
 }
 
 /* Whether to go on step by step. */

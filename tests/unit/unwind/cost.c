@@ -69,7 +69,8 @@ static void read_maps(void)
 		fclose(file);
 }
 
-static struct mtag_unwind_frame frames[MTAG_STACK_DEPTH];
+static struct mtag_unwind_place places[MTAG_STACK_DEPTH];
+static u64 frames[MTAG_STACK_DEPTH];
 static unsigned int room;
 
 /* Between two breakpoints is one walk; the exit status says whether it found what it should. */
@@ -84,7 +85,7 @@ static __attribute__((noinline)) void measure(void)
 	__asm__ volatile("mov %%rbp,%0" : "=r"(regs[4]));
 	__asm__ volatile("mov %%rbx,%0" : "=r"(regs[5]));
 	__asm__ volatile("int3" : : : "memory");
-	count = mtag_unwind(regs, &maps, frames, room, &why);
+	count = mtag_unwind(regs, &maps, frames, places, room, &why);
 	__asm__ volatile("int3" : : : "memory");
 	if (room == FRAMES)
 		_exit(count != FRAMES || why != MTAG_STACK_DEEP);
