@@ -43,8 +43,8 @@ static void new_huge(struct mtag_space *s, struct page *head)
 }
 
 /*
- * The running thread touches a new page, the account of whose tag is there. Return: false if it is not that simple; then
- * nothing is done. Context: mtag_cpu_hold().
+ * The running thread touches a new page, and the account of its tag is there. Return: false if it
+ * is not that simple; then nothing is done. Context: mtag_cpu_hold().
  */
 static __always_inline bool new_small(struct mtag_space *s, struct page *page)
 {
@@ -140,7 +140,7 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 	mtag_follow_remove(s, page, vma, nr, parent_ip);
 }
 
-/* The contents of a page that is alone, not merged and anonymous are dropped. Return: false if it is not that simple. */
+/* A page that mtag_gone_special() says nothing of is gone. Return: false if nothing is done. */
 static __always_inline bool gone_small(struct mtag_space *s, const struct page *page)
 {
 	const struct mtag_accounts *acc = rcu_dereference_raw(s->accounts);

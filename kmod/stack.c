@@ -152,8 +152,8 @@ static u64 fold(u64 a, u64 b)
 }
 
 /*
- * Two frames a multiplication, each with a secret, as Wang Yi's wyhash: a third of what jhash2() takes, as a stack is
- * looked up at each first touch from another place than the one before.
+ * Two frames a multiplication, with secrets, as Wang Yi's wyhash: a third of what jhash2() takes.
+ * Each first touch from another place than the one before pays that.
  */
 static u32 hash_of(const u64 *frames, unsigned int nr, unsigned int why)
 {

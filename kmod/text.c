@@ -109,8 +109,8 @@ static bool is_vdso(const struct vm_area_struct *vma)
 }
 
 /*
- * Fills @map with an executable mapping. Return: false if its frames cannot be named: its file cannot be told from
- * others, or it lies too far behind in it.
+ * Fills @map with an executable mapping. Return: false if its frames cannot be named: its file
+ * cannot be told from others, or it lies too far behind in it.
  * Context: mmap_lock; may take spinlocks.
  */
 static bool map_of(const struct vm_area_struct *vma, struct mtag_unwind_map *map, kuid_t uid,

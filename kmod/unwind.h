@@ -5,6 +5,7 @@
 #ifndef MTAG_UNWIND_H
 #define MTAG_UNWIND_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 #include "../include/uapi/linux/mtag.h"
 
@@ -14,12 +15,13 @@ struct mtag_rows;
 #define MTAG_STACK_DEPTH	127
 
 /*
- * A frame is a word: its mapping's id (16 bits), whether it is exact (1 bit), the offset in the file (47 bits). The offset
- * is that of the instruction to which the frame returns. If it is exact, the frame is at this instruction: the innermost
- * one, one that a signal has interrupted, and the trampoline to which the signal's handler returns.
+ * A frame is a word: its mapping's id (16 bits), whether it is exact (1 bit), the offset in the
+ * file (47 bits). The offset is that of the instruction to which the frame returns. If it is exact,
+ * the frame is at this instruction: the innermost one, one that a signal has interrupted, and the
+ * trampoline to which the signal's handler returns.
  */
 #define MTAG_FRAME_OFFSET	((1ULL << 47) - 1)
-#define MTAG_FRAME_EXACT	(1ULL << 47)
+#define MTAG_FRAME_EXACT	BIT_ULL(47)
 #define MTAG_FRAME_MAP		48
 
 /**
