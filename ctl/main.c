@@ -55,18 +55,22 @@ static const struct command commands[] = {
 	  "  --sample N        its Nth sample, not the last\n"
 	  "On a terminal, q ends it. Elsewhere it prints a table, with -n several; with -j\n"
 	  "one line per refresh until interrupted.\n", cmd_top, "fjpS" },
-	{ "snapshot", "[--pss] [-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
+	{ "snapshot", "[--pss] [--stacks] [-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
 	  "  -i, --interval SEC  time between samples, fractions allowed (default 1)\n"
 	  "  -n, --count N       end after N samples (default 1; with -i, go on until Ctrl-C)\n"
 	  "  -o, --output FILE   append to FILE, not to standard output\n"
 	  "  -m, --max-size SIZE before FILE exceeds SIZE (as 64M), rename it to FILE.1\n"
 	  "  -k, --keep N        keep N such files (default 4)\n"
-	  "  --pss               with USS and PSS, as with show; walks the page tables\n",
+	  "  --pss               with USS and PSS, as with show; walks the page tables\n"
+	  "  --stacks            with the stacks of processes that have them, as stacks\n"
+	  "                      shows them; likewise\n",
 	  cmd_snapshot, "L" },
-	{ "diff", "[-f FORMAT] A B | --growth FILE...", "what changed between snapshots, by tag",
+	{ "diff", "[--stacks] [-n N] [-f FORMAT] A B | --growth FILE...", "what changed between snapshots, by tag",
 	  "  -f, --format F    table or json (as -j)\n"
 	  "  -g, --growth      the tags that only grew over all samples of the files, the\n"
 	  "                    oldest file first: suspects of a leak\n"
+	  "  --stacks          by call stack beneath each tag: which code made it grow\n"
+	  "  -n, --count N     the N largest (default 10 stacks in a table, else all)\n"
 	  "Compares the last samples of A and B; processes of the same name are one. The\n"
 	  "largest growth comes first. Growth is of anonymous and shared memory, resident or\n"
 	  "swapped: what the kernel cannot drop.\n", cmd_diff, "fjp" },
@@ -94,7 +98,7 @@ static const struct command commands[] = {
 	  "them.\n", cmd_track, "" },
 	{ "untrack", "PID...", "stop tracking processes",
 	  "Their counters are discarded. Needs CAP_SYS_PTRACE over them.\n", cmd_untrack, "" },
-	{ "stacks", "[-t TAG] [-n N] [--older SEC] [--combined] [--no-symbols] [-f FORMAT] [-o FILE] [PID]",
+	{ "stacks", "[-t TAG] [-n N] [--older SEC] [--combined] [-f FORMAT] [-o FILE] [--from FILE] [PID]",
 	  "who touched the memory: bytes by call stack beneath each tag",
 	  "  -t, --tag TAG     of this tag and those below it only\n"
 	  "  -n, --count N     the N largest stacks of each process (default 10 in a table,\n"
@@ -102,11 +106,13 @@ static const struct command commands[] = {
 	  "  --older SEC       count only pages first touched at least SEC seconds ago\n"
 	  "  --combined        the same stack beneath several tags is one\n"
 	  "  --no-symbols      addresses in files, no functions: quick\n"
+	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
+	  "  --sample N        its Nth sample, not the last\n"
 	  "  -f, --format F    table, json, folded, pprof, speedscope, svg or html\n"
 	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
 	  "Of processes run or tracked with --stacks; without PID, all that you may see.\n"
 	  "Anonymous memory and swap only. What is old and grows may be a leak; what each\n"
-	  "small object does, only the program's allocator knows.\n", cmd_stacks, "FjpL" },
+	  "small object does, only the program's allocator knows.\n", cmd_stacks, "Fjp" },
 	{ "limit", "PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
 	  "  -t, --timeout SEC  give up after that time\n"
 	  "BYTES are the RSS of TAG itself, or with a letter KiB, MiB or GiB (64M). The exit\n"

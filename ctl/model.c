@@ -61,6 +61,13 @@ const char *proc_cgroup(const struct proc *proc)
 	return proc->cgroup ? proc->cgroup : "";
 }
 
+struct stacks *proc_stacks(struct proc *proc)
+{
+	if (!proc->stacks)
+		proc->stacks = calloc(1, sizeof(*proc->stacks));
+	return proc->stacks;
+}
+
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)
 {
 	struct tag *tag = grow_array(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
@@ -93,6 +100,9 @@ void snap_clear(struct snap *snap)
 		free(proc->order);
 		free(proc->comm);
 		free(proc->cgroup);
+		if (proc->stacks)
+			stacks_clear(proc->stacks);
+		free(proc->stacks);
 	}
 	free(snap->procs);
 	*snap = (struct snap){0};

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "stacks/stack.h"
 #include "uapi/linux/mtag.h"
 
 /**
@@ -48,6 +49,7 @@ struct tag {
  * @order:	indices of @tags, depth first, siblings by id; by snap_finish()
  * @shares:	those of all tags are known; by snap_finish()
  * @s:		sums of them by MTAG_S_*; by snap_finish()
+ * @stacks:	NULL if none are taken of it, or nobody asked for them
  */
 struct proc {
 	pid_t pid;
@@ -60,6 +62,7 @@ struct proc {
 	uint64_t rss;
 	bool shares;
 	uint64_t s[MTAG_S_NR];
+	struct stacks *stacks;
 	uint64_t lost;
 	uint64_t overflow;
 	uint64_t repairs;
@@ -110,6 +113,8 @@ struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm);
 /* Likewise for a process that is not in the snapshot yet, which the caller knows. */
 struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm);
 int proc_set_cgroup(struct proc *proc, const char *path);
+/* Its stacks, none if it had not any. NULL without memory. */
+struct stacks *proc_stacks(struct proc *proc);
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name);
 /*
  * A frame @name beneath the tag or frame with the index @parent, or with -1 the process. Those of a process are

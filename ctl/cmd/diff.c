@@ -9,8 +9,18 @@
 #include "offline/compare.h"
 #include "offline/read.h"
 #include "option.h"
+#include "parse.h"
 
-#define GROWTH_LEAST 3 /* samples; in fewer nothing can grow twice */
+#define GROWTH_LEAST 3	/* samples; in fewer nothing can grow twice */
+#define TABLE_MOST   10 /* stacks in a table, unless -n says otherwise */
+
+enum { STACKS = 1000 };
+
+struct request {
+	bool growth;
+	bool stacks;
+	unsigned long most; /* 0: all */
+};
 
 struct times {
 	uint64_t first, last;
@@ -20,10 +30,16 @@ static int add_to(struct series *series, const char *path, const struct snap *sn
 {
 	int err = series_add(series, snap);
 
-	if (err != -E2BIG)
+	if (err == -ENODATA)
+		fail_print("%s: sample %lu of those compared has no stacks; `mtagctl snapshot "
+			   "--stacks` saves them",
+			   path, series->samples + 1);
+	else if (err != -E2BIG)
 		return err ? fail_memory() : CTL_OK;
-	fail_print("%s: the samples up to here have more names of tags than %d MiB can hold", path,
-		   SERIES_MOST >> 20);
+	else
+		fail_print(
+			"%s: the samples up to here have more names of tags than %d MiB can hold",
+			path, SERIES_MOST >> 20);
 	return CTL_REFUSED;
 }
 
@@ -92,42 +108,67 @@ static int grow_files(struct series *series, struct times *times, int n, char **
 	return status;
 }
 
-static int print(struct ctl *ctl, const struct series *s, const struct growth *growth)
+static int print(struct ctl *ctl, const struct diffs *diffs)
 {
 	struct fmt fmt;
 	int err = 0;
 
 	fmt_init(&fmt, ctl);
 	if (ctl->json)
-		err = diff_json(&fmt, s->diffs, s->n, growth);
+		err = diff_json(&fmt, diffs);
 	else
-		diff_text(&fmt, s->diffs, s->n, growth);
+		diff_text(&fmt, diffs);
 	return err ? fail_memory() : CTL_OK;
+}
+
+static int read_options(struct ctl *ctl, int argc, char **argv, struct request *request)
+{
+	static const struct option longs[] = {
+		{"growth", no_argument, NULL, 'g'},
+		{"stacks", no_argument, NULL, STACKS},
+		{"count", required_argument, NULL, 'n'},
+		OPTION_LONGS,
+	};
+	int opt;
+
+	while ((opt = option_next(ctl, argc, argv, ":gn:" OPTION_SHORTS, longs)) >= 0) {
+		request->growth |= opt == 'g';
+		request->stacks |= opt == STACKS;
+		if (opt == 'n' && parse_count(optarg, &request->most)) {
+			fail_print("diff: invalid count '%s' (lines, at least 1)", optarg);
+			return OPTION_BAD;
+		}
+	}
+	if (opt != OPTION_DONE)
+		return opt;
+	argc -= optind;
+	if (request->growth ? argc : argc == 2)
+		return opt;
+	fail_print(request->growth ? "diff --growth needs at least one snapshot file"
+				   : "diff takes two snapshot files");
+	return OPTION_BAD;
 }
 
 int cmd_diff(struct ctl *ctl, int argc, char **argv)
 {
-	static const struct option longs[] = {{"growth", no_argument, NULL, 'g'}, OPTION_LONGS};
 	_cleanup_(series_clear) struct series series = {0};
+	struct request request = {0};
 	struct times times = {0};
+	struct diffs diffs;
 	struct growth steps;
-	bool growth = false;
-	int opt, status;
+	int status, opt = read_options(ctl, argc, argv, &request);
 
-	while ((opt = option_next(ctl, argc, argv, ":g" OPTION_SHORTS, longs)) >= 0)
-		growth = true;
 	if (opt != OPTION_DONE)
 		return option_status(opt);
-	argc -= optind;
-	if (growth ? !argc : argc != 2) {
-		fail_print(growth ? "diff --growth needs at least one snapshot file"
-				  : "diff takes two snapshot files");
-		return CTL_USAGE;
-	}
-	status = growth ? grow_files(&series, &times, argc, argv + optind)
-			: diff_files(&series, argv + optind);
+	series.by_stack = request.stacks;
+	status = request.growth ? grow_files(&series, &times, argc - optind, argv + optind)
+				: diff_files(&series, argv + optind);
 	if (status)
 		return status;
+	if (request.stacks && !request.most && !ctl->json)
+		request.most = TABLE_MOST;
 	steps = (struct growth){series.samples - 1, times.last - times.first};
-	return print(ctl, &series, growth ? &steps : NULL);
+	diffs = (struct diffs){series.diffs, series.n, request.most,
+			       request.growth ? &steps : NULL};
+	return print(ctl, &diffs);
 }

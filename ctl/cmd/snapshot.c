@@ -19,9 +19,12 @@
 #define KEEP_DEFAULT 4
 #define KEEP_MOST    1000
 
+enum { STACKS = SOURCE_PSS + 1 };
+
 struct snapshot {
 	struct store store;
 	bool shares;	     /* with USS and PSS */
+	bool stacks;	     /* with stacks */
 	uint64_t interval;   /* nanoseconds, 0: not given */
 	unsigned long count; /* 0: no end */
 	pid_t *pids;
@@ -32,7 +35,7 @@ struct snapshot {
 /* A process that cannot be read is reported; the sample has the others. */
 static int take_sample(struct snapshot *s)
 {
-	struct source kernel = {.shares = s->shares};
+	struct source kernel = {.shares = s->shares, .stacks = s->stacks};
 	_cleanup_(snap_clear) struct snap snap = {0};
 	_cleanup_(freep) char *text = NULL;
 	size_t length = 0;
@@ -117,6 +120,9 @@ static bool take_option(struct snapshot *s, int opt, const char *value)
 	case SOURCE_PSS:
 		s->shares = true;
 		return true;
+	case STACKS:
+		s->stacks = true;
+		return true;
 	default:
 		s->store.path = value;
 		return true;
@@ -132,6 +138,7 @@ static int snapshot_options(struct ctl *ctl, int argc, char **argv, struct snaps
 		{"max-size", required_argument, NULL, 'm'},
 		{"keep", required_argument, NULL, 'k'},
 		SOURCE_LONG_PSS,
+		{"stacks", no_argument, NULL, STACKS},
 		OPTION_LONGS,
 	};
 	int opt;

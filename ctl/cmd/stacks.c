@@ -8,7 +8,6 @@
 #include "cmd/cmd.h"
 #include "fail.h"
 #include "format/form.h"
-#include "kern.h"
 #include "offline/source.h"
 #include "option.h"
 #include "output.h"
@@ -23,44 +22,17 @@
 
 #define TABLE_MOST 10 /* stacks of a process in a table, unless -n says otherwise */
 
-enum { OLDER = 1000, COMBINED, NO_SYMBOLS };
+enum { OLDER = SOURCE_PSS + 1, COMBINED, NO_SYMBOLS };
 
 static const char forms[] = "table, json, folded, pprof, speedscope, svg or html";
 
 struct request {
-	struct choice choice;
-	uint32_t older;
+	struct stack_choice choice;
+	struct source source;
 	const char *form; /* its name */
 	const char *output;
 	pid_t pid; /* 0: all */
 };
-
-/* What was read of a process; @stacks refers to the others. */
-struct one {
-	struct traces traces;
-	struct stacks stacks;
-};
-
-/**
- * struct all - what was read of all processes
- * @snap:	their names and tags; those without stacks too
- * @ones:	@n of them, of processes with stacks
- */
-struct all {
-	struct snap snap;
-	struct one *ones;
-	size_t n;
-};
-
-static void all_clear(struct all *all)
-{
-	for (size_t i = 0; i < all->n; i++) {
-		stacks_clear(&all->ones[i].stacks);
-		traces_clear(&all->ones[i].traces);
-	}
-	free(all->ones);
-	snap_clear(&all->snap);
-}
 
 /* ---- the command line ---- */
 
@@ -110,16 +82,19 @@ static bool take_option(struct ctl *ctl, int opt, struct request *request)
 		return !parse_count(optarg, &request->choice.most) ||
 		       bad_value("invalid count", optarg, "stacks of each process, at least 1");
 	case OLDER:
-		return take_older(optarg, &request->older);
+		return take_older(optarg, &request->source.older);
 	case COMBINED:
 		request->choice.combined = true;
 		return true;
 	case NO_SYMBOLS:
-		request->choice.symbols = false;
+		request->source.addresses = true;
 		return true;
 	case 'o':
 		request->output = optarg;
 		return true;
+	case SOURCE_FROM:
+	case SOURCE_SAMPLE:
+		return source_option(&request->source, opt, optarg);
 	}
 	if (!is_form(optarg))
 		return bad_value("unknown format", optarg, forms);
@@ -138,6 +113,7 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 		{"combined", no_argument, NULL, COMBINED},
 		{"no-symbols", no_argument, NULL, NO_SYMBOLS},
 		{"output", required_argument, NULL, 'o'},
+		SOURCE_LONGS,
 		OPTION_LONGS,
 	};
 	int opt;
@@ -149,6 +125,11 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 		return opt;
 	if (ctl->json || !request->form)
 		request->form = ctl->json ? "json" : "table";
+	if (request->source.from && (request->source.older || request->source.addresses)) {
+		fail_print("stacks: --older and --no-symbols ask the kernel; a snapshot file has "
+			   "what it has");
+		return OPTION_BAD;
+	}
 	if (argc - optind > 1) {
 		fail_print("stacks takes one process id, or none for all processes");
 		return OPTION_BAD;
@@ -163,42 +144,6 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 
 /* ---- reading ---- */
 
-static int fail_stacks(struct kern *kern, pid_t pid, int err)
-{
-	if (err == -EOPNOTSUPP)
-		fail_print("the loaded mtag module is older than this mtagctl: it knows no stacks");
-	else if (err == -ENODATA)
-		fail_print("no stacks are taken of process %d; `mtagctl track --stacks %d` begins",
-			   (int)pid, (int)pid);
-	else
-		return fail_pid(kern, "read the stacks of", pid, err);
-	return CTL_REFUSED;
-}
-
-/* Reads a process. Of all processes, those without stacks, or that end meanwhile, are left out. */
-static int read_one(struct kern *kern, const struct request *request, const struct proc *proc,
-		    struct all *all)
-{
-	struct one *one = &all->ones[all->n];
-	int err = kern_stacks(kern, proc->pid, request->older, &one->traces);
-
-	if (err == -EINTR) {
-		fail_print("process %d changes too fast to read its stacks", (int)proc->pid);
-		err = 0; /* what came is right */
-	}
-	if (!err && !stacks_make(&one->stacks, proc, &one->traces, &request->choice)) {
-		all->n++;
-		return CTL_OK;
-	}
-	stacks_clear(&one->stacks);
-	traces_clear(&one->traces);
-	if (!err)
-		return fail_memory();
-	if (!request->pid && (err == -ENODATA || err == -ESRCH || err == -ENOENT))
-		return CTL_OK;
-	return fail_stacks(kern, proc->pid, err);
-}
-
 static bool has_tag(const struct snap *snap, const char *path)
 {
 	for (size_t i = 0; i < snap->n_procs; i++)
@@ -208,18 +153,18 @@ static bool has_tag(const struct snap *snap, const char *path)
 	return false;
 }
 
-static int read_tags(struct kern *kern, const struct request *request, struct snap *snap)
+static bool has_stacks(const struct snap *snap)
+{
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (snap->procs[i].stacks)
+			return true;
+	return false;
+}
+
+static int fail_tag(const struct request *request)
 {
 	const char *tag = request->choice.tag;
-	int err = kern_tags(kern, request->pid, snap);
 
-	if (err < 0)
-		return request->pid ? fail_pid(kern, "read", request->pid, err)
-				    : fail_all(kern, "read the tags", err);
-	if (err == KERN_INCOMPLETE)
-		fail_incomplete();
-	if (!tag || has_tag(snap, tag))
-		return CTL_OK;
 	if (request->pid)
 		fail_print("process %d has no tag '%s'; `mtagctl tree %d` shows its tags",
 			   (int)request->pid, tag, (int)request->pid);
@@ -228,73 +173,106 @@ static int read_tags(struct kern *kern, const struct request *request, struct sn
 	return CTL_REFUSED;
 }
 
-static int read_all(const struct request *request, struct all *all)
+static int fail_none(const struct request *request)
 {
-	_cleanup_(kern_closep) struct kern *kern = NULL;
-	int status = kern_open(&kern), err;
-
-	if (status)
-		return fail_open(status);
-	status = read_tags(kern, request, &all->snap);
-	if (status)
-		return status;
-	all->ones = calloc(all->snap.n_procs + 1, sizeof(*all->ones));
-	if (!all->ones)
-		return fail_memory();
-	for (size_t i = 0; i < all->snap.n_procs; i++) {
-		err = read_one(kern, request, &all->snap.procs[i], all);
-		status = err ? err : status;
-	}
-	if (!status && !all->n)
+	if (request->source.from)
+		fail_print("the sample of %s has no stacks%s; `mtagctl snapshot --stacks` saves "
+			   "them",
+			   request->source.from, request->pid ? " of this process" : "");
+	else if (request->pid)
+		fail_print("no stacks are taken of process %d; `mtagctl track --stacks %d` begins",
+			   (int)request->pid, (int)request->pid);
+	else
 		fail_print("no process that you may see has stacks; `mtagctl run --stacks` and "
 			   "`mtagctl track --stacks` take them");
+	return CTL_REFUSED;
+}
+
+/* Of all processes, those without stacks are left out. */
+static int read_all(struct request *request, struct snap *snap)
+{
+	int status = source_read(&request->source, &request->pid, request->pid ? 1 : 0, snap);
+
+	if (status && !snap->n_procs)
+		return status;
+	if (request->choice.tag && !has_tag(snap, request->choice.tag))
+		return fail_tag(request);
+	if (!status && !has_stacks(snap))
+		return fail_none(request);
 	return status;
 }
 
 /* ---- printing ---- */
 
-static int print_table(const struct fmt *fmt, const struct all *all)
+/* One process, @nth of those that are printed, from 0. */
+typedef int (*print_view)(void *to, const struct stack_view *view, size_t nth);
+
+static int for_each_view(const struct request *request, const struct snap *snap, print_view print,
+			 void *to)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		if (i)
-			fputc('\n', fmt->out);
-		if (stacks_table(fmt, &all->ones[i].stacks))
-			return -ENOMEM;
+	size_t nth = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < snap->n_procs && !err; i++) {
+		_cleanup_(stack_view_clear) struct stack_view view = {0};
+
+		if (!snap->procs[i].stacks)
+			continue;
+		err = stack_view_make(&view, &snap->procs[i], &request->choice);
+		err = err ? err : print(to, &view, nth++);
 	}
-	return 0;
+	return err;
 }
 
-static int print_json(const struct fmt *fmt, const struct all *all)
+static int view_into_table(void *to, const struct stack_view *view, size_t nth)
+{
+	const struct fmt *fmt = to;
+
+	if (nth)
+		fputc('\n', fmt->out);
+	return stacks_table(fmt, view);
+}
+
+static int view_into_list(void *to, const struct stack_view *view, size_t nth)
+{
+	(void)nth;
+	return stacks_json(to, view);
+}
+
+static int view_into_graph(void *to, const struct stack_view *view, size_t nth)
+{
+	(void)nth;
+	return graph_add(to, view);
+}
+
+static int print_json(const struct fmt *fmt, const struct request *request, const struct snap *snap)
 {
 	struct json_list list = {.fmt = fmt};
+	int err = for_each_view(request, snap, view_into_list, &list);
 
-	for (size_t i = 0; i < all->n; i++)
-		if (stacks_json(&list, &all->ones[i].stacks))
-			return -ENOMEM;
-	json_list_end(&list);
-	return 0;
+	if (!err)
+		json_list_end(&list);
+	return err;
 }
 
 /* The forms of show, with stacks as tags beneath tags. */
-static int print_form(const struct form *form, const struct fmt *fmt, const struct all *all)
+static int print_form(const struct form *form, const struct fmt *fmt, const struct request *request,
+		      const struct snap *snap)
 {
-	_cleanup_(snap_clear) struct snap snap = {0};
+	const struct origin *origin = &request->source.origin;
+	_cleanup_(snap_clear) struct snap graph = {.time_ms = origin->time_ms};
 	_cleanup_(timeline_clear) struct timeline timeline = {0};
-	struct origin origin;
-	const struct subject subject = {&snap, &origin, &timeline};
+	const struct subject subject = {&graph, origin, &timeline};
 
-	source_origin(&origin);
-	snap.time_ms = origin.time_ms;
-	for (size_t i = 0; i < all->n; i++)
-		if (graph_add(&snap, &all->ones[i].stacks))
-			return -ENOMEM;
+	if (for_each_view(request, snap, view_into_graph, &graph))
+		return -ENOMEM;
 	if (form_takes_series(form) &&
-	    (timeline_add(&timeline, origin.time_ms, &snap) || timeline_rank(&timeline, HUES)))
+	    (timeline_add(&timeline, origin->time_ms, &graph) || timeline_rank(&timeline, HUES)))
 		return -ENOMEM;
 	return form_print(form, fmt, &subject);
 }
 
-static int print(const struct ctl *ctl, const struct request *request, const struct all *all)
+static int print(const struct ctl *ctl, const struct request *request, const struct snap *snap)
 {
 	struct outfile output;
 	struct fmt fmt;
@@ -305,19 +283,19 @@ static int print(const struct ctl *ctl, const struct request *request, const str
 	fmt_init(&fmt, ctl);
 	fmt_redirect(&fmt, output.file);
 	if (!strcmp(request->form, "table"))
-		err = print_table(&fmt, all);
+		err = for_each_view(request, snap, view_into_table, &fmt);
 	else if (ctl->json)
-		err = print_json(&fmt, all);
+		err = print_json(&fmt, request, snap);
 	else
-		err = print_form(form_find(request->form), &fmt, all);
+		err = print_form(form_find(request->form), &fmt, request, snap);
 	return output_close(&output, err ? fail_memory() : CTL_OK);
 }
 
 int cmd_stacks(struct ctl *ctl, int argc, char **argv)
 {
 	_cleanup_(freep) pid_t *pids = NULL;
-	_cleanup_(all_clear) struct all all = {0};
-	struct request request = {.choice.symbols = true};
+	_cleanup_(snap_clear) struct snap snap = {0};
+	struct request request = {.source.stacks = true};
 	int status, err, opt = read_options(ctl, argc, argv, &request);
 
 	if (opt != OPTION_DONE)
@@ -328,10 +306,10 @@ int cmd_stacks(struct ctl *ctl, int argc, char **argv)
 	request.pid = argc > optind ? pids[0] : 0;
 	if (!request.choice.most && !strcmp(request.form, "table"))
 		request.choice.most = TABLE_MOST;
-	status = read_all(&request, &all);
+	status = read_all(&request, &snap);
 	/* Nothing is known: a file stays as it was. */
-	if (status && !all.n)
+	if (status && !has_stacks(&snap))
 		return status;
-	err = print(ctl, &request, &all);
+	err = print(ctl, &request, &snap);
 	return status ? status : err;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What diff prints: tags of two samples side by side, or those that only grew over a series. */
+/* What diff prints: tags, or stacks, of two samples side by side, or those that only grew over a series. */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "ctl.h"
 #include "format/diff.h"
@@ -9,6 +10,7 @@
 #include "format/text.h"
 
 #define COMM_WIDTH  16
+#define INDENT	    4
 #define STEPS_WIDTH 10
 #define TAG_MIN	    12
 
@@ -57,7 +59,41 @@ static void print_row(const struct fmt *fmt, const uint64_t *before, const uint6
 	fputc('\n', fmt->out);
 }
 
-static void print_changes(const struct fmt *fmt, const struct diff *diffs, size_t n)
+static size_t count(const struct diffs *diffs)
+{
+	return diffs->most && diffs->most < diffs->n ? diffs->most : diffs->n;
+}
+
+/* The functions of a stack, the innermost first, as in the table of stacks. */
+static void print_stack(const struct fmt *fmt, const struct diff *diff)
+{
+	const char *begin = diff->stack, *end = begin ? begin + strlen(begin) : NULL;
+
+	while (end && end > begin) {
+		const char *line = memrchr(begin, '\n', (size_t)(end - begin));
+		_cleanup_(freep) char *name = NULL;
+
+		line = line ? line + 1 : begin;
+		name = strndup(line, (size_t)(end - line));
+		fprintf(fmt->out, "%*s", INDENT, "");
+		text_last(fmt, name ? name : "?", tag_width(fmt, INDENT), CUT_END);
+		end = line > begin ? line - 1 : begin;
+	}
+}
+
+static void add_to(uint64_t sum[DIFF_NR], const uint64_t *values)
+{
+	for (size_t part = 0; part < DIFF_NR; part++)
+		sum[part] += values[part];
+}
+
+static void print_more(const struct fmt *fmt, const struct diffs *diffs)
+{
+	if (count(diffs) < diffs->n)
+		fprintf(fmt->out, "%zu more (-n)\n", diffs->n - count(diffs));
+}
+
+static void print_changes(const struct fmt *fmt, const struct diffs *diffs)
 {
 	unsigned int width = tag_width(fmt, COMM_WIDTH + 2 * COL_SIZE + 2 * COL_DELTA);
 	uint64_t before[DIFF_NR] = {0}, after[DIFF_NR] = {0};
@@ -68,14 +104,18 @@ static void print_changes(const struct fmt *fmt, const struct diff *diffs, size_
 	text_right(fmt, COL_DELTA, "CHANGE");
 	text_right(fmt, COL_DELTA, "SWAP");
 	fputc('\n', fmt->out);
-	for (size_t i = 0; i < n; i++) {
-		print_names(fmt, diffs[i].comm, diffs[i].tag, width);
-		print_row(fmt, diffs[i].before, diffs[i].after);
-		for (size_t part = 0; part < DIFF_NR; part++) {
-			before[part] += diffs[i].before[part];
-			after[part] += diffs[i].after[part];
-		}
+	for (size_t i = 0; i < diffs->n; i++) {
+		const struct diff *diff = &diffs->diffs[i];
+
+		add_to(before, diff->before);
+		add_to(after, diff->after);
+		if (i >= count(diffs))
+			continue;
+		print_names(fmt, diff->comm, diff->tag, width);
+		print_row(fmt, diff->before, diff->after);
+		print_stack(fmt, diff);
 	}
+	print_more(fmt, diffs);
 	print_names(fmt, "total", " ", width);
 	print_row(fmt, before, after);
 }
@@ -88,9 +128,9 @@ static uint64_t per_hour(const struct diff *diff, uint64_t span)
 	return rate < 1e18 ? (uint64_t)rate : (uint64_t)1e18;
 }
 
-static void print_growth(const struct fmt *fmt, const struct diff *diffs, size_t n,
-			 const struct growth *growth)
+static void print_growth(const struct fmt *fmt, const struct diffs *diffs)
 {
+	const struct growth *growth = diffs->growth;
 	unsigned int width = tag_width(fmt, COMM_WIDTH + 3 * COL_SIZE + COL_DELTA + STEPS_WIDTH);
 
 	print_names(fmt, "COMM", "TAG", width);
@@ -100,8 +140,8 @@ static void print_growth(const struct fmt *fmt, const struct diff *diffs, size_t
 	text_right(fmt, COL_SIZE, "AN HOUR");
 	text_right(fmt, STEPS_WIDTH, "GREW");
 	fputc('\n', fmt->out);
-	for (size_t i = 0; i < n; i++) {
-		const struct diff *diff = &diffs[i];
+	for (size_t i = 0; i < count(diffs); i++) {
+		const struct diff *diff = &diffs->diffs[i];
 		uint64_t before = diff_held(diff->before), after = diff_held(diff->after);
 		char buf[48];
 
@@ -113,16 +153,31 @@ static void print_growth(const struct fmt *fmt, const struct diff *diffs, size_t
 		snprintf(buf, sizeof(buf), " %lu/%lu", diff->grew, growth->steps);
 		text_right(fmt, STEPS_WIDTH, buf);
 		fputc('\n', fmt->out);
+		print_stack(fmt, diff);
 	}
+	print_more(fmt, diffs);
 }
 
-void diff_text(const struct fmt *fmt, const struct diff *diffs, size_t n,
-	       const struct growth *growth)
+void diff_text(const struct fmt *fmt, const struct diffs *diffs)
 {
-	if (growth)
-		print_growth(fmt, diffs, n, growth);
+	if (diffs->growth)
+		print_growth(fmt, diffs);
 	else
-		print_changes(fmt, diffs, n);
+		print_changes(fmt, diffs);
+}
+
+/* An array of names, outermost first. */
+static void add_stack(struct json_object *object, const struct diff *diff)
+{
+	struct json_object *names = json_add(object, "stack", json_object_new_array());
+
+	for (const char *line = diff->stack; line && *line;) {
+		size_t length = strcspn(line, "\n");
+		_cleanup_(freep) char *name = strndup(line, length);
+
+		json_append_string(names, name);
+		line += length + (line[length] == '\n');
+	}
 }
 
 static void add_change(struct json_object *object, const struct diff *diff)
@@ -153,20 +208,22 @@ static void add_growth(struct json_object *object, const struct diff *diff,
 	json_add_u64(object, "steps_grown", diff->grew);
 }
 
-int diff_json(const struct fmt *fmt, const struct diff *diffs, size_t n,
-	      const struct growth *growth)
+int diff_json(const struct fmt *fmt, const struct diffs *diffs)
 {
 	struct json_list list = {.fmt = fmt};
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < count(diffs); i++) {
+		const struct diff *diff = &diffs->diffs[i];
 		struct json_object *object = json_object_new_object();
 
-		json_add_string(object, "comm", diffs[i].comm);
-		json_add_string(object, "tag", diffs[i].tag);
-		if (growth)
-			add_growth(object, &diffs[i], growth);
+		json_add_string(object, "comm", diff->comm);
+		json_add_string(object, "tag", diff->tag);
+		if (diff->stack)
+			add_stack(object, diff);
+		if (diffs->growth)
+			add_growth(object, diff, diffs->growth);
 		else
-			add_change(object, &diffs[i]);
+			add_change(object, diff);
 		if (json_list_add(&list, object))
 			return -ENOMEM;
 	}

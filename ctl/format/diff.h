@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What diff prints: tags of two samples side by side, or those that only grew over a series. */
+/* What diff prints: tags, or stacks, of two samples side by side, or those that only grew over a series. */
 #ifndef MTAGCTL_FORMAT_DIFF_H
 #define MTAGCTL_FORMAT_DIFF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,9 +13,10 @@
 enum { DIFF_ANON, DIFF_FILE, DIFF_SHMEM, DIFF_SWAP, DIFF_NR };
 
 /**
- * struct diff - a tag of all processes of a name
+ * struct diff - a tag, or a stack beneath one, of all processes of a name
  * @comm:	the name of the processes
  * @tag:	the path, "" for the untagged
+ * @stack:	its functions, the outermost first, a line each; NULL for a tag
  * @before:	in the first sample, 0 if it had no such tag
  * @after:	in the last one, likewise
  * @grew:	steps in which it grew
@@ -23,6 +25,7 @@ enum { DIFF_ANON, DIFF_FILE, DIFF_SHMEM, DIFF_SWAP, DIFF_NR };
 struct diff {
 	char *comm;
 	char *tag;
+	char *stack;
 	uint64_t before[DIFF_NR];
 	uint64_t after[DIFF_NR];
 	unsigned long grew;
@@ -43,11 +46,21 @@ struct growth {
 	uint64_t span;
 };
 
-/* @growth is NULL for two samples. */
-void diff_text(const struct fmt *fmt, const struct diff *diffs, size_t n,
-	       const struct growth *growth);
-/* Likewise. 0 or -ENOMEM. */
-int diff_json(const struct fmt *fmt, const struct diff *diffs, size_t n,
-	      const struct growth *growth);
+/**
+ * struct diffs - what is printed
+ * @diffs:	@n of them, the largest first
+ * @most:	only so many; 0: all
+ * @growth:	NULL for two samples
+ */
+struct diffs {
+	const struct diff *diffs;
+	size_t n;
+	unsigned long most;
+	const struct growth *growth;
+};
+
+void diff_text(const struct fmt *fmt, const struct diffs *diffs);
+/* 0 or -ENOMEM. */
+int diff_json(const struct fmt *fmt, const struct diffs *diffs);
 
 #endif

@@ -42,11 +42,21 @@ void json_add_bool(struct json_object *object, const char *key, bool value)
 	json_add(object, key, json_object_new_boolean(value));
 }
 
-void json_add_string(struct json_object *object, const char *key, const char *value)
+static struct json_object *new_string(const char *value)
 {
 	_cleanup_(freep) char *valid = utf8_repair(value);
 
-	json_add(object, key, valid ? json_object_new_string(valid) : NULL);
+	return valid ? json_object_new_string(valid) : NULL;
+}
+
+void json_add_string(struct json_object *object, const char *key, const char *value)
+{
+	json_add(object, key, new_string(value));
+}
+
+void json_append_string(struct json_object *array, const char *value)
+{
+	json_append(array, new_string(value));
 }
 
 struct json_object *json_add_object(struct json_object *array)

@@ -22,6 +22,8 @@ void json_add_string(struct json_object *object, const char *key, const char *va
 struct json_object *json_add(struct json_object *object, const char *key,
 			     struct json_object *value);
 struct json_object *json_append(struct json_object *array, struct json_object *value);
+/* Likewise for a string. */
+void json_append_string(struct json_object *array, const char *value);
 /* Appends a new object to an array. */
 struct json_object *json_add_object(struct json_object *array);
 /* Reads a whole number that is not negative. Returns false if the key is missing or is no such number. */

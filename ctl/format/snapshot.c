@@ -6,14 +6,24 @@
 #include "format/label.h"
 #include "format/show.h"
 #include "format/snapshot.h"
+#include "format/stack.h"
 
-static int print_header(const struct fmt *fmt, const struct origin *origin)
+static bool has_stacks(const struct snap *snap)
+{
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (snap->procs[i].stacks)
+			return true;
+	return false;
+}
+
+static int print_header(const struct fmt *fmt, const struct origin *origin, const struct snap *snap)
 {
 	_cleanup_(json_putp) struct json_object *object = json_object_new_object();
 
 	if (!object)
 		return -ENOMEM;
-	json_add_u64(object, "mtag_snapshot", SNAPSHOT_VERSION);
+	json_add_u64(object, "mtag_snapshot",
+		     has_stacks(snap) ? SNAPSHOT_STACKS : SNAPSHOT_VERSION);
 	json_add_u64(object, "time_ms", origin->time_ms);
 	json_add_string(object, "host", origin->host);
 	json_add_string(object, "boot_id", origin->boot_id);
@@ -38,21 +48,52 @@ static int print_tag(const struct fmt *fmt, const struct proc *proc, const struc
 	return json_print(fmt, object);
 }
 
-static int print_end(const struct fmt *fmt, uint64_t lines)
+static int print_stack(const struct fmt *fmt, const struct proc *proc, const struct stack *stack)
+{
+	_cleanup_(json_putp) struct json_object *object = json_object_new_object();
+
+	if (!object)
+		return -ENOMEM;
+	json_add_u64(object, "pid", (uint64_t)proc->pid);
+	json_add_u64(object, "id", stack->tag);
+	stack_add_json(object, stack);
+	return json_print(fmt, object);
+}
+
+/* Those beneath tags that are there: a tag may be younger than what was read of the tags. */
+static int print_stacks(const struct fmt *fmt, const struct proc *proc, uint64_t *lines)
+{
+	int err = 0;
+
+	for (size_t i = 0; proc->stacks && i < proc->stacks->n && !err; i++) {
+		const struct stack *stack = &proc->stacks->stacks[i];
+		const struct tag *tag = proc_find_tag(proc, stack->tag);
+
+		if (!tag || !tag_is_shown(tag))
+			continue;
+		err = print_stack(fmt, proc, stack);
+		++*lines;
+	}
+	return err;
+}
+
+static int print_end(const struct fmt *fmt, uint64_t lines, uint64_t stacks)
 {
 	_cleanup_(json_putp) struct json_object *object = json_object_new_object();
 
 	if (!object)
 		return -ENOMEM;
 	json_add_u64(object, "end", lines);
+	if (stacks)
+		json_add_u64(object, "stacks", stacks);
 	return json_print(fmt, object);
 }
 
 int snapshot_print(FILE *out, const struct origin *origin, const struct snap *snap)
 {
 	struct fmt fmt = {.out = out};
-	uint64_t lines = 0;
-	int err = print_header(&fmt, origin);
+	uint64_t lines = 0, stacks = 0;
+	int err = print_header(&fmt, origin, snap);
 
 	for (size_t i = 0; i < snap->n_procs; i++) {
 		const struct proc *proc = &snap->procs[i];
@@ -65,6 +106,7 @@ int snapshot_print(FILE *out, const struct origin *origin, const struct snap *sn
 			err = print_tag(&fmt, proc, tag);
 			lines++;
 		}
+		err = err ? err : print_stacks(&fmt, proc, &stacks);
 	}
-	return err ? err : print_end(&fmt, lines);
+	return err ? err : print_end(&fmt, lines, stacks);
 }

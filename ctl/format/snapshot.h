@@ -7,6 +7,7 @@
 #include "model.h"
 
 #define SNAPSHOT_VERSION 1
+#define SNAPSHOT_STACKS	 2 /* the version of a sample with stacks */
 
 /**
  * struct origin - when and where a sample was taken
@@ -22,7 +23,7 @@ struct origin {
 	char kernel[256];
 };
 
-/* Prints a sample: its header, a line for each process and tag, its end. 0 or -ENOMEM. */
+/* Prints a sample: its header, a line for each process and tag, and stack if there are any, its end. 0 or -ENOMEM. */
 int snapshot_print(FILE *out, const struct origin *origin, const struct snap *snap);
 
 #endif

@@ -110,6 +110,15 @@ void text_cell(const struct fmt *fmt, const char *name, unsigned int width, enum
 	fprintf(fmt->out, "%*s", (int)(width - have), "");
 }
 
+void text_last(const struct fmt *fmt, const char *name, unsigned int most, enum cut cut)
+{
+	_cleanup_(freep) char *clean = utf8_clean(name, fmt->utf8);
+	unsigned int have = clean ? utf8_width(clean) : 1;
+
+	text_cell(fmt, name, have < most ? have : most, cut);
+	fputc('\n', fmt->out);
+}
+
 void text_right(const struct fmt *fmt, int width, const char *text)
 {
 	int pad = width - (int)utf8_width(text);

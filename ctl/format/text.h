@@ -24,6 +24,8 @@ const char *text_percent(char buf[16], uint64_t part, uint64_t whole);
 /* Prints @name, cleaned, in exactly @width columns. A long name loses its beginning or its end. */
 enum cut { CUT_BEGINNING, CUT_END };
 void text_cell(const struct fmt *fmt, const char *name, unsigned int width, enum cut cut);
+/* Likewise in at most @most columns, and ends the line: the last cell has no blanks behind it. */
+void text_last(const struct fmt *fmt, const char *name, unsigned int most, enum cut cut);
 /* Like printf("%*s", …), but counts columns. */
 void text_right(const struct fmt *fmt, int width, const char *text);
 

@@ -4,14 +4,16 @@
  * adding one is a merge.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ctl.h"
 #include "offline/compare.h"
 
-/* A tag of one process of a sample. */
+/* A tag of one process of a sample, or a stack beneath it, which it owns. */
 struct item {
 	const char *comm, *tag;
+	char *stack;
 	uint64_t values[DIFF_NR];
 };
 
@@ -20,36 +22,123 @@ static int by_name(const void *a, const void *b)
 	const struct item *x = a, *y = b;
 	int order = strcmp(x->comm, y->comm);
 
-	return order ? order : strcmp(x->tag, y->tag);
+	order = order ? order : strcmp(x->tag, y->tag);
+	return order || !x->stack || !y->stack ? order : strcmp(x->stack, y->stack);
 }
 
-static size_t list_items(const struct snap *snap, struct item *items)
+struct items {
+	struct item *items;
+	size_t n;
+};
+
+static void items_clear(struct items *items)
+{
+	for (size_t i = 0; i < items->n; i++)
+		free(items->items[i].stack);
+	free(items->items);
+}
+
+static int list_tags(const struct snap *snap, struct items *items)
 {
 	static const int counters[DIFF_NR] = {MTAG_C_ANON, MTAG_C_FILE, MTAG_C_SHMEM, MTAG_C_SWAP};
-	size_t n = 0, kept = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < snap->n_procs; i++)
+		n += snap->procs[i].n_tags;
+	items->items = calloc(n + 1, sizeof(*items->items));
+	if (!items->items)
+		return -ENOMEM;
 
 	for (size_t i = 0; i < snap->n_procs; i++) {
 		for (size_t j = 0; j < snap->procs[i].n_tags; j++) {
 			const struct tag *tag = &snap->procs[i].tags[j];
-			struct item *item = &items[n++];
+			struct item *item = &items->items[items->n++];
 
-			*item = (struct item){snap->procs[i].comm, tag->path, {0}};
+			*item = (struct item){snap->procs[i].comm, tag->path, NULL, {0}};
 			for (size_t part = 0; part < DIFF_NR; part++)
 				item->values[part] = tag->c[counters[part]];
 		}
 	}
-	if (n)
-		qsort(items, n, sizeof(*items), by_name);
-	/* Processes of the same name are one. */
-	for (size_t i = 0; i < n; i++) {
-		if (!kept || by_name(&items[kept - 1], &items[i])) {
-			items[kept++] = items[i];
+	return 0;
+}
+
+/* What a stack is called, in any process and build: its functions, outermost first, a line each. NULL without memory. */
+static char *stack_key(const struct stack *stack)
+{
+	char *key = NULL;
+	size_t length;
+	FILE *out = open_memstream(&key, &length);
+	bool good = out;
+
+	if (good && stack->kind != MTAG_STACK_TAKEN)
+		fputs(stack_kind(stack), out);
+	for (size_t i = 0; i < stack->n && good; i++) {
+		_cleanup_(freep) char *name = frame_name(stack->frames[i]);
+
+		good = name && fprintf(out, "%s%s", i ? "\n" : "", name) >= 0;
+	}
+	if (out && !fclose(out) && good)
+		return key;
+	free(key);
+	return NULL;
+}
+
+static int add_stacks(const struct proc *proc, struct items *items)
+{
+	for (size_t i = 0; proc->stacks && i < proc->stacks->n; i++) {
+		const struct stack *stack = &proc->stacks->stacks[i];
+		const struct tag *tag = proc_find_tag(proc, stack->tag);
+		struct item *item = &items->items[items->n];
+
+		if (!tag)
+			continue;
+		*item = (struct item){proc->comm, tag->path, stack_key(stack), {0}};
+		if (!item->stack)
+			return -ENOMEM;
+		item->values[DIFF_ANON] = stack->anon;
+		item->values[DIFF_SWAP] = stack->swap;
+		items->n++;
+	}
+	return 0;
+}
+
+static int list_stacks(const struct snap *snap, struct items *items)
+{
+	size_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < snap->n_procs; i++)
+		n += snap->procs[i].stacks ? snap->procs[i].stacks->n : 0;
+	if (!n)
+		return -ENODATA;
+	items->items = calloc(n + 1, sizeof(*items->items));
+	if (!items->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < snap->n_procs && !err; i++)
+		err = add_stacks(&snap->procs[i], items);
+	return err;
+}
+
+/* Processes of the same name are one, and so are stacks of the same functions. */
+static void merge(struct items *items)
+{
+	struct item *kept = items->items;
+	size_t n = 0;
+
+	if (items->n)
+		qsort(items->items, items->n, sizeof(*items->items), by_name);
+	for (size_t i = 0; i < items->n; i++) {
+		struct item *item = &items->items[i];
+
+		if (!n || by_name(&kept[n - 1], item)) {
+			kept[n++] = *item;
 			continue;
 		}
 		for (size_t part = 0; part < DIFF_NR; part++)
-			items[kept - 1].values[part] += items[i].values[part];
+			kept[n - 1].values[part] += item->values[part];
+		free(item->stack);
 	}
-	return kept;
+	items->n = n;
 }
 
 static void step(struct diff *diff, const uint64_t *values, bool first)
@@ -63,49 +152,70 @@ static void step(struct diff *diff, const uint64_t *values, bool first)
 	memcpy(diff->after, values, sizeof(diff->after));
 }
 
-/* A tag that the samples before did not have; it was 0 in them. */
-static int begin(struct diff *diff, const struct item *item, bool first)
+/* A tag or stack, which is moved, that the samples before did not have; it was 0 in them. */
+static int begin(struct diff *diff, struct item *item, bool first)
 {
-	*diff = (struct diff){.comm = strdup(item->comm), .tag = strdup(item->tag)};
+	*diff = (struct diff){
+		.comm = strdup(item->comm), .tag = strdup(item->tag), .stack = item->stack};
+	item->stack = NULL;
 	step(diff, item->values, first);
 	return diff->comm && diff->tag ? 0 : -ENOMEM;
 }
 
-int series_add(struct series *series, const struct snap *snap)
+static size_t size_of(const struct item *item)
+{
+	return sizeof(struct diff) + strlen(item->comm) + strlen(item->tag) +
+	       (item->stack ? strlen(item->stack) : 0);
+}
+
+/* Merges @items into @series, whose diffs are moved to @next. */
+static int merge_into(struct series *next, struct series *series, struct items *items)
 {
 	static const uint64_t nothing[DIFF_NR];
-	_cleanup_(freep) struct item *items = NULL;
-	bool first = !series->samples++;
-	struct series next = {.size = series->size, .samples = series->samples};
-	size_t n = 0, at = 0, old = 0;
+	bool first = next->samples == 1;
+	size_t at = 0, old = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < snap->n_procs; i++)
-		n += snap->procs[i].n_tags;
-	items = calloc(n + 1, sizeof(*items));
-	next.diffs = calloc(series->n + n + 1, sizeof(*next.diffs));
-	if (!items || !next.diffs) {
-		free(next.diffs);
-		return -ENOMEM;
-	}
-	n = list_items(snap, items);
-	while ((at < n || old < series->n) && !err) {
-		struct diff *diff = &next.diffs[next.n++];
+	while ((at < items->n || old < series->n) && !err) {
+		struct diff *diff = &next->diffs[next->n++];
 		struct diff *known = old < series->n ? &series->diffs[old] : NULL;
-		struct item key = {known ? known->comm : NULL, known ? known->tag : NULL, {0}};
-		int order = !known ? -1 : at == n ? 1 : by_name(&items[at], &key);
+		struct item *item = &items->items[at], key = {0};
+		int order = -1;
 
+		if (known) {
+			key = (struct item){known->comm, known->tag, known->stack, {0}};
+			order = at == items->n ? 1 : by_name(item, &key);
+		}
 		if (order < 0) {
-			next.size += sizeof(*diff) + strlen(items[at].comm) + strlen(items[at].tag);
-			err = next.size > SERIES_MOST ? -E2BIG : begin(diff, &items[at++], first);
+			next->size += size_of(item);
+			err = next->size > SERIES_MOST ? -E2BIG : begin(diff, item, first);
+			at++;
 			continue;
 		}
 		*diff = *known;
 		*known = (struct diff){0};
 		old++;
-		step(diff, order ? nothing : items[at].values, first);
+		step(diff, order ? nothing : item->values, first);
 		at += !order;
 	}
+	return err;
+}
+
+int series_add(struct series *series, const struct snap *snap)
+{
+	_cleanup_(items_clear) struct items items = {0};
+	struct series next = *series;
+	int err = series->by_stack ? list_stacks(snap, &items) : list_tags(snap, &items);
+
+	if (err)
+		return err;
+	merge(&items);
+	next.samples++;
+	next.n = 0;
+	next.diffs = calloc(series->n + items.n + 1, sizeof(*next.diffs));
+	if (!next.diffs)
+		return -ENOMEM;
+	err = merge_into(&next, series, &items);
 	series_clear(series);
 	*series = next;
 	return err;
@@ -115,6 +225,7 @@ static void diff_clear(struct diff *diff)
 {
 	free(diff->comm);
 	free(diff->tag);
+	free(diff->stack);
 }
 
 void series_clear(struct series *series)
@@ -147,7 +258,8 @@ static int by_delta(const struct diff *x, const struct diff *y, int64_t a, int64
 
 	if (a != b)
 		return a > b ? -1 : 1;
-	return order ? order : strcmp(x->tag, y->tag);
+	order = order ? order : strcmp(x->tag, y->tag);
+	return order || !x->stack ? order : strcmp(x->stack, y->stack);
 }
 
 static int by_change(const void *a, const void *b)

@@ -10,18 +10,20 @@
 
 /**
  * struct series - samples that were added, oldest first
- * @diffs:	ascending by comm and tag
+ * @by_stack:	what is compared are the stacks beneath the tags; set before the first is added
+ * @diffs:	ascending by comm, tag and stack
  * @size:	what they take, in bytes
  * @samples:	how many were added
  */
 struct series {
+	bool by_stack;
 	struct diff *diffs;
 	size_t n;
 	size_t size;
 	unsigned long samples;
 };
 
-/* 0, -ENOMEM, or -E2BIG if the series gets larger than SERIES_MOST; it can only be cleared then. */
+/* 0, -ENOMEM, -ENODATA if stacks are wanted and it has none, or -E2BIG if the series gets larger than SERIES_MOST; it can only be cleared then. */
 int series_add(struct series *series, const struct snap *snap);
 void series_clear(struct series *series);
 

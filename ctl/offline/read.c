@@ -12,13 +12,17 @@
 #include "ctl.h"
 #include "fail.h"
 #include "format/show.h"
+#include "format/stack.h"
 #include "offline/line.h"
 #include "offline/read.h"
 
-#define LINE_LENGTH 65536
+#define LINE_LENGTH (4 << 20) /* of a stack, which is an array of many names */
+#define LINE_USUAL  65536
+#define KEYS_MOST   64 /* of a longer line: what looks for keys that come twice is quick in short ones */
 #define NAME_LENGTH 255
-#define TAGS_MOST   1000000    /* of a sample */
-#define NAMES_MOST  (64 << 20) /* bytes of their names */
+#define TAGS_MOST   1000000	/* of a sample */
+#define NAMES_MOST  (64 << 20)	/* bytes of their names */
+#define STACKS_MOST (256 << 20) /* bytes of its lines of stacks */
 #define IDS	    65536
 
 struct reader {
@@ -29,6 +33,8 @@ struct reader {
 	unsigned long header; /* that of the current sample */
 	unsigned long tags;   /* of the current sample, so far */
 	size_t names;	      /* bytes of theirs */
+	unsigned long stacks; /* of the current sample, so far */
+	size_t stack_bytes;   /* of their lines */
 	char *paths[IDS];     /* of the current process's tags, by id; NULL: not there */
 	uint8_t depths[IDS];
 	size_t length;
@@ -76,6 +82,12 @@ static enum reading read_line(struct reader *r)
 	return c == EOF ? READ_END : READ_SAMPLE;
 }
 
+static bool may_be_long(struct json_object *object)
+{
+	return json_object_object_get_ex(object, "stack", NULL) &&
+	       json_object_object_length(object) <= KEYS_MOST;
+}
+
 /* Reads a line, which must be an object. Caller puts @object. */
 static enum reading read_object(struct reader *r, struct json_object **object)
 {
@@ -99,6 +111,11 @@ static enum reading read_object(struct reader *r, struct json_object **object)
 	if (!json_object_is_type(*object, json_type_object) ||
 	    json_tokener_get_parse_end(r->tokener) != r->length)
 		return wrong(r, "a line of a snapshot is one JSON object, {…}");
+	if (r->length > LINE_USUAL && !may_be_long(*object))
+		return wrong(r,
+			     "it is longer than %d bytes; only the line of a stack may be, with "
+			     "at most %d keys",
+			     LINE_USUAL, KEYS_MOST);
 	twice = line_key_twice(r->text, r->length, (size_t)json_object_object_length(*object),
 			       &length);
 	if (twice)
@@ -126,9 +143,11 @@ static enum reading take_header(struct reader *r, struct json_object *object, st
 			     "no header; a sample begins with {\"mtag_snapshot\":%d,…}, as "
 			     "`mtagctl snapshot` writes it",
 			     SNAPSHOT_VERSION);
-	if (version != SNAPSHOT_VERSION)
-		return wrong(r, "version %" PRIu64 " of the format; this mtagctl reads version %d",
-			     version, SNAPSHOT_VERSION);
+	if (version != SNAPSHOT_VERSION && version != SNAPSHOT_STACKS)
+		return wrong(r,
+			     "version %" PRIu64
+			     " of the format; this mtagctl reads versions %d and %d",
+			     version, SNAPSHOT_VERSION, SNAPSHOT_STACKS);
 	if (!json_get_u64(object, "time_ms", &origin->time_ms) || origin->time_ms > INT64_MAX)
 		return wrong(r, "the header needs \"time_ms\", milliseconds since 1970");
 	copy_text(object, "host", origin->host, sizeof(origin->host));
@@ -137,6 +156,8 @@ static enum reading take_header(struct reader *r, struct json_object *object, st
 	r->header = r->line;
 	r->tags = 0;
 	r->names = 0;
+	r->stacks = 0;
+	r->stack_bytes = 0;
 	return READ_SAMPLE;
 }
 
@@ -283,10 +304,43 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 			     : ", the sum of anon_bytes, file_bytes and shmem_bytes");
 }
 
+/* ---- a stack ---- */
+
+static enum reading take_stack(struct reader *r, struct json_object *object, struct snap *snap)
+{
+	struct proc *proc = snap->n_procs ? &snap->procs[snap->n_procs - 1] : NULL;
+	struct stack *stack;
+	uint64_t pid, id;
+	const char *bad;
+
+	r->stacks++;
+	r->stack_bytes += r->length;
+	if (r->stack_bytes > STACKS_MOST)
+		return wrong(r, "the sample has more than %d MiB of stacks", STACKS_MOST >> 20);
+	if (!proc || !json_get_u64(object, "pid", &pid) || pid != (uint64_t)proc->pid)
+		return wrong(r, "the \"pid\" of a stack is that of the tags before it");
+	if (!json_get_u64(object, "id", &id) || id >= IDS || !r->paths[id])
+		return wrong(r, "the \"id\" of a stack is that of a tag of its process");
+	if (!proc_stacks(proc))
+		return wrong(r, "out of memory");
+	bad = stack_read_json(object, proc->stacks, &stack);
+	if (bad)
+		return wrong(r, "%s", bad);
+	stack->tag = (uint16_t)id;
+	return READ_SAMPLE;
+}
+
 /* ---- samples ---- */
 
-static enum reading take_end(struct reader *r, uint64_t lines, struct snap *snap)
+static enum reading take_end(struct reader *r, struct json_object *object, uint64_t lines,
+			     struct snap *snap)
 {
+	uint64_t stacks = 0;
+
+	json_get_u64(object, "stacks", &stacks);
+	if (stacks != r->stacks)
+		return wrong(r, "the sample has %lu stacks, but its end says %" PRIu64, r->stacks,
+			     stacks);
 	if (lines != r->tags)
 		return wrong(r, "the sample has %lu tags, but its end says %" PRIu64, r->tags,
 			     lines);
@@ -294,7 +348,7 @@ static enum reading take_end(struct reader *r, uint64_t lines, struct snap *snap
 }
 
 /* The lines of a sample after its header. */
-static enum reading read_tags(struct reader *r, struct snap *snap)
+static enum reading read_lines(struct reader *r, struct snap *snap)
 {
 	for (;;) {
 		_cleanup_(json_putp) struct json_object *object = NULL;
@@ -309,13 +363,15 @@ static enum reading read_tags(struct reader *r, struct snap *snap)
 		if (found == READ_FAILED)
 			return found;
 		if (json_get_u64(object, "end", &lines))
-			return take_end(r, lines, snap);
+			return take_end(r, object, lines, snap);
 		if (json_object_object_get_ex(object, "mtag_snapshot", NULL))
 			return wrong(r,
 				     "a header within the sample that begins in line %lu; "
 				     "{\"end\":%lu} is missing",
 				     r->header, r->tags);
-		found = take_tag(r, object, snap);
+		found = json_object_object_get_ex(object, "stack", NULL)
+				? take_stack(r, object, snap)
+				: take_tag(r, object, snap);
 		if (found != READ_SAMPLE)
 			return found;
 	}
@@ -332,7 +388,7 @@ enum reading reader_next(struct reader *r, struct origin *origin, struct snap *s
 		found = take_header(r, object, origin);
 	if (found != READ_SAMPLE)
 		return found;
-	found = read_tags(r, snap);
+	found = read_lines(r, snap);
 	/* A tag has its path before it has its place in the list of tags, or neither. */
 	forget_paths(r, snap);
 	return found;
@@ -346,7 +402,7 @@ int reader_start(struct reader **out, FILE *file, const char *name)
 	if (r) {
 		r->file = file;
 		r->name = strdup(name);
-		r->tokener = json_tokener_new_ex(4);
+		r->tokener = json_tokener_new_ex(6);
 	}
 	if (r && r->name && r->tokener) {
 		json_tokener_set_flags(r->tokener,

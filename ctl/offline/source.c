@@ -12,6 +12,7 @@
 #include "offline/source.h"
 #include "parse.h"
 #include "probe.h"
+#include "stacks/resolve.h"
 
 bool source_option(struct source *source, int opt, const char *value)
 {
@@ -205,6 +206,43 @@ void source_origin(struct origin *origin)
 	probe_line("/proc/sys/kernel/random/boot_id", origin->boot_id, sizeof(origin->boot_id));
 }
 
+/* ---- stacks ---- */
+
+/* Of a process without stacks, or that has ended meanwhile, there are none. */
+static int read_stacks(const struct source *source, struct kern *kern, struct proc *proc)
+{
+	_cleanup_(traces_clear) struct traces traces = {0};
+	int err = kern_stacks(kern, proc->pid, source->older, &traces);
+
+	if (err == -ENODATA || err == -ESRCH || err == -ENOENT)
+		return CTL_OK;
+	if (err == -EOPNOTSUPP) {
+		fail_print("the loaded mtag module is older than this mtagctl: it knows no stacks");
+		return CTL_REFUSED;
+	}
+	if (err == -EINTR) {
+		fail_print("process %d changes too fast to read its stacks", (int)proc->pid);
+		err = 0; /* what came is right */
+	}
+	if (err)
+		return fail_pid(kern, "read the stacks of", proc->pid, err);
+	if (!proc_stacks(proc) || stacks_resolve(proc->stacks, &traces, !source->addresses))
+		return fail_memory();
+	return CTL_OK;
+}
+
+static int read_all_stacks(const struct source *source, struct kern *kern, struct snap *snap)
+{
+	int status = CTL_OK;
+
+	for (size_t i = 0; source->stacks && i < snap->n_procs; i++) {
+		int err = read_stacks(source, kern, &snap->procs[i]);
+
+		status = err ? err : status;
+	}
+	return status;
+}
+
 static int read_kernel(struct source *source, const pid_t *pids, size_t n, struct snap *snap)
 {
 	_cleanup_(kern_closep) struct kern *kern = NULL;
@@ -216,6 +254,8 @@ static int read_kernel(struct source *source, const pid_t *pids, size_t n, struc
 	source_origin(&source->origin);
 	status = n ? read_some(source, kern, pids, n, snap) : read_all(source, kern, snap);
 	snap->time_ms = source->origin.time_ms;
+	err = read_all_stacks(source, kern, snap);
+	status = status ? status : err;
 	/* At once: the next process with this id is another one. */
 	return cgroup_read(snap) ? fail_memory() : status;
 }

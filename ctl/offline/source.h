@@ -10,6 +10,9 @@
  * @from:	a snapshot file, NULL for the kernel
  * @sample:	which of its samples, from 1; 0: the last
  * @shares:	USS and PSS are wanted, too
+ * @stacks:	stacks are wanted, too: struct proc's
+ * @older:	of the kernel's only pages first touched at least so many seconds ago
+ * @addresses:	and of them no functions, only places in files
  * @read:	it answered, perhaps not for all processes; by source_read()
  * @origin:	when and where the last sample was taken; likewise
  */
@@ -17,6 +20,9 @@ struct source {
 	const char *from;
 	unsigned long sample;
 	bool shares;
+	bool stacks;
+	uint32_t older;
+	bool addresses;
 	bool read;
 	struct origin origin;
 };

@@ -55,14 +55,15 @@ static int find_node(struct nodes *nodes, struct proc *proc, int parent, char *n
 	return proc_add_frame(proc, parent, name) ? node->index : -ENOMEM;
 }
 
-static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack *stack)
+static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack_row *row)
 {
-	const struct tag *tag = stack->tag ? proc_find_tag(proc, stack->tag->id) : NULL;
+	const struct tag *tag = row->tag ? proc_find_tag(proc, row->tag->id) : NULL;
+	const struct stack *stack = row->stack;
 	int at = tag ? (int)(tag - proc->tags) : -1;
 	uint64_t *c;
 
-	if (stack->trace->kind != MTAG_STACK_TAKEN)
-		at = find_node(nodes, proc, at, strdup(trace_kind(stack->trace->kind)));
+	if (stack->kind != MTAG_STACK_TAKEN)
+		at = find_node(nodes, proc, at, strdup(stack_kind(stack)));
 	else if (!stack->n)
 		at = find_node(nodes, proc, at, strdup("[unknown]"));
 	for (size_t i = 0; i < stack->n && at >= -1; i++)
@@ -70,23 +71,23 @@ static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack 
 	if (at < 0)
 		return -ENOMEM;
 	c = proc->tags[at].c;
-	c[MTAG_C_ANON] += stack->anon;
-	c[MTAG_C_SWAP] += stack->swap;
-	c[MTAG_C_TOUCHED] += stack->touched;
+	c[MTAG_C_ANON] += row->anon;
+	c[MTAG_C_SWAP] += row->swap;
+	c[MTAG_C_TOUCHED] += row->touched;
 	return 0;
 }
 
 /* The tags that have stacks, and all above these. */
-static int add_tags(struct proc *proc, const struct stacks *stacks)
+static int add_tags(struct proc *proc, const struct stack_view *view)
 {
-	const struct proc *from = stacks->proc;
+	const struct proc *from = view->proc;
 	_cleanup_(freep) bool *needed = calloc(from->n_tags + 1, sizeof(*needed));
 
 	if (!needed)
 		return -ENOMEM;
-	for (size_t i = 0; i < stacks->n; i++)
-		if (stacks->stacks[i].tag)
-			needed[stacks->stacks[i].tag - from->tags] = true;
+	for (size_t i = 0; i < view->n; i++)
+		if (view->rows[i].tag)
+			needed[view->rows[i].tag - from->tags] = true;
 	for (size_t i = from->n_tags; i-- > 0;)
 		if (needed[i] && from->tags[i].parent >= 0)
 			needed[from->tags[i].parent] = true;
@@ -97,17 +98,17 @@ static int add_tags(struct proc *proc, const struct stacks *stacks)
 	return 0;
 }
 
-int graph_add(struct snap *snap, const struct stacks *stacks)
+int graph_add(struct snap *snap, const struct stack_view *view)
 {
 	_cleanup_(snap_clear) struct snap one = {0};
 	_cleanup_(nodes_clear) struct nodes nodes = {0};
-	struct proc *proc = snap_add_proc(&one, stacks->proc->pid, stacks->proc->comm), *procs;
+	struct proc *proc = snap_add_proc(&one, view->proc->pid, view->proc->comm), *procs;
 
-	if (!proc || add_tags(proc, stacks) || snap_finish(&one))
+	if (!proc || add_tags(proc, view) || snap_finish(&one))
 		return -ENOMEM;
 	/* Frames come behind all tags, and have a higher id: proc_find_tag() still finds these. */
-	for (size_t i = 0; i < stacks->n; i++)
-		if (add_stack(&nodes, proc, &stacks->stacks[i]))
+	for (size_t i = 0; i < view->n; i++)
+		if (add_stack(&nodes, proc, &view->rows[i]))
 			return -ENOMEM;
 	if (proc_finish_frames(proc))
 		return -ENOMEM;

@@ -7,6 +7,6 @@
 #include "stacks/view.h"
 
 /* Adds the stacks of a process to a list. 0 or -ENOMEM. */
-int stacks_json(struct json_list *list, const struct stacks *stacks);
+int stacks_json(struct json_list *list, const struct stack_view *view);
 
 #endif

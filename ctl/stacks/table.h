@@ -7,6 +7,6 @@
 #include "stacks/view.h"
 
 /* A line for each stack, and below it its functions, the innermost first; then what is to be known of the numbers. */
-int stacks_table(const struct fmt *fmt, const struct stacks *stacks);
+int stacks_table(const struct fmt *fmt, const struct stack_view *view);
 
 #endif

@@ -72,21 +72,3 @@ const char *trace_image_name(const struct trace_image *image)
 
 	return slash && slash[1] ? slash + 1 : image->path;
 }
-
-const char *trace_kind(uint32_t kind)
-{
-	static const char *const kinds[] = {"[stack]", "[before]", "[kernel]", "[unsampled]"};
-
-	return kind < ARRAY_SIZE(kinds) ? kinds[kind] : "[unknown]";
-}
-
-const char *trace_why(const struct trace *trace)
-{
-	static const char *const kinds[] = {"", "before", "kernel", "unsampled"};
-	static const char *const whys[] = {"complete", "no_table", "page_absent", "too_deep",
-					   "not_executable"};
-
-	if (trace->kind != MTAG_STACK_TAKEN)
-		return trace->kind < ARRAY_SIZE(kinds) ? kinds[trace->kind] : "unknown";
-	return trace->why < ARRAY_SIZE(whys) ? whys[trace->why] : "unknown";
-}

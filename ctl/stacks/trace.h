@@ -69,8 +69,4 @@ const char *trace_build_id(const struct trace_image *image, char text[TRACE_BUIL
 /* The last component of the path. */
 const char *trace_image_name(const struct trace_image *image);
 
-/* Short words for enum mtag_stack_kind, as "[before]", and enum mtag_stack_why, as "no_table". */
-const char *trace_kind(uint32_t kind);
-const char *trace_why(const struct trace *trace);
-
 #endif

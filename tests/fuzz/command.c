@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
 /* sources: ctl/format/json.c ctl/option.c */
 /* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
@@ -9,12 +9,12 @@
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
 /* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/view.c ctl/cmd/play.c */
-/* sources: ctl/format/snapshot.c ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
+/* sources: ctl/format/stack.c ctl/format/snapshot.c ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
 /* sources: ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
 /* sources: ctl/top/rows.c ctl/top/table.c ctl/top/batch.c ctl/top/feed.c */
 /* sources: ctl/top/view.c ctl/top/frame.c ctl/top/draw.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
-/* sources: ctl/stacks/trace.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c */
+/* sources: ctl/stacks/trace.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/resolve.c */
 /* sources: ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c ctl/cmd/stacks.c */
 /* sources: ctl/synopsis.c ctl/cmd/complete.c ctl/past.c ctl/format/history.c ctl/cmd/history.c */
 /*

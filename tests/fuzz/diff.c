@@ -1,19 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
+/* sources: ctl/format/label.c ctl/format/show.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
 /* sources: ctl/format/diff.c ctl/offline/compare.c */
 /*
- * What diff finds in a series of samples is what the plainest possible search finds: each tag's numbers in
- * the first and the last sample, and how often it grew. What is printed of it is harmless. An input is a
+ * What diff finds in a series of samples is what the plainest possible search finds: the numbers of each tag, or stack,
+ * in the first and the last sample, and how often it grew. What is printed of it is harmless. An input is a
  * snapshot file.
  */
+#include <errno.h>
+
 #include "format/diff.h"
 #include "offline/compare.h"
 #include "sample.h"
 
 #define SAMPLES 8
 
-/* The sum over the processes of a name of the tags with a path. */
+/* Are these the functions of the stack, a line each? */
+static bool is_stack(const struct stack *stack, const char *text)
+{
+	if (stack->kind != MTAG_STACK_TAKEN)
+		return !strcmp(text, stack_kind(stack));
+	for (size_t i = 0; i < stack->n; i++) {
+		char *name = frame_name(stack->frames[i]);
+		bool same = (!i || *text++ == '\n') && !strncmp(text, name, strlen(name));
+
+		text += strlen(name);
+		free(name);
+		if (!same)
+			return false;
+	}
+	return !*text;
+}
+
+static void look_up_stacks(const struct proc *proc, const struct diff *of, uint64_t *values)
+{
+	for (size_t i = 0; proc->stacks && i < proc->stacks->n; i++) {
+		const struct stack *stack = &proc->stacks->stacks[i];
+		const struct tag *tag = proc_find_tag(proc, stack->tag);
+
+		if (!tag || strcmp(tag->path, of->tag) != 0 || !is_stack(stack, of->stack))
+			continue;
+		values[DIFF_ANON] += stack->anon;
+		values[DIFF_SWAP] += stack->swap;
+	}
+}
+
+/* The sum over the processes of a name of the tags with a path, or of the stacks beneath it. */
 static void look_up(const struct snap *snap, const struct diff *of, uint64_t *values)
 {
 	static const int counters[] = {MTAG_C_ANON, MTAG_C_FILE, MTAG_C_SHMEM, MTAG_C_SWAP};
@@ -24,7 +56,9 @@ static void look_up(const struct snap *snap, const struct diff *of, uint64_t *va
 
 		if (strcmp(proc->comm, of->comm) != 0)
 			continue;
-		for (size_t j = 0; j < proc->n_tags; j++)
+		if (of->stack)
+			look_up_stacks(proc, of, values);
+		for (size_t j = 0; j < proc->n_tags && !of->stack; j++)
 			if (!strcmp(proc->tags[j].path, of->tag))
 				for (size_t part = 0; part < DIFF_NR; part++)
 					values[part] += proc->tags[j].c[counters[part]];
@@ -52,25 +86,26 @@ static void check_diff(const struct snap *snaps, size_t n, const struct diff *di
 
 static void print(const struct series *series, const struct growth *growth)
 {
-	static const struct fmt all[] = {
+	static const struct fmt fmts[] = {
 		{.width = 80}, {.width = 10, .utf8 = true}, {.pretty = true}};
+	const struct diffs all = {series->diffs, series->n, 0, growth};
 
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		struct fmt fmt = all[i];
+	for (size_t i = 0; i < ARRAY_SIZE(fmts); i++) {
+		struct fmt fmt = fmts[i];
 		char *text;
 		size_t size, lines = 0;
 
 		fmt.out = open_memstream(&text, &size);
 		if (i < 2)
-			diff_text(&fmt, series->diffs, series->n, growth);
+			diff_text(&fmt, &all);
 		else
-			must(!diff_json(&fmt, series->diffs, series->n, growth));
+			must(!diff_json(&fmt, &all));
 		fclose(fmt.out);
 		for (char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
 		if (i < 2) {
 			must_be_harmless(text, size, TEXT);
-			must(lines == series->n + (growth ? 1 : 2));
+			must(series->by_stack || lines == series->n + (growth ? 1 : 2));
 		} else {
 			must_be_json(text, size);
 		}
@@ -78,15 +113,30 @@ static void print(const struct series *series, const struct growth *growth)
 	}
 }
 
-/* The tags of all samples, each with its numbers; then what is kept of them, printed. */
-static void check(const struct snap *snaps, size_t n, bool growth)
+static bool has_stacks(const struct snap *snap)
+{
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (snap->procs[i].stacks && snap->procs[i].stacks->n)
+			return true;
+	return false;
+}
+
+/* The tags or stacks of all samples, each with its numbers; then what is kept of them, printed. */
+static void check(const struct snap *snaps, size_t n, bool growth, bool by_stack)
 {
 	const struct growth steps = {n - 1, n * 1000};
-	struct series series = {0};
+	struct series series = {.by_stack = by_stack};
 	size_t tags, kept = 0;
 
-	for (size_t i = 0; i < n; i++)
-		must(!series_add(&series, &snaps[i]));
+	for (size_t i = 0; i < n; i++) {
+		int err = series_add(&series, &snaps[i]);
+
+		must(err == (by_stack && !has_stacks(&snaps[i]) ? -ENODATA : 0));
+		if (err) {
+			series_clear(&series);
+			return;
+		}
+	}
 	tags = series.n;
 	for (size_t i = 0; i < tags; i++) {
 		const struct diff *diff = &series.diffs[i];
@@ -129,8 +179,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		reader_close(reader);
 	}
 	if (n) {
-		check(snaps, n, false);
-		check(snaps, n, true);
+		for (int how = 0; how < 4; how++)
+			check(snaps, n, how & 1, how & 2);
 	}
 	for (size_t i = 0; i < n; i++)
 		snap_clear(&snaps[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/decode.c ctl/model.c ctl/past.c ctl/utf8.c ctl/stacks/trace.c ctl/stacks/decode.c */
+/* sources: ctl/decode.c ctl/stacks/stack.c ctl/model.c ctl/past.c ctl/utf8.c ctl/stacks/trace.c ctl/stacks/decode.c */
 /*
  * What comes from the socket, through libnl and mtagctl's callbacks: errors with the kernel's words,
  * dumps in parts, interrupted, of other families, cut off. Every request ends, and says so rightly.

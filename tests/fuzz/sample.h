@@ -27,6 +27,44 @@ static inline void sample_name(struct input *in, char *name, size_t size)
 			*p = '_';
 }
 
+static inline void sample_frame(struct input *in, struct stacks *stacks, struct stack *stack)
+{
+	char function[64], file[64], module[64], id[16] = "beef";
+	struct frame like = {.line = in_below(in, 3), .inlined = in_u8(in) & 1};
+
+	in_name(in, function, sizeof(function));
+	in_name(in, file, sizeof(file));
+	in_name(in, module, sizeof(module));
+	like.function = in_rarely(in) ? NULL : function;
+	like.file = in_rarely(in) ? file : NULL;
+	like.build_id = in_rarely(in) ? id : NULL;
+	if (!in_rarely(in)) {
+		like.module = module;
+		like.offset = in_number(in);
+	}
+	stack->frames[stack->n++] = stacks_frame(stacks, &like);
+}
+
+/* Beneath tags that are there. */
+static inline void sample_stacks(struct input *in, struct proc *proc)
+{
+	struct stacks *stacks = proc_stacks(proc);
+
+	for (unsigned int n = in_below(in, 5); n && proc->n_tags; n--) {
+		struct stack *stack = stacks_add(stacks, 4);
+
+		stack->tag = proc->tags[in_below(in, (unsigned int)proc->n_tags)].id;
+		stack->kind = in_rarely(in) ? in_below(in, 4) : MTAG_STACK_TAKEN;
+		stack->why = stack->kind ? 0 : in_below(in, 6);
+		stack->anon = in_number(in);
+		stack->swap = in_number(in);
+		stack->knows_touched = in_rarely(in);
+		stack->touched = stack->knows_touched ? in_number(in) : 0;
+		for (unsigned int frames = in_below(in, 5); frames && !stack->kind; frames--)
+			sample_frame(in, stacks, stack);
+	}
+}
+
 static inline void sample_make(struct input *in, struct snap *snap)
 {
 	char name[200];
@@ -53,6 +91,9 @@ static inline void sample_make(struct input *in, struct snap *snap)
 		}
 	}
 	must(!snap_finish(snap));
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (in_u8(in) & 1)
+			sample_stacks(in, &snap->procs[i]);
 }
 
 static inline char *sample_print(const struct origin *origin, const struct snap *snap, size_t *size)

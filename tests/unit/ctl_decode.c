@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/decode.c ctl/model.c ctl/past.c */
+/* sources: ctl/decode.c ctl/stacks/stack.c ctl/model.c ctl/past.c */
 /* mtagctl: messages of the netlink family into the model, whole and broken. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
-/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/snapshot.c ctl/past.c ctl/format/history.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
+/* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/stack.c ctl/format/snapshot.c ctl/past.c ctl/format/history.c */
 /* sources: ctl/format/label.c ctl/format/strings.c ctl/format/chain.c ctl/format/tree.c ctl/format/diff.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
 /*
@@ -258,6 +258,7 @@ static void print_bars(struct fmt *fmt)
 
 static void print(struct fmt *fmt, enum what what, bool json)
 {
+	struct diffs all = {diffs, ARRAY_SIZE(diffs), 0, what == DIFF ? NULL : &steps};
 	struct sample sample = {&later.procs[1], &snap.procs[1], 1700000000123, 2, NULL};
 
 	switch (what) {
@@ -282,8 +283,7 @@ static void print(struct fmt *fmt, enum what what, bool json)
 		break;
 	case DIFF:
 	case GROWTH:
-		json ? (void)diff_json(fmt, diffs, ARRAY_SIZE(diffs), what == DIFF ? NULL : &steps)
-		     : diff_text(fmt, diffs, ARRAY_SIZE(diffs), what == DIFF ? NULL : &steps);
+		json ? (void)diff_json(fmt, &all) : diff_text(fmt, &all);
 		break;
 	case DOT:
 		dot_print(fmt, &snap);

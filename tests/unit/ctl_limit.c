@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/option.c ctl/format/fmt.c ctl/format/text.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/option.c ctl/format/fmt.c ctl/format/text.c */
 /* sources: ctl/format/json.c ctl/format/label.c ctl/format/event.c */
 /* mtagctl limit: what ends its wait, against a kernel that answers as it is told. */
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
-/* sources: ctl/format/label.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c ctl/fail.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
+/* sources: ctl/format/label.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c ctl/fail.c */
 /* mtagctl: snapshot files, as they were written, and with something wrong in each line. */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +23,12 @@
 	",\"tag\":\"" path "\"," ZEROS
 #define TAG0  TAG(1, 0, 0, "")
 #define WHOLE HEADER TAG0 "{\"end\":1}\n"
+
+/* The beginning of a sample with stacks, and one beneath its untagged. */
+#define STACKS "{\"mtag_snapshot\":2,\"time_ms\":5}\n" TAG0
+#define STACK(frames)                                                                              \
+	"{\"pid\":1,\"id\":0,\"stack\":[" frames "],\"anon_bytes\":4096,\"swap_bytes\":0,"          \
+	"\"why\":\"complete\"}\n"
 
 const char *kern_why(const struct kern *kern)
 {
@@ -144,8 +150,8 @@ static const struct {
 	{"hello\n", "line 1: no JSON object"},
 	{"[1]\n", "line 1: a line of a snapshot is one JSON object"},
 	{"{}\n", "line 1: no header; a sample begins with {\"mtag_snapshot\":1"},
-	{"{\"mtag_snapshot\":2,\"time_ms\":5}\n",
-	 "line 1: version 2 of the format; this mtagctl reads version 1"},
+	{"{\"mtag_snapshot\":3,\"time_ms\":5}\n",
+	 "line 1: version 3 of the format; this mtagctl reads versions 1 and 2"},
 	{"{\"mtag_snapshot\":1,\"time_ms\":-5}\n", "line 1: the header needs \"time_ms\""},
 	{HEADER, "line 2: the file ends within the sample that begins in line 1"},
 	{HEADER "{\"end\":1}\n", "line 2: the sample has 0 tags, but its end says 1"},
@@ -200,6 +206,19 @@ static const struct {
 	{HEADER "{\"end\":0,\"end\":1}\n", "line 2: the key \"end\" comes twice"},
 	{"{\"mtag_snapshot\":2,\"mtag_snapshot\":1,\"time_ms\":5}\n",
 	 "line 1: the key \"mtag_snapshot\" comes twice"},
+	{STACKS "{\"pid\":2,\"id\":0,\"stack\":[]}\n",
+	 "line 3: the \"pid\" of a stack is that of the tags before it"},
+	{STACKS "{\"pid\":1,\"id\":2,\"stack\":[]}\n",
+	 "line 3: the \"id\" of a stack is that of a tag of its process"},
+	{STACKS "{\"pid\":1,\"id\":0,\"stack\":{}}\n", "line 3: \"stack\" is an array of frames"},
+	{STACKS STACK("1"), "line 3: \"stack\" is an array of frames"},
+	{STACKS STACK("{\"line\":4294967296}"), "line 3: a \"line\" of a frame is a whole number"},
+	{STACKS STACK("{\"module\":\"m\"}"), "line 3: a frame with a \"module\" has an \"offset\""},
+	{STACKS "{\"pid\":1,\"id\":0,\"stack\":[]}\n", "line 3: a stack has \"anon_bytes\""},
+	{STACKS "{\"pid\":1,\"id\":0,\"stack\":[],\"anon_bytes\":1,\"swap_bytes\":0}\n",
+	 "line 3: a stack says \"why\" it ends: complete, no_table"},
+	{STACKS STACK("{\"function\":\"f\"}") "{\"end\":1}\n",
+	 "line 4: the sample has 1 stacks, but its end says 0"},
 	{"\xef\xbb\xbf" WHOLE, "line 1: the file begins with a byte order mark; a snapshot begins"},
 	{"\x1f\x8b\x08", "line 1: the file is compressed; decompress it, as by `zcat FILE |"},
 	{"\xff\xfe{", "line 1: the file is UTF-16; a snapshot is UTF-8"},
@@ -258,13 +277,22 @@ static void test_nul(void)
 static void test_limits(void)
 {
 	const size_t size = 10 << 20;
+	size_t length;
 	char *text = malloc(size), error[1024], deep[40000] = HEADER, path[200] = "x";
 	struct snap snap = {0};
 
 	memset(text, ' ', size);
 	ok(read_all(text, size, &snap, error, sizeof(error)) == -1 &&
-		   strstr(error, "line 1: it is longer than 65536 bytes"),
+		   strstr(error, "line 1: it is longer than 4194304 bytes"),
 	   "a line has a limit");
+	length = (size_t)snprintf(text, size, "%s{\"x\":\"%*s\"}\n", HEADER, 1 << 17, "");
+	ok(read_all(text, length, &snap, error, sizeof(error)) == -1 &&
+		   strstr(error, "line 2: it is longer than 65536 bytes; only the line of a stack"),
+	   "a lower one unless it is a stack's");
+	length = (size_t)snprintf(text, size, STACKS STACK("{\"function\":\"%*s\"}") "%s", 1 << 17,
+				  "f", "{\"end\":1,\"stacks\":1}\n");
+	ok(read_all(text, length, &snap, error, sizeof(error)) == 1 && snap.procs[0].stacks->n == 1,
+	   "which may be longer");
 	free(text);
 	for (int id = 2; id < 36; id++) {
 		size_t at = strlen(deep);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
 /* sources: ctl/format/strings.c ctl/format/chain.c ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c */

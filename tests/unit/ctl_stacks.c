@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
 /* sources: ctl/format/fmt.c ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/folded.c */
 /* sources: ctl/format/pprof.c ctl/format/speedscope.c */
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
 /* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/decode.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c */
-/* sources: ctl/stacks/symbol.c ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c */
+/* sources: ctl/stacks/symbol.c ctl/stacks/resolve.c ctl/format/stack.c ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c */
 /*
  * mtagctl stacks, of stacks that no kernel took: what it prints is what tests/unit/ctl_golden/ has, but for addresses.
  * Their functions are in a library that is built here. MTAG_GOLDEN_UPDATE=1 writes the files anew. With a directory,
@@ -31,6 +31,7 @@
 #include "picture/timeline.h"
 #include "stacks/graph.h"
 #include "stacks/json.h"
+#include "stacks/resolve.h"
 #include "stacks/table.h"
 #include "utf8.h"
 
@@ -40,6 +41,16 @@
 
 static struct snap snap;
 static struct traces traces;
+
+/* Makes the stacks of the process anew from the traces. */
+static void resolve(bool symbols)
+{
+	struct stacks *stacks = proc_stacks(&snap.procs[0]);
+
+	stacks_clear(stacks);
+	if (stacks_resolve(stacks, &traces, symbols))
+		abort();
+}
 
 /* ---- what a kernel could have said ---- */
 
@@ -209,106 +220,114 @@ static bool fits(const char *text, unsigned int width)
 
 enum what { TABLE, JSON, FOLDED };
 
-static char *print(enum what what, const struct choice *choice, unsigned int width, bool utf8)
+static char *print(enum what what, const struct stack_choice *choice, unsigned int width, bool utf8)
 {
 	struct fmt fmt = {.width = width, .utf8 = utf8};
 	struct json_list list = {.fmt = &fmt};
 	struct snap graph = {0};
-	struct stacks stacks;
+	struct stack_view view;
 	char *text = NULL;
 	size_t length;
-	int err = stacks_make(&stacks, &snap.procs[0], &traces, choice);
+	int err = stack_view_make(&view, &snap.procs[0], choice);
 
 	fmt.out = open_memstream(&text, &length);
 	if (what == TABLE)
-		err |= stacks_table(&fmt, &stacks);
+		err |= stacks_table(&fmt, &view);
 	if (what == JSON)
-		err |= stacks_json(&list, &stacks);
+		err |= stacks_json(&list, &view);
 	if (what == JSON)
 		json_list_end(&list);
 	if (what == FOLDED)
-		err |= graph_add(&graph, &stacks) || folded_print(&fmt, &graph);
+		err |= graph_add(&graph, &view) || folded_print(&fmt, &graph);
 	fclose(fmt.out);
-	stacks_clear(&stacks);
+	stack_view_clear(&view);
 	snap_clear(&graph);
 	if (err)
 		abort();
 	return text;
 }
 
+/* As many were sampled as the kernel says; 0: it does not. */
+static void sampled(uint32_t one_in)
+{
+	snap.procs[0].stacks->one_in = one_in;
+}
+
 static void test_golden(void)
 {
-	const struct choice all = {.symbols = true}, none = {0}, few = {.symbols = true, .most = 2},
-			    both = {.symbols = true, .combined = true},
-			    db = {.symbols = true, .tag = "db"},
-			    untagged = {.symbols = true, .tag = "[untagged]"};
+	const struct stack_choice all = {0}, few = {.most = 2}, both = {.combined = true},
+				  db = {.tag = "db"}, untagged = {.tag = "[untagged]"};
 
+	resolve(true);
 	compare("stacks-estimated.txt", print(TABLE, &few, 80, true));
-	traces.one_in = 1;
+	sampled(1);
 	compare("stacks.txt", print(TABLE, &all, 80, true));
 	compare("stacks-ascii.txt", print(TABLE, &all, 80, false));
 	compare("stacks-wide.txt", print(TABLE, &few, 120, true));
 	compare("stacks-combined.txt", print(TABLE, &both, 80, true));
 	compare("stacks-tag.txt", print(TABLE, &db, 80, true));
-	traces.one_in = 64;
+	sampled(64);
 	compare("stacks-sampled.txt", print(TABLE, &untagged, 80, true));
-	traces.one_in = 1;
+	sampled(1);
 	compare("stacks.json", print(JSON, &all, 80, true));
 	compare("stacks-combined.json", print(JSON, &both, 80, true));
-	compare("stacks-no-symbols.json", print(JSON, &none, 80, true));
 	compare("stacks.folded", print(FOLDED, &all, 80, true));
 	compare("stacks-combined.folded", print(FOLDED, &both, 80, true));
+	resolve(false);
+	compare("stacks-no-symbols.json", print(JSON, &all, 80, true));
 }
 
 static void test_widths(void)
 {
-	const struct choice all = {.symbols = true}, none = {0};
+	const struct stack_choice all = {0};
 	bool good = true;
 
-	traces.one_in = UINT32_MAX;
-	for (unsigned int width = 64; width <= 200; width += 8) {
-		char *texts[] = {print(TABLE, &all, width, true),
-				 print(TABLE, &none, width, false)};
+	for (int symbols = 0; symbols < 2; symbols++) {
+		resolve(symbols);
+		sampled(UINT32_MAX);
+		for (unsigned int width = 64; width <= 200; width += 8) {
+			char *text = print(TABLE, &all, width, symbols);
 
-		for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-			good &= fits(texts[i], width < 80 ? 80 : width);
-			free(texts[i]);
+			good &= fits(text, width < 80 ? 80 : width);
+			free(text);
 		}
 	}
 	ok(good, "no line of the table is longer than the terminal is wide, or than 80 columns");
 }
 
-static uint64_t sum_of(const struct stacks *stacks, bool all)
+static uint64_t sum_of(const struct stack_view *view, bool all)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < (all ? stacks->n_all : stacks->n); i++)
-		sum += stacks->stacks[i].anon;
+	for (size_t i = 0; i < (all ? view->n_all : view->n); i++)
+		sum += view->rows[i].anon;
 	return sum;
 }
 
 static void test_choice(void)
 {
-	const struct choice all = {0}, combined = {.combined = true, .most = 1}, db = {.tag = "db"};
-	struct stacks stacks;
+	const struct stack_choice all = {0}, combined = {.combined = true, .most = 1},
+				  db = {.tag = "db"};
+	struct stack_view view;
 
-	ok(!stacks_make(&stacks, snap.procs, &traces, &all) && stacks.n == 9 &&
-		   sum_of(&stacks, false) == stacks.anon && stacks.swap == 1536 * KIB,
+	resolve(false);
+	ok(!stack_view_make(&view, snap.procs, &all) && view.n == 9 &&
+		   sum_of(&view, false) == view.anon && view.swap == 1536 * KIB,
 	   "the stacks of all known tags, and their sums");
-	stacks_clear(&stacks);
-	ok(!stacks_make(&stacks, snap.procs, &traces, &combined) && stacks.n == 1 &&
-		   stacks.n_all == 7 && sum_of(&stacks, true) == stacks.anon &&
-		   stacks.stacks[1].anon == 100 * MIB + 8 * KIB && !stacks.stacks[0].knows_touched,
+	stack_view_clear(&view);
+	ok(!stack_view_make(&view, snap.procs, &combined) && view.n == 1 && view.n_all == 7 &&
+		   sum_of(&view, true) == view.anon && view.rows[1].anon == 100 * MIB + 8 * KIB &&
+		   !view.rows[0].knows_touched,
 	   "combined, equal stacks of several tags are one, and nothing is lost");
-	stacks_clear(&stacks);
-	ok(!stacks_make(&stacks, snap.procs, &traces, &db) && stacks.n == 5,
+	stack_view_clear(&view);
+	ok(!stack_view_make(&view, snap.procs, &db) && view.n == 5,
 	   "a tag means those below it, and not another one that begins like it");
-	stacks.one_in = 101;
-	ok(fabs(stacks_error(&stacks, 4096 * 100) - sqrt(100.0 / (100 * 101))) < 1e-12,
+	view.one_in = 101;
+	ok(fabs(stack_view_error(&view, 4096 * 100) - sqrt(100.0 / (100 * 101))) < 1e-12,
 	   "the relative error of samples is sqrt((N-1)/pages)");
-	stacks.one_in = 1;
-	ok(stacks_error(&stacks, 4096) == 0, "and 0 if all are taken");
-	stacks_clear(&stacks);
+	view.one_in = 1;
+	ok(stack_view_error(&view, 4096) == 0, "and 0 if all are taken");
+	stack_view_clear(&view);
 }
 
 /* ---- for other programs ---- */
@@ -325,7 +344,7 @@ static FILE *create(const char *dir, const char *name)
 	return file;
 }
 
-static int export_one(const struct subject *subject, const struct stacks *stacks, const char *dir,
+static int export_one(const struct subject *subject, const struct stack_view *view, const char *dir,
 		      const char *name)
 {
 	struct fmt fmt = {.width = 80, .utf8 = true, .out = create(dir, name)};
@@ -333,7 +352,7 @@ static int export_one(const struct subject *subject, const struct stacks *stacks
 	int err = 0;
 
 	if (!strcmp(name, "json")) {
-		err = stacks_json(&list, stacks);
+		err = stacks_json(&list, view);
 		json_list_end(&list);
 	}
 	if (!strcmp(name, "folded"))
@@ -353,21 +372,23 @@ static int export_one(const struct subject *subject, const struct stacks *stacks
 static int export(const char *dir, bool combined)
 {
 	static const char *const names[] = {"json", "folded", "pprof", "speedscope", "svg", "html"};
-	const struct choice choice = {.symbols = true, .combined = combined};
+	const struct stack_choice choice = {.combined = combined};
 	const struct origin origin = {.time_ms = 1700000000000, .host = "host"};
 	struct timeline timeline = {0};
 	struct snap graph = {.time_ms = origin.time_ms};
 	const struct subject subject = {&graph, &origin, &timeline};
-	struct stacks stacks;
-	int err = stacks_make(&stacks, &snap.procs[0], &traces, &choice);
+	struct stack_view view;
+	int err;
 
-	err = err || graph_add(&graph, &stacks) ||
-	      timeline_add(&timeline, origin.time_ms, &graph) || timeline_rank(&timeline, HUES);
+	resolve(true);
+	err = stack_view_make(&view, &snap.procs[0], &choice);
+	err = err || graph_add(&graph, &view) || timeline_add(&timeline, origin.time_ms, &graph) ||
+	      timeline_rank(&timeline, HUES);
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++)
-		err = export_one(&subject, &stacks, dir, names[i]);
+		err = export_one(&subject, &view, dir, names[i]);
 	timeline_clear(&timeline);
 	snap_clear(&graph);
-	stacks_clear(&stacks);
+	stack_view_clear(&view);
 	return err ? 1 : 0;
 }
 

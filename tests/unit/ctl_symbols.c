@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/utf8.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/decode.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c */
 /* sources: ctl/stacks/symbol.c */
 /*
@@ -323,8 +323,8 @@ static bool is_whole(const struct traces *t)
 	       trace->tag == 3 && trace->anon == 4096 && trace->swap == 8192 &&
 	       trace->knows_touched && trace->touched == 12288 && trace->n == 2 &&
 	       trace->frames[0].offset == 0x10 && trace->frames[0].flags == MTAG_STACK_EXACT &&
-	       !strcmp(trace_why(trace), "page_absent") && trace[1].kind == MTAG_STACK_NONE &&
-	       !trace[1].knows_touched && !strcmp(trace_why(&trace[1]), "before");
+	       trace->why == MTAG_STACK_ABSENT && trace[1].kind == MTAG_STACK_NONE &&
+	       !trace[1].knows_touched;
 }
 
 static void test_messages(void)

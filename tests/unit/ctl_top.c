@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
 /* sources: ctl/top/rows.c ctl/top/table.c */
 /* mtagctl top: its rows against sums that are made in another way, and the lines of its table. */
 #include <locale.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
 /* sources: ctl/top/rows.c ctl/top/view.c */
 /* mtagctl top: what its keys do to the rows. */
 #include <locale.h>

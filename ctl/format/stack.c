@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A stack as JSON, and back. What is not known has no key. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "format/stack.h"
+#include "uapi/linux/mtag.h"
+
+#define NAME_MOST 1024 /* bytes of a name that is written; longer ones, as C++ has them, are cut */
+
+static void add_text(struct json_object *object, const char *key, const char *text)
+{
+	char cut[NAME_MOST + 1];
+
+	if (!text)
+		return;
+	snprintf(cut, sizeof(cut), "%s", text);
+	json_add_string(object, key, cut);
+}
+
+static void add_frame(struct json_object *frames, const struct frame *frame)
+{
+	struct json_object *object = json_add_object(frames);
+
+	add_text(object, "function", frame->function);
+	add_text(object, "file", frame->file);
+	if (frame->line)
+		json_add_u64(object, "line", frame->line);
+	add_text(object, "module", frame->module);
+	if (frame->module)
+		json_add_u64(object, "offset", frame->offset);
+	add_text(object, "build_id", frame->build_id);
+	json_add_bool(object, "inlined", frame->inlined);
+}
+
+void stack_add_json(struct json_object *object, const struct stack *stack)
+{
+	struct json_object *frames = json_add(object, "stack", json_object_new_array());
+
+	if (stack->kind != MTAG_STACK_TAKEN)
+		json_add_string(json_add_object(frames), "function", stack_kind(stack));
+	for (size_t i = 0; i < stack->n; i++)
+		add_frame(frames, stack->frames[i]);
+	json_add_u64(object, "anon_bytes", stack->anon);
+	json_add_u64(object, "swap_bytes", stack->swap);
+	if (stack->knows_touched)
+		json_add_u64(object, "touched_bytes", stack->touched);
+	json_add_bool(object, "complete", stack_is_complete(stack));
+	json_add_string(object, "why", stack_why(stack));
+}
+
+static const char *read_frame(struct json_object *object, struct stacks *stacks,
+			      const struct frame **frame)
+{
+	struct frame like = {
+		.function = (char *)json_get_text(object, "function"),
+		.file = (char *)json_get_text(object, "file"),
+		.module = (char *)json_get_text(object, "module"),
+		.build_id = (char *)json_get_text(object, "build_id"),
+		.inlined = json_object_get_boolean(json_object_object_get(object, "inlined")),
+	};
+	uint64_t line = 0;
+
+	if (!json_object_is_type(object, json_type_object))
+		return "\"stack\" is an array of frames, {…}";
+	if (json_get_u64(object, "line", &line) && line > UINT_MAX)
+		return "a \"line\" of a frame is a whole number up to 4294967295";
+	like.line = (unsigned int)line;
+	if (like.module && !json_get_u64(object, "offset", &like.offset))
+		return "a frame with a \"module\" has an \"offset\", a whole number";
+	*frame = stacks_frame(stacks, &like);
+	return *frame ? NULL : "out of memory";
+}
+
+static const char *read_bytes(struct json_object *object, struct stack *stack)
+{
+	const char *why = json_get_text(object, "why");
+
+	if (!json_get_u64(object, "anon_bytes", &stack->anon) ||
+	    !json_get_u64(object, "swap_bytes", &stack->swap))
+		return "a stack has \"anon_bytes\" and \"swap_bytes\", whole numbers";
+	stack->knows_touched = json_get_u64(object, "touched_bytes", &stack->touched);
+	if (!why || !stack_because(stack, why))
+		return "a stack says \"why\" it ends: complete, no_table, page_absent, too_deep, "
+		       "not_executable, before, kernel, unsampled or unknown";
+	return NULL;
+}
+
+const char *stack_read_json(struct json_object *object, struct stacks *stacks, struct stack **out)
+{
+	struct json_object *frames = json_object_object_get(object, "stack");
+	struct stack *stack;
+	const char *bad;
+	size_t n;
+
+	if (!json_object_is_type(frames, json_type_array))
+		return "\"stack\" is an array of frames, {…}";
+	n = json_object_array_length(frames);
+	if (n > STACK_FRAMES_MOST)
+		return "a stack has at most 4096 frames";
+	stack = *out = stacks_add(stacks, n);
+	if (!stack)
+		return "out of memory";
+	bad = read_bytes(object, stack);
+	/* What is no stack has only a name. */
+	for (size_t i = 0; i < n && !bad && stack->kind == MTAG_STACK_TAKEN; i++) {
+		bad = read_frame(json_object_array_get_idx(frames, i), stacks,
+				 &stack->frames[stack->n]);
+		stack->n += !bad;
+	}
+	return bad;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A stack as JSON, for `stacks -j` and for snapshot files: flat, but for its array of frames. */
+#ifndef MTAGCTL_FORMAT_STACK_H
+#define MTAGCTL_FORMAT_STACK_H
+
+#include "format/json.h"
+#include "stacks/stack.h"
+
+#define STACK_FRAMES_MOST                                                                          \
+	4096 /* of a stack that is read; the module's have fewer, with all that is inlined */
+
+/* Adds the frames, the bytes, and why there are no more. */
+void stack_add_json(struct json_object *object, const struct stack *stack);
+/* Reads that, as a new stack of @stacks. Returns NULL, or what is wrong. */
+const char *stack_read_json(struct json_object *object, struct stacks *stacks,
+			    struct stack **stack);
+
+#endif

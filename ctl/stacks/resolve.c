@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacks of addresses into stacks of functions. Each address is looked up once. */
+#include <errno.h>
+#include <search.h>
+
+#include "ctl.h"
+#include "stacks/resolve.h"
+#include "stacks/symbol.h"
+
+/* An address, and the functions there, the innermost first. */
+struct place {
+	struct mtag_stack_frame address;
+	size_t n;
+	const struct frame *frames[SYMBOL_INLINES_MOST];
+};
+
+/* What is known while the stacks of a process are made. */
+struct resolver {
+	struct stacks *stacks;
+	const struct traces *traces;
+	struct symbols *symbols; /* NULL: none are wanted */
+	void *places;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct mtag_stack_frame *x = &((const struct place *)a)->address;
+	const struct mtag_stack_frame *y = &((const struct place *)b)->address;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return (x->flags > y->flags) - (x->flags < y->flags);
+}
+
+static int add_frame(struct resolver *r, struct place *place, const struct frame *like)
+{
+	const struct frame *frame = stacks_frame(r->stacks, like);
+
+	if (!frame)
+		return -ENOMEM;
+	place->frames[place->n++] = frame;
+	return 0;
+}
+
+/* Fills @place with the functions at its address. */
+static int look_up(struct resolver *r, struct place *place)
+{
+	const struct trace_image *image = traces_image(r->traces, place->address.image);
+	struct symbol found[SYMBOL_INLINES_MOST];
+	struct frame like = {.offset = place->address.offset};
+	char id[TRACE_BUILD_ID_TEXT];
+	size_t n = 0;
+	int err = 0;
+
+	if (!image)
+		return add_frame(r, place, &like);
+	like.module = image->path;
+	like.build_id = *trace_build_id(image, id) ? id : NULL;
+	if (r->symbols)
+		n = symbols_find(r->symbols, image, place->address.offset,
+				 place->address.flags & MTAG_STACK_EXACT, found);
+	for (size_t i = 0; i < n; i++) {
+		like.function = found[i].function;
+		like.file = found[i].file;
+		like.line = found[i].line;
+		like.inlined = found[i].inlined;
+		err = err ? err : add_frame(r, place, &like);
+		free(found[i].function);
+		free(found[i].file);
+	}
+	return n ? err : add_frame(r, place, &like);
+}
+
+/* NULL without memory. */
+static const struct place *find_place(struct resolver *r, const struct mtag_stack_frame *address)
+{
+	struct place *place = calloc(1, sizeof(*place)), **found;
+
+	if (!place)
+		return NULL;
+	place->address = *address;
+	found = tsearch(place, &r->places, by_address);
+	if (!found || *found != place) {
+		free(place);
+		return found ? *found : NULL;
+	}
+	return look_up(r, place) ? NULL : place;
+}
+
+static int add_stack(struct resolver *r, const struct trace *trace)
+{
+	const struct place *places[TRACE_FRAMES_MOST];
+	struct stack *stack;
+	size_t n = 0;
+
+	for (size_t i = 0; i < trace->n; i++) {
+		places[i] = find_place(r, &trace->frames[i]);
+		if (!places[i])
+			return -ENOMEM;
+		n += places[i]->n;
+	}
+	stack = stacks_add(r->stacks, n);
+	if (!stack)
+		return -ENOMEM;
+	stack->tag = trace->tag;
+	stack->kind = trace->kind;
+	stack->why = trace->why;
+	stack->anon = trace->anon;
+	stack->swap = trace->swap;
+	stack->touched = trace->touched;
+	stack->knows_touched = trace->knows_touched;
+	for (size_t i = trace->n; i-- > 0;)
+		for (size_t j = places[i]->n; j-- > 0;)
+			stack->frames[stack->n++] = places[i]->frames[j];
+	return 0;
+}
+
+int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symbols)
+{
+	_cleanup_(symbols_closep) struct symbols *open = NULL;
+	struct resolver r = {.stacks = stacks, .traces = traces};
+	int err = 0;
+
+	if (symbols)
+		r.symbols = open = symbols_open(traces->pid);
+	if (symbols && !open)
+		return -ENOMEM;
+	stacks->one_in = traces->one_in;
+	stacks->lost = traces->lost;
+	for (size_t i = 0; i < traces->n && !err; i++)
+		err = add_stack(&r, &traces->traces[i]);
+	tdestroy(r.places, free);
+	return err;
+}
