@@ -8,11 +8,23 @@
 #include "format/snapshot.h"
 #include "format/stack.h"
 
+/* Beneath a tag that has a line: it may be younger than what was read of the tags. */
+static bool has_line(const struct proc *proc, const struct stack *stack)
+{
+	const struct tag *tag = proc_find_tag(proc, stack->tag);
+
+	return tag && tag_is_shown(tag);
+}
+
 static bool has_stacks(const struct snap *snap)
 {
-	for (size_t i = 0; i < snap->n_procs; i++)
-		if (snap->procs[i].stacks)
-			return true;
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		const struct stacks *stacks = snap->procs[i].stacks;
+
+		for (size_t j = 0; stacks && j < stacks->n; j++)
+			if (has_line(&snap->procs[i], &stacks->stacks[j]))
+				return true;
+	}
 	return false;
 }
 
@@ -60,16 +72,14 @@ static int print_stack(const struct fmt *fmt, const struct proc *proc, const str
 	return json_print(fmt, object);
 }
 
-/* Those beneath tags that are there: a tag may be younger than what was read of the tags. */
 static int print_stacks(const struct fmt *fmt, const struct proc *proc, uint64_t *lines)
 {
 	int err = 0;
 
 	for (size_t i = 0; proc->stacks && i < proc->stacks->n && !err; i++) {
 		const struct stack *stack = &proc->stacks->stacks[i];
-		const struct tag *tag = proc_find_tag(proc, stack->tag);
 
-		if (!tag || !tag_is_shown(tag))
+		if (!has_line(proc, stack))
 			continue;
 		err = print_stack(fmt, proc, stack);
 		++*lines;
