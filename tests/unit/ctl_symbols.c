@@ -357,8 +357,26 @@ static void test_messages(void)
 	traces_clear(&traces);
 }
 
-int main(void)
+/* For tests/unit/ctl_debuginfod.sh: what is found at an instruction of a file, as addr2line -i -f prints it. */
+static int print_one(char *path, const char *offset)
 {
+	const struct trace_image image = {.id = 1, .path = path};
+	struct symbols *symbols = symbols_open(getpid());
+	struct symbol found[SYMBOL_INLINES_MOST];
+	size_t n = symbols_find(symbols, &image, strtoull(offset, NULL, 0), true, found);
+	char text[4 * PATH_MAX] = "";
+
+	say(text, sizeof(text), found, n);
+	fputs(text, stdout);
+	forget(found, n);
+	symbols_close(symbols);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return print_one(argv[1], argv[2]);
 	if (elf_build()) {
 		test_library();
 		test_files();
