@@ -195,8 +195,10 @@ static int read_all(struct request *request, struct snap *snap)
 
 	if (status && !snap->n_procs)
 		return status;
-	if (request->choice.tag && !has_tag(snap, request->choice.tag))
+	if (request->choice.tag && !has_tag(snap, request->choice.tag)) {
+		snap_clear(snap);
 		return fail_tag(request);
+	}
 	if (!status && !has_stacks(snap))
 		return fail_none(request);
 	return status;

@@ -94,6 +94,12 @@ check "a sample without stacks has none to show" fails mtagctl stacks --from "$t
 check "and says so" grep -q 'has no stacks; `mtagctl snapshot --stacks` saves' "$tmp/err"
 check "nor to compare" fails mtagctl diff --stacks "$tmp/a" "$tmp/none"
 check "and says of which" grep -q "none: sample 2 of those compared has no stacks" "$tmp/err"
+for from in '' "--from $tmp/c"; do
+	# shellcheck disable=SC2086 # two words or none
+	fails mtagctl stacks $from -t no/such "$pid" >"$tmp/said"
+	ok $? "a tag that is not there is an error"
+	is "$(cat "$tmp/said")$(grep -c 'has no tag' "$tmp/err")" 1 "which is all that is said"
+done
 exec 3>&-
 wait "$pid"
 is "$(health drift)" 0 "no drift"

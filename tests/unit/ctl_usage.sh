@@ -97,6 +97,9 @@ is 1 2 "^mtagctl: track: --stacks=1/4294967296: must be '1/N'" track --stacks=1/
 is 1 2 '^mtagctl: track needs at least one process id' track --stacks
 is 1 2 "^mtagctl: untrack: invalid option '--stacks'" untrack --stacks 1
 is 1 2 '^mtagctl: stacks takes one process id, or none' stacks 1 2
+is 1 2 '^mtagctl: stacks: --older and --no-symbols ask the kernel' stacks --from x --older 5
+is 1 2 '^mtagctl: --sample chooses a sample of a file' stacks --sample 2
+is 1 2 "^mtagctl: diff: invalid count '0' .lines, at least 1" diff -n 0 a b
 is 1 2 "^mtagctl: stacks: unknown format 'dot' .table, json, folded, pprof, speedscope, svg or html" stacks -f dot
 is 1 2 "^mtagctl: stacks: unknown format 'or' " stacks -f or
 is 1 2 "^mtagctl: stacks: unknown format '' " stacks -f ''
