@@ -21,7 +21,7 @@ static inline void freep(void *p)
  */
 static inline void *array_grow(void *array, size_t n, size_t *room, size_t size)
 {
-	size_t more = *room ? *room * 2 : 16;
+	size_t more = *room ? *room * 2 : 1; /* there may be many processes with one tag */
 	void *p;
 
 	if (n < *room)

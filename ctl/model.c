@@ -8,22 +8,9 @@
 #include "ctl.h"
 #include "model.h"
 
-static void *grow_array(void *array, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 1; /* there may be many processes with one tag */
-	void *p;
-
-	if (n < *room)
-		return array;
-	p = reallocarray(array, more, size);
-	if (p)
-		*room = more;
-	return p;
-}
-
 struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm)
 {
-	struct proc *proc = grow_array(snap->procs, snap->n_procs, &snap->room, sizeof(*proc));
+	struct proc *proc = array_grow(snap->procs, snap->n_procs, &snap->room, sizeof(*proc));
 
 	if (!proc)
 		return NULL;
@@ -70,7 +57,7 @@ struct stacks *proc_stacks(struct proc *proc)
 
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)
 {
-	struct tag *tag = grow_array(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
+	struct tag *tag = array_grow(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
 
 	if (!tag)
 		return NULL;
