@@ -8,6 +8,8 @@
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 jobs=()
+# The command by which a program is started as another user.
+as=()
 
 # end PID…
 end() {
@@ -28,7 +30,7 @@ trap finish EXIT
 under() {
 	local name=$1
 	shift
-	mtagctl run --stacks -t "$name" -- "$@" >"$tmp/$name.out" 2>&1 </dev/null &
+	"${as[@]}" mtagctl run --stacks -t "$name" -- "$@" >"$tmp/$name.out" 2>&1 </dev/null &
 	started=$!
 	jobs+=("$started")
 }
@@ -166,7 +168,7 @@ sleeping() {
 
 # With its processes for background work, which are forked.
 postgres() {
-	local pg data=$tmp/pg backend
+	local pg data=$tmp/pg backend as
 	pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 	[ -x "$pg/postgres" ] || { skip "PostgreSQL's stacks (not installed)"; return; }
 	chmod 755 "$tmp"
@@ -174,10 +176,7 @@ postgres() {
 	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
 	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
 	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
-	cp -a "$data/db" "$data/other"
-	tables_of postgres "${as[@]}" "$pg/postgres" -D "$data/other" -c listen_addresses= -c unix_socket_directories= \
-		-c shared_buffers=4MB
-	under postgres "${as[@]}" "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
+	under postgres "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
 		-c shared_buffers=16MB -c fsync=off
 	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
 	ok $? "PostgreSQL answers" || { sed 's/^/# /' "$tmp/postgres.out"; return; }
