@@ -5,9 +5,12 @@
 # before its unwind table is there, when it does so for the first time: here another process was first (tables_of).
 # vm: group=stacks-programs mem=900M timeout=300 args=python gcc redis
 # vm: group=stacks-programs mem=900M timeout=900 long=1 args=postgres
+# vm: group=stacks-runtimes mem=2G timeout=900 long=1 args=node java chromium
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 jobs=()
+# The command by which a program is started as another user.
+as=()
 
 # end PID…
 end() {
@@ -28,7 +31,7 @@ trap finish EXIT
 under() {
 	local name=$1
 	shift
-	mtagctl run --stacks -t "$name" -- "$@" >"$tmp/$name.out" 2>&1 </dev/null &
+	"${as[@]}" mtagctl run --stacks -t "$name" -- "$@" >"$tmp/$name.out" 2>&1 </dev/null &
 	started=$!
 	jobs+=("$started")
 }
@@ -51,7 +54,22 @@ smaps() { awk '$1 == "Anonymous:" {a += $2} $1 == "Swap:" {s += $2} END {print a
 # stopped PID: all of its threads are.
 stopped() { ! grep -h ^State: "/proc/$1/task/"*/status | grep -qv '[TZ] ('; }
 
-drift() { mtagctl -j audit "$1" | jq '[.[].drift_pages] | add'; }
+# drift [PID]
+drift() { mtagctl -j audit "$@" | jq '[.[].drift_pages] | add'; }
+
+# whys: how much of the memory in $tmp/stacks has stacks that ended for which reason.
+whys() {
+	jq -r 'map(. + {bytes: (.anon_bytes + .swap_bytes)}) | ([.[].bytes] | add) as $all | group_by(.why)[]
+		| ([.[].bytes] | add) as $bytes
+		| "#   \(.[0].why): \($bytes * 10000 / $all | round / 100) %, \($bytes / 1024) KiB, \(length) stacks"' "$tmp/stacks"
+}
+
+# begins: in which files the complete stacks in $tmp/stacks begin: the program, its loader or the C library, it should be;
+# but where there is no table, the walk takes a 0 in RBP for the end.
+begins() {
+	jq -r 'map(select(.complete)) | group_by(.stack[0].module)[]
+		| "#   complete from \(.[0].stack[0].module): \([.[] | .anon_bytes + .swap_bytes] | add / 1024) KiB"' "$tmp/stacks"
+}
 
 # stacks_hold PID NAME BYTES: of a process that is stopped here: page for page, and to the outermost frame. It has so
 # many bytes, or more.
@@ -70,8 +88,7 @@ stacks_hold() {
 		| [([.[].bytes] | add), ([$taken[].bytes] | add), ([$taken[] | select(.complete).bytes] | add)]
 		| map(. // 0) | join(" ")' "$tmp/stacks")"
 	echo "# $name: $((all / 1024)) KiB, $((taken / 1024)) with a stack, $((complete / 1024)) complete"
-	jq -r 'group_by(.why)[] | "#   \(.[0].why): \([.[] | .anon_bytes + .swap_bytes] | add / 1024) KiB, \(length) stacks"' \
-		"$tmp/stacks"
+	whys
 	[ "$complete" -ge "$least" ]
 	ok $? "$name: it has memory"
 	[ $((complete * 100)) -ge $((taken * 99)) ]
@@ -86,6 +103,57 @@ incomplete() {
 	jq -r 'map(select(.complete | not)) | sort_by(-.anon_bytes)[:12][]
 		| "#   \(.why) \(.anon_bytes / 1024) KiB: \([.stack[-6:][] | "\(.module // .function)+\(.offset // 0)"] | join(" < "))
 #      outermost: \(.stack[0] | "\(.module // .function)+\(.offset // 0)"), \(.stack | length) frames"' "$tmp/stacks"
+}
+
+tracked() { mtagctl -j audit | jq '.[].pid'; }
+
+# all_stopped: all that is tracked is; its processes are $all. What is stopped starts no other.
+all_stopped() {
+	local pid
+	all=$(tracked)
+	# shellcheck disable=SC2086
+	kill -STOP $all || return
+	for pid in $all; do stopped "$pid" || return; done
+	[ "$(tracked)" = "$all" ]
+} 2>/dev/null
+
+# as_it_is NAME BYTES: of all that is tracked, which is stopped here and has so many bytes, or more: what is so of every
+# program. Which part of its stacks is incomplete, and why, is shown and not judged.
+as_it_is() {
+	local name=$1 least=$2 sums pid
+	until_true 60 all_stopped
+	ok $? "$name is stopped" || return
+	mtagctl stacks --no-symbols -j >"$tmp/stacks" 2>"$tmp/stacks.err"
+	is $? 0 "$name: its stacks are read" || { sed 's/^/# /' "$tmp/stacks.err"; return; }
+	sums=$(jq -r 'group_by(.pid)[] | "\(.[0].pid) \([.[].anon_bytes] | add) \([.[].swap_bytes] | add)"' "$tmp/stacks")
+	is "$sums" "$(for pid in $all; do echo "$pid $(smaps "$pid")"; done | sort -n)" \
+		"$name: the stacks of each process add up to smaps, page for page"
+	[ "$(jq '[.[] | .anon_bytes + .swap_bytes] | add' "$tmp/stacks")" -ge "$least" ]
+	ok $? "$name: it has memory"
+	is "$(drift)" 0 "$name: the counters of all its processes are exact"
+	echo "# $name: $(wc -w <<<"$all") processes"
+	whys
+	begins
+	incomplete
+}
+
+# beneath FUNCTION: how many bytes of $started have a function with that in its name in their stack.
+beneath() {
+	mtagctl stacks -j "$started" | jq --arg name "$1" '[.[] | select(any(.stack[]; .function // "" | contains($name)))
+		| .anon_bytes + .swap_bytes] | add // 0'
+}
+
+all_ended() {
+	visit_cpus
+	[ "$(health tracked)" = 0 ]
+}
+
+# end_all: after as_it_is.
+end_all() {
+	# shellcheck disable=SC2086
+	kill -9 $all 2>/dev/null
+	end "$started"
+	until_true 60 all_ended
 }
 
 says() { grep -q "$2" "$tmp/$1.out"; }
@@ -166,7 +234,7 @@ sleeping() {
 
 # With its processes for background work, which are forked.
 postgres() {
-	local pg data=$tmp/pg backend
+	local pg data=$tmp/pg backend as
 	pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 	[ -x "$pg/postgres" ] || { skip "PostgreSQL's stacks (not installed)"; return; }
 	chmod 755 "$tmp"
@@ -174,10 +242,7 @@ postgres() {
 	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
 	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
 	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
-	cp -a "$data/db" "$data/other"
-	tables_of postgres "${as[@]}" "$pg/postgres" -D "$data/other" -c listen_addresses= -c unix_socket_directories= \
-		-c shared_buffers=4MB
-	under postgres "${as[@]}" "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
+	under postgres "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
 		-c shared_buffers=16MB -c fsync=off
 	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
 	ok $? "PostgreSQL answers" || { sed 's/^/# /' "$tmp/postgres.out"; return; }
@@ -192,6 +257,90 @@ postgres() {
 	wait "$started"
 }
 
+# The code of V8's compilers has frame pointers.
+node() {
+	local bytes
+	[ -x /usr/bin/node ] || { skip "node's stacks (not installed)"; return; }
+	cat >"$tmp/work.js" <<-'END'
+		const kept = [];
+		function fillRows(n) {
+		    const rows = [];
+		    for (let i = 0; i < n; i++) rows.push({id: i, name: 'row ' + i, cells: [i, i * 2, i * 3]});
+		    return rows;
+		}
+		for (let i = 0; i < 60; i++) kept.push(fillRows(2000));
+		kept.push(JSON.parse(JSON.stringify(kept[0])), Buffer.alloc(4 << 20, 'x'));
+		console.log('ready');
+		setInterval(() => kept.length, 1 << 30);
+	END
+	under node /usr/bin/node --perf-basic-prof "$tmp/work.js"
+	until_true 100 says node ready
+	ok $? "node works" || { sed 's/^/# /' "$tmp/node.out"; return; }
+	as_it_is node $((20 << 20))
+	bytes=$(beneath fillRows)
+	[ "$bytes" -ge $((1 << 20)) ]
+	ok $? "node: a function that was compiled just in time has its name ($bytes bytes)"
+	end_all
+}
+
+# Compiled without frame pointers unless it is told otherwise. Its list of functions is made by jcmd.
+java() {
+	[ -x /usr/bin/javac ] || { skip "java's stacks (not installed)"; return; }
+	cat >"$tmp/Work.java" <<-'END'
+		import java.util.*;
+		class Work {
+		    static Map<String, int[]> fillRows(int n) {
+		        Map<String, int[]> rows = new HashMap<>();
+		        for (int i = 0; i < n; i++) rows.put("row " + i, new int[] {i, i * 2, i * 3});
+		        return rows;
+		    }
+		    public static void main(String[] args) throws Exception {
+		        List<Object> kept = new ArrayList<>();
+		        for (int i = 0; i < 60; i++) kept.add(fillRows(2000));
+		        System.out.println("ready");
+		        Thread.sleep(1L << 40);
+		    }
+		}
+	END
+	javac -d "$tmp" "$tmp/Work.java" >"$tmp/javac.out" 2>&1
+	is $? 0 "java: the program compiles" || { sed 's/^/# /' "$tmp/javac.out"; return; }
+	under java /usr/bin/java "$@" -Xmx256m -Xmn128m -cp "$tmp" Work
+	until_true 100 says java ready
+	ok $? "java works" || { sed 's/^/# /' "$tmp/java.out"; return; }
+	jcmd "$started" Compiler.perfmap 2>&1 | sed 's/^/# /'
+	as_it_is "java${*:+ $*}" $((20 << 20))
+	echo "# java: $(beneath fillRows) bytes beneath Work.fillRows"
+	end_all
+}
+
+# Browser, zygotes, renderers and others, which are forked, most from a zygote.
+chromium() {
+	local port=9223
+	[ -x /usr/bin/chromium ] || { skip "chromium's stacks (not installed)"; return; }
+	cat >"$tmp/work.html" <<-'END'
+		<body><script>
+		const kept = [];
+		function fillRows(n) {
+		    for (let i = 0; i < n; i++) {
+		        const row = document.createElement("p");
+		        row.textContent = "row " + i;
+		        document.body.append(row);
+		        kept.push({id: i, cells: [i, i * 2]});
+		    }
+		}
+		for (let i = 0; i < 10; i++) fillRows(300);
+		document.title = "ready";
+		</script></body>
+	END
+	under chromium /usr/bin/chromium --headless --no-sandbox --disable-gpu --no-first-run --disable-extensions \
+		--disable-background-networking --user-data-dir="$tmp/profile" --remote-debugging-port=$port \
+		"file://$tmp/work.html"
+	until_true 200 eval "curl -s http://127.0.0.1:$port/json | grep -q '\"title\": \"ready\"'"
+	ok $? "chromium works" || { tail -n 20 "$tmp/chromium.out" | sed 's/^/# /'; return; }
+	as_it_is chromium $((60 << 20))
+	end_all
+}
+
 no_khugepaged
 for program; do
 	case $program in
@@ -199,12 +348,15 @@ for program; do
 	gcc) gcc_build ;;
 	redis) redis ;;
 	postgres) postgres ;;
+	node) node ;;
+	java) java; java -XX:+PreserveFramePointer ;;
+	chromium) chromium ;;
 	esac
 done
 is "$(health stack_lost)" 0 "there was room for every stack"
 end "${jobs[@]}"
 jobs=()
-until_true 60 eval 'visit_cpus; [ "$(health tracked)" = 0 ]'
+until_true 60 all_ended
 ok $? "all have ended"
 is "$(health drift)" 0 "every process that ended had all counters at 0"
 done_testing
