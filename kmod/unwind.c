@@ -42,7 +42,6 @@ static const u8 in_context[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5,
  * @at:		where @ip was read
  * @back:	bytes from the instruction being executed to @ip: 1, the end of a call; 0, it
  *		was interrupted there, and @context has all its registers
- * @chained:	a frame pointer was followed to it, so RBP is likely to be one again
  */
 struct walk {
 	const unsigned long *regs;
@@ -55,7 +54,6 @@ struct walk {
 	u64 context;
 	u64 at;
 	u64 back;
-	u64 chained;
 };
 
 /* What a step says when it did not end the walk. */
@@ -131,7 +129,6 @@ static __always_inline int step_signal(struct walk *w)
 	w->context = context;
 	w->at = context + in_context[REG_IP] * sizeof(u64);
 	w->back = 0;
-	w->chained = 0;
 	return GO_ON;
 }
 
@@ -144,14 +141,13 @@ static __always_inline int step_bare(struct walk *w)
 		return step_signal(w);
 	if (!read_bp(w, &bp))
 		return MTAG_STACK_NO_TABLE;
-	/* So the outermost frame is marked; but RBP may also be used for other things. */
-	if (!bp && w->chained)
+	/* So the outermost frame is marked. */
+	if (!bp)
 		return MTAG_STACK_COMPLETE;
 	if (bp < w->sp || bp % sizeof(u64) ||
 	    !mtag_userword_read(bp + sizeof(u64), &w->ip))
 		return MTAG_STACK_NO_TABLE;
 	w->back = 1;
-	w->chained = 1;
 	if (!find_map(w))
 		return MTAG_STACK_NO_TABLE;
 	w->at = bp + sizeof(u64);
@@ -235,7 +231,6 @@ static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe 
 		return MTAG_STACK_ABSENT;
 	w->sp = cfa;
 	w->back = 1;
-	w->chained = 0;
 	return GO_ON;
 }
 

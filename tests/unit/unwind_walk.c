@@ -259,12 +259,11 @@ static void compare_backtrace(const struct user_regs_struct *regs)
 		print_stacks("libgcc", &stack, &truth);
 }
 
-/* Without any table, frame pointers are all there is, and here they lead nowhere. Nor is RBP the end by being 0. */
+/* Without any table, frame pointers are all there is, and here they lead nowhere. */
 static void walk_blind(const struct user_regs_struct *regs)
 {
 	struct mtag_unwind_map blind[MAPS];
 	const struct mtag_unwind_maps all = {blind, maps.nr};
-	struct user_regs_struct zero = *regs;
 	struct mtag_unwind_place places[MTAG_STACK_DEPTH];
 	u64 frames[MTAG_STACK_DEPTH];
 	enum mtag_stack_why why;
@@ -273,9 +272,6 @@ static void walk_blind(const struct user_regs_struct *regs)
 	for (unsigned int i = 0; i < maps.nr; i++)
 		blind[i].rows = NULL;
 	mtag_unwind((const unsigned long *)regs, &all, frames, places, MTAG_STACK_DEPTH, &why);
-	blind_faults += why != MTAG_STACK_NO_TABLE;
-	zero.rbp = 0;
-	mtag_unwind((const unsigned long *)&zero, &all, frames, places, MTAG_STACK_DEPTH, &why);
 	blind_faults += why != MTAG_STACK_NO_TABLE;
 }
 
