@@ -23,7 +23,10 @@ struct series {
 	unsigned long samples;
 };
 
-/* 0, -ENOMEM, -ENODATA if stacks are wanted and it has none, or -E2BIG if the series gets larger than SERIES_MOST; it can only be cleared then. */
+/*
+ * 0, -ENOMEM, -ENODATA if stacks are wanted and the sample has none, or -E2BIG if the series gets larger than
+ * SERIES_MOST. After an error it can only be cleared.
+ */
 int series_add(struct series *series, const struct snap *snap);
 void series_clear(struct series *series);
 

@@ -18,8 +18,7 @@
 
 #define LINE_LENGTH (4 << 20) /* of a stack, which is an array of many names */
 #define LINE_USUAL  65536
-#define KEYS_MOST                                                                                  \
-	64 /* of a longer line: what looks for keys that come twice is quick in short ones */
+#define KEYS_MOST   64 /* of a longer line: duplicate keys are searched for slowly */
 #define NAME_LENGTH 255
 #define TAGS_MOST   1000000	/* of a sample */
 #define NAMES_MOST  (64 << 20)	/* bytes of their names */
