@@ -3,8 +3,8 @@
  * Installs and removes the hooks, by ftrace or kprobes, and verifies that they
  * are in place.
  *
- * The hottest functions have an ftrace_ops each, so that their events need no
- * lookup. The others share one and are told apart by address.
+ * The hottest functions have an ftrace_ops each, and call mtag directly where they can. The others
+ * share one and are told apart by address.
  */
 #include <linux/hash.h>
 #include <linux/kprobes.h>
@@ -25,8 +25,8 @@ static bool use_kprobes, installed;
 /**
  * struct own_hook - a hook that shares no ftrace_ops with others
  * @hook:	in mtag_hooks[]
- * @ops:	calls @hook->func
- * @direct_ops:	calls @hook->direct instead, without a trampoline
+ * @ops:	calls @hook->func by a trampoline of ftrace's
+ * @direct_ops:	has the function call @hook->direct instead
  * @direct:	@direct_ops is registered rather than @ops
  */
 struct own_hook {
@@ -118,7 +118,7 @@ static int own_prepare(struct mtag_hook *hook)
 	o->hook = hook;
 	o->ops.func = hook->func;
 	ret = ops_add(&o->ops, hook);
-	if (!ret && hook->direct)
+	if (!ret)
 		ret = ops_add(&o->direct_ops, hook);
 	return ret;
 }
@@ -130,7 +130,7 @@ static int ftrace_prepare(void)
 
 	shared_ops.func = shared_func;
 	for (hook = mtag_hooks; hook->name && !ret; hook++) {
-		if ((hook->own || hook->direct) && nr_own < OWN_MAX)
+		if (hook->direct && nr_own < OWN_MAX)
 			ret = own_prepare(hook);
 		else
 			ret = ops_add(&shared_ops, hook);
@@ -145,7 +145,7 @@ static int ftrace_prepare(void)
 /* Prefers a direct call. It fails if another user has one on the function. */
 static int own_install(struct own_hook *o)
 {
-	o->direct = o->hook->direct && !mtag_direct_register(&o->direct_ops, o->hook->direct);
+	o->direct = mtag_direct && !mtag_direct_register(&o->direct_ops, o->hook->direct);
 	return o->direct ? 0 : register_ftrace_function(&o->ops);
 }
 
@@ -403,7 +403,7 @@ static const char *mode_of(const struct mtag_hook *hook)
 /* Counting has a cost, so the hits of the hottest hooks are not counted. */
 static bool is_counted(const struct mtag_hook *hook)
 {
-	return use_kprobes || !(hook->own || hook->direct);
+	return use_kprobes || !hook->direct;
 }
 
 /* Shows debugfs hooks: function, mechanism, state, hits and misses, a line each. */

@@ -12,14 +12,12 @@
  * struct mtag_hook - a hooked function
  * @name:	name of the function
  * @func:	called at its entry
- * @own:	hot: the hook has an ftrace_ops of its own
- * @direct:	called directly instead of @func where ftrace allows it; or NULL
+ * @direct:	hot: called directly instead of @func where ftrace allows it; or NULL
  * @addr:	address of the function, once resolved
  */
 struct mtag_hook {
 	const char *name;
 	ftrace_func_t func;
-	bool own;
 	void (*direct)(void);
 	unsigned long addr;
 };

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hot path of page events: ordinary first touch and unmapping of anonymous
- * pages, small and huge. All other events go on to follow.c.
+ * Page events: those that hot.h does not handle, huge pages among them, go on to follow.c.
  *
  * Called at the entry of the kernel's rmap functions, under the page-table
- * lock of the mapping. Allocates, locks and prints nothing.
+ * lock of the mapping.
  */
-#include <linux/nospec.h>
 #include <linux/page-flags.h>
 #include <linux/rmap.h>
 #include "account.h"
@@ -14,6 +12,7 @@
 #include "collapse.h"
 #include "compat/compat.h"
 #include "follow.h"
+#include "hot.h"
 #include "leaf.h"
 #include "mtag.h"
 #include "owner.h"
@@ -23,18 +22,11 @@
 #include "take.h"
 #include "thread.h"
 
-/* The per-CPU counters of @tag, which must have an account. */
-static __always_inline struct mtag_hot __percpu *
-hot(const struct mtag_accounts *acc, u32 tag)
-{
-	return acc->hot[tag];
-}
-
 /* The running thread touches a new huge page. */
 static void new_huge(struct mtag_space *s, struct page *head)
 {
 	u32 tag = mtag_thread_tag(s);
-	struct mtag_hot __percpu *h = hot(rcu_dereference_raw(s->accounts), tag);
+	struct mtag_hot __percpu *h = mtag_hot_of(rcu_dereference_raw(s->accounts), tag);
 
 	mtag_owner_set_huge(head, tag);
 	this_cpu_add(h->touched, HPAGE_PMD_NR);
@@ -42,63 +34,27 @@ static void new_huge(struct mtag_space *s, struct page *head)
 	mtag_account_peak(s, tag);
 }
 
-/*
- * The running thread touches a new page, and the account of its tag is there. Return: false if it
- * is not that simple; then nothing is done. Context: mtag_cpu_hold().
- */
-static __always_inline bool new_small(struct mtag_space *s, struct page *page)
+/* A process whose stacks are taken touches a new small page. Return: false if nothing is done. */
+static bool new_with_stack(struct mtag_space *s, struct page *page, const struct mm_struct *mm)
 {
-	const struct mtag_accounts *acc;
-	struct mtag_hot __percpu *h;
-	struct mtag_section *section;
-	unsigned long pfn;
-	u32 tag;
+	enum mtag_left left;
 
-	if (unlikely(mtag_new_is_large(page) || this_cpu_read(mtag_cpu.task) != current ||
-		     this_cpu_read(mtag_cpu.space) != s))
+	mtag_cpu_hold();
+	left = mtag_hot_new_small(s, page);
+	mtag_cpu_release();
+	if (left == MTAG_LEFT_ALL)
 		return false;
-	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
-	acc = rcu_dereference_raw(s->accounts);
-	/* nr_tags only grows, so a stale value is safe. No thread may have the tag [ksm]. */
-	if (unlikely(tag >= data_race(acc->nr_tags) || tag == MTAG_ID_KSM))
-		return false;
-	tag = array_index_nospec(tag, acc->nr_tags);
-	pfn = page_to_pfn(page);
-	section = mtag_owner_section(pfn);
-	if (unlikely(!section))
-		return false;
-	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
-	h = hot(acc, tag);
-	this_cpu_inc(h->touched);
-	this_cpu_inc(h->nr[MTAG_ANON]);
-	if (unlikely(!(this_cpu_read(h->nr[MTAG_ANON]) % MTAG_PEAK_BATCH)))
-		mtag_account_peak(s, tag);
+	if (left == MTAG_LEFT_PEAK)
+		mtag_account_peak(s, mtag_thread_tag(s));
+	mtag_leaf_set(page, 1, mtag_take(s, mm));
 	return true;
 }
 
-/* Likewise of a process whose stacks are taken. */
-static bool new_with_stack(struct mtag_space *s, struct page *page, const struct mm_struct *mm)
+/* A new anonymous folio that the hot path does not handle. Context: page-table lock. */
+static void new_other(struct mtag_space *s, const struct mtag_args *args, unsigned long parent_ip)
 {
-	bool done;
-
-	mtag_cpu_hold();
-	done = new_small(s, page);
-	mtag_cpu_release();
-	if (done)
-		mtag_leaf_set(page, 1, mtag_take(s, mm));
-	return done;
-}
-
-/*
- * The slow path of mtag_rmap_new_anon(). Out of line, and with @fregs in the same
- * register, so that the fast path saves and moves no register.
- */
-static noinline __noclone notrace void
-new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
-	  struct ftrace_regs *fregs)
-{
-	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
-	struct page *page = (struct page *)mtag_arg0(fregs);
+	struct vm_area_struct *vma = mtag_new_vma(args);
+	struct page *page = mtag_new_page(args);
 	enum mtag_caller caller;
 	int nr;
 
@@ -116,7 +72,7 @@ new_other(struct mtag_space *s, unsigned long parent_ip, unsigned long addr,
 		if (caller == MTAG_BY_FAULT || caller == MTAG_BY_MAP)
 			WRITE_ONCE(mtag_huge_fault_ip, parent_ip);
 	}
-	mtag_follow_new(s, page, nr, vma, addr, parent_ip);
+	mtag_follow_new(s, page, nr, vma, mtag_new_addr(args), parent_ip);
 }
 
 /* Unmap pages that the fast path does not handle. */
@@ -140,82 +96,82 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 	mtag_follow_remove(s, page, vma, nr, parent_ip);
 }
 
-/* A page that mtag_gone_special() says nothing of is gone. Return: false if nothing is done. */
-static __always_inline bool gone_small(struct mtag_space *s, const struct page *page)
-{
-	const struct mtag_accounts *acc = rcu_dereference_raw(s->accounts);
-	unsigned long pfn = page_to_pfn(page);
-	struct mtag_section *section = mtag_owner_section(pfn);
-	u32 tag;
-
-	if (unlikely(!section))
-		return false;
-	tag = READ_ONCE(*mtag_section_tag(section, pfn));
-	/* nr_tags only grows, so a stale value is safe. */
-	if (unlikely(tag >= data_race(acc->nr_tags)))
-		return false;
-	this_cpu_dec(hot(acc, tag)->nr[MTAG_ANON]);
-	return true;
-}
-
-/* The slow path of mtag_rmap_remove(), out of line for the same reason. */
-static noinline __noclone notrace void
-remove_other(struct mtag_space *s, unsigned long parent_ip, struct ftrace_regs *fregs)
+/* Pages are unmapped in a way that the hot path does not handle. Context: page-table lock. */
+static void gone_other(struct mtag_space *s, const struct mtag_args *args, unsigned long parent_ip)
 {
 	/* Stacks make no difference to a page that goes. */
-	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_zap_ip && !mtag_gone_special(fregs) &&
-	    gone_small(s, mtag_gone_page(fregs)))
+	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_zap_ip && !mtag_gone_special(args) &&
+	    mtag_hot_gone_small(s, mtag_ptes_page(args)) == MTAG_LEFT_NOTHING)
 		return;
-	remove_slowly(s, mtag_gone_vma(fregs), parent_ip, mtag_gone_page(fregs),
-		      mtag_gone_nr(fregs));
+	remove_slowly(s, mtag_ptes_vma(args), parent_ip, mtag_ptes_page(args), mtag_ptes_nr(args));
 }
 
-/*
- * A new anonymous folio, mapped nowhere yet: page_add_new_anon_rmap() or
- * folio_add_new_anon_rmap(), with the same arguments in the same places.
- */
+/* page_add_new_anon_rmap(), folio_add_new_anon_rmap() */
 notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				struct ftrace_regs *fregs)
 {
-	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
-	struct mtag_space *s = mtag_space_find(vma->vm_mm);
+	const struct mtag_args args = mtag_args(fregs);
+	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
+	enum mtag_left left;
 
 	if (likely(!s))
 		return;
 	mtag_cpu_hold();
-	if (unlikely(parent_ip != mtag_fault_ip || s->slow ||
-		     !new_small(s, (struct page *)mtag_arg0(fregs))))
-		goto other;
+	left = mtag_hot_new(s, &args, parent_ip);
 	mtag_cpu_release();
-	return;
-other:
-	mtag_cpu_release();
-	new_other(s, parent_ip, mtag_arg2(fregs), fregs);
+	if (unlikely(left == MTAG_LEFT_PEAK))
+		mtag_account_peak(s, mtag_thread_tag(s));
+	else if (unlikely(left == MTAG_LEFT_ALL))
+		new_other(s, &args, parent_ip);
 }
 
-/*
- * Pages are unmapped: page_remove_rmap() or folio_remove_rmap_ptes().
- *
- * The caller at mtag_zap_ip drops the contents. mtag_gone_special() tells from
- * the arguments and the page whether it is a single anonymous page, not merged.
- */
+/* page_remove_rmap(), folio_remove_rmap_ptes() */
 notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			      struct ftrace_regs *fregs)
 {
-	struct vm_area_struct *vma = mtag_gone_vma(fregs);
-	struct mtag_space *s = mtag_space_find(vma->vm_mm);
+	const struct mtag_args args = mtag_args(fregs);
+	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
 
 	if (likely(!s))
 		return;
-	if (unlikely(parent_ip != mtag_zap_ip))
-		goto other;
-	if (unlikely(mtag_gone_special(fregs) | s->slow))
-		goto other;
-	if (unlikely(!gone_small(s, mtag_gone_page(fregs))))
-		goto other;
-	return;
-other:
-	remove_other(s, parent_ip, fregs);
+	if (unlikely(mtag_hot_gone(s, &args, parent_ip)))
+		gone_other(s, &args, parent_ip);
+}
+
+/**
+ * mtag_rmap_new_other() - mtag_direct_new_anon() does not handle a new folio
+ * @a0:		arguments of the hooked function …
+ * @a1:		…
+ * @a2:		…
+ * @a3:		…
+ * @parent_ip:	its caller
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			 unsigned long parent_ip)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+
+	new_other(mtag_space_find(mtag_new_vma(&args)->vm_mm), &args, parent_ip);
+}
+
+/* As mtag_rmap_new_other(), when it has handled the folio but for the peak. */
+void mtag_rmap_new_peak(unsigned long a0, unsigned long a1)
+{
+	const struct mtag_args args = { { a0, a1 } };
+	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
+
+	mtag_account_peak(s, mtag_thread_tag(s));
+}
+
+/* As mtag_rmap_new_other(), for pages that mtag_direct_remove() does not handle. */
+void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			  unsigned long parent_ip)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+
+	gone_other(mtag_space_find(mtag_ptes_vma(&args)->vm_mm), &args, parent_ip);
 }
 
 /**
@@ -270,4 +226,23 @@ void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
 
 	if (s)
 		mtag_follow_file(s, page, vma, nr, parent_ip);
+}
+
+/* As mtag_rmap_added_file(), for the arguments of the hooked function; called by entry.S. */
+void mtag_rmap_add_file(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			unsigned long parent_ip)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+
+	mtag_rmap_added_file(mtag_ptes_vma(&args), mtag_ptes_page(&args), mtag_ptes_nr(&args),
+			     parent_ip);
+}
+
+/* page_add_file_rmap(), folio_add_file_rmap_ptes() */
+MTAG_HOOK_FUNC(mtag_rmap_add_file_ptes)
+{
+	const struct mtag_args args = mtag_args(fregs);
+
+	mtag_rmap_added_file(mtag_ptes_vma(&args), mtag_ptes_page(&args), mtag_ptes_nr(&args),
+			     parent_ip);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hot path of page events; rmap.c.
+ * Page events; rmap.c.
  */
 #ifndef MTAG_RMAP_H
 #define MTAG_RMAP_H
@@ -8,15 +8,21 @@
 #include <linux/mm_types.h>
 #include "hooked.h"
 
+void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			 unsigned long parent_ip);
+void mtag_rmap_new_peak(unsigned long a0, unsigned long a1);
+void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			  unsigned long parent_ip);
 void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr,
 		    unsigned long parent_ip);
 void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned long addr, int nr,
 		     unsigned long parent_ip);
 void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
 			  unsigned long parent_ip);
-void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			struct ftrace_regs *fregs);
-void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-		      struct ftrace_regs *fregs);
+void mtag_rmap_add_file(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			unsigned long parent_ip);
+MTAG_HOOK_FUNC(mtag_rmap_new_anon);
+MTAG_HOOK_FUNC(mtag_rmap_remove);
+MTAG_HOOK_FUNC(mtag_rmap_add_file_ptes);
 
 #endif /* MTAG_RMAP_H */

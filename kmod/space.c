@@ -29,7 +29,7 @@ static struct kmem_cache *cache;
 
 static struct hlist_head *bucket_of(const struct mm_struct *mm)
 {
-	return &mtag_space_hash[hash_ptr((void *)mm, MTAG_HASH_BITS)];
+	return &mtag_space_hash[mtag_space_bucket(mm)];
 }
 
 static void space_free(struct work_struct *work)

@@ -13,21 +13,37 @@
 extern struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 extern atomic_t mtag_space_generation;	/* changes with the set of spaces */
 
-/* Context: RCU, or preemption disabled. */
-static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct *mm)
+/* The bucket of @mm. entry.S computes it likewise. */
+static __always_inline unsigned int mtag_space_bucket(const struct mm_struct *mm)
 {
-	struct hlist_node *node;
+	return hash_32((u32)(unsigned long)mm, MTAG_HASH_BITS);
+}
 
-	node = READ_ONCE(mtag_space_hash[hash_ptr((void *)mm, MTAG_HASH_BITS)].first);
-	while (node) {
+/* The space of @mm from @node on, which is not NULL. Context: RCU, or preemption disabled. */
+static __always_inline struct mtag_space *mtag_space_from(struct hlist_node *node,
+							  const struct mm_struct *mm)
+{
+	do {
 		struct mtag_space *s = hlist_entry(node, struct mtag_space, node);
 
 		/* A plain load lets the compiler compare in memory: the value is used only once. */
-		if (likely(data_race(s->mm) == mm))
+		if (likely(data_race(s->mm) == mm)) {
+			/* Spares callers a comparison with NULL, the kernel's flags do not. */
+			if (!s)
+				__builtin_unreachable();
 			return s;
+		}
 		node = READ_ONCE(node->next);
-	}
+	} while (node);
 	return NULL;
+}
+
+/* Context: RCU, or preemption disabled. */
+static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct *mm)
+{
+	struct hlist_node *node = READ_ONCE(mtag_space_hash[mtag_space_bucket(mm)].first);
+
+	return node ? mtag_space_from(node, mm) : NULL;
 }
 
 struct mtag_space *mtag_space_lookup(const struct mm_struct *mm);

@@ -41,6 +41,10 @@ bool mtag_force_kprobes;
 module_param_named(force_kprobes, mtag_force_kprobes, bool, 0444);
 MODULE_PARM_DESC(force_kprobes, "hook by kprobes even where function tracing works");
 
+bool mtag_direct = true;
+module_param_named(direct, mtag_direct, bool, 0444);
+MODULE_PARM_DESC(direct, "hot functions call mtag without a trampoline of ftrace's, where they can");
+
 bool mtag_force_ftrace;
 module_param_named(force_ftrace, mtag_force_ftrace, bool, 0444);
 MODULE_PARM_DESC(force_ftrace, "do not load where function tracing does not work");

@@ -10,12 +10,10 @@
 
 /* rmap_page.c */
 MTAG_HOOK_FUNC(mtag_page_add_anon);
-MTAG_HOOK_FUNC(mtag_page_add_file);
 
 /* rmap_folio.c */
 MTAG_HOOK_FUNC(mtag_folio_add_anon_ptes);
 MTAG_HOOK_FUNC(mtag_folio_add_anon_pmd);
-MTAG_HOOK_FUNC(mtag_folio_add_file_ptes);
 MTAG_HOOK_FUNC(mtag_folio_add_file_pmd);
 MTAG_HOOK_FUNC(mtag_folio_add_file_pud);
 MTAG_HOOK_FUNC(mtag_folio_remove_pmd);

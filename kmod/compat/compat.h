@@ -56,6 +56,14 @@
 #define mtag_arg3(fregs)	(mtag_regs(fregs)->cx)
 #define mtag_arg4(fregs)	(mtag_regs(fregs)->r8)
 
+/* The integer arguments of a hooked function, as many as the hot ones have. */
+struct mtag_args {
+	unsigned long arg[4];
+};
+
+#define mtag_args(fregs) \
+	{ { mtag_arg0(fregs), mtag_arg1(fregs), mtag_arg2(fregs), mtag_arg3(fregs) } }
+
 /* The registers of a kprobe, in the form that the hooks take. */
 static __always_inline struct ftrace_regs *mtag_fregs(struct pt_regs *regs)
 {
@@ -112,50 +120,55 @@ static inline void mtag_direct_unregister(struct ftrace_ops *ops, void (*func)(v
 #define mtag_system_wq		system_unbound_wq
 #endif
 
-/* ---- the two hot rmap functions ---- */
+/* ---- the hot rmap functions ---- */
+
+/* page_add_new_anon_rmap(page, vma, address); since 6.8 a folio, and flags may follow */
+#define mtag_new_page(args)	((struct page *)(args)->arg[0])
+#define mtag_new_vma(args)	((struct vm_area_struct *)(args)->arg[1])
+#define mtag_new_addr(args)	((args)->arg[2])
 
 #if MTAG_SINCE(6, 8)
 
-/* folio_add_new_anon_rmap(folio, vma, address, flags): does the folio have more than one page? */
+/* Does the new folio have more than one page? */
 static __always_inline bool mtag_new_is_large(const struct page *page)
 {
 	return folio_test_large((const struct folio *)page);
 }
 
-/* folio_remove_rmap_ptes(folio, page, nr, vma) */
-#define mtag_gone_page(fregs)	((struct page *)mtag_arg1(fregs))
-#define mtag_gone_nr(fregs)	((int)mtag_arg2(fregs))
-#define mtag_gone_vma(fregs)	((struct vm_area_struct *)mtag_arg3(fregs))
+/* folio_remove_rmap_ptes(folio, page, nr, vma), folio_add_file_rmap_ptes() */
+#define mtag_ptes_page(args)	((struct page *)(args)->arg[1])
+#define mtag_ptes_nr(args)	((int)(args)->arg[2])
+#define mtag_ptes_vma(args)	((struct vm_area_struct *)(args)->arg[3])
 
 /* 0 if the removed page is a single anonymous one not merged by KSM: one branch in the caller. */
-static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
+static __always_inline u32 mtag_gone_special(const struct mtag_args *args)
 {
-	u32 mapping = (unsigned long)((struct folio *)mtag_arg0(fregs))->mapping;
+	u32 mapping = (unsigned long)((struct folio *)args->arg[0])->mapping;
 
-	return ((mapping - 1) & 3) | (u32)(mtag_gone_nr(fregs) - 1);
+	return ((mapping - 1) & 3) | (u32)(mtag_ptes_nr(args) - 1);
 }
 
 #else
 
-/* page_add_new_anon_rmap(page, vma, address): huge pages are mapped by other callers. */
+/* Huge pages are mapped by other callers. */
 static __always_inline bool mtag_new_is_large(const struct page *page)
 {
 	return false;
 }
 
-/* page_remove_rmap(page, vma, compound) */
-#define mtag_gone_page(fregs)	((struct page *)mtag_arg0(fregs))
-#define mtag_gone_nr(fregs)	((u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1)
-#define mtag_gone_vma(fregs)	((struct vm_area_struct *)mtag_arg1(fregs))
+/* page_remove_rmap(page, vma, compound), page_add_file_rmap() */
+#define mtag_ptes_page(args)	((struct page *)(args)->arg[0])
+#define mtag_ptes_nr(args)	((u8)(args)->arg[2] ? HPAGE_PMD_NR : 1)
+#define mtag_ptes_vma(args)	((struct vm_area_struct *)(args)->arg[1])
 
 /*
  * 0 if the removed page is a single anonymous one not merged by KSM: one branch
  * in the caller. The mapping of a tail page may be anything, so it does not
  * matter. Huge mappings have callers of their own.
  */
-static __always_inline u32 mtag_gone_special(struct ftrace_regs *fregs)
+static __always_inline u32 mtag_gone_special(const struct mtag_args *args)
 {
-	const struct page *page = mtag_gone_page(fregs);
+	const struct page *page = mtag_ptes_page(args);
 
 	/* A page that is not a tail has a pointer in place of compound_head: low two bits clear. */
 	return ((u32)((unsigned long)page->mapping - 1) | (u32)page->compound_head) & 3;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that hooked functions call directly, where an untracked task must pay next to nothing:
- * no register is saved unless a tracked task may be concerned.
+ * Functions that hooked functions call directly. Who is not tracked must pay next to nothing: no
+ * register is saved unless a tracked task or mm may be concerned.
  *
- * At the entry of a function with up to six arguments rax, r10 and r11 are free. The stack holds
+ * At the entry of a function with up to four arguments rax and r8 to r11 are free. The stack holds
  * the address at which the hooked function goes on and, above it, that function's return address.
  */
 #include <linux/linkage.h>
@@ -18,8 +18,14 @@
 #define CURRENT_TASK	current_task
 #endif
 
-/* Calls C with the hooked function's arguments, and with its return address in \parent. */
-.macro CALL_C function, parent
+#ifdef MTAG_RMAP_OF_FOLIOS
+#define PTES_VMA	%rcx
+#else
+#define PTES_VMA	%rsi
+#endif
+
+/* Calls C, and saves all registers of arguments. */
+.macro CALL_C function
 	FRAME_BEGIN
 	pushq	%rdi
 	pushq	%rsi
@@ -27,7 +33,6 @@
 	pushq	%rcx
 	pushq	%r8
 	pushq	%r9
-	movq	MTAG_PARENT(%rsp), \parent
 	call	\function
 	popq	%r9
 	popq	%r8
@@ -39,23 +44,69 @@
 	RET
 .endm
 
+/*
+ * An rmap function with four arguments at most is called for \vma: goes on behind this, with its
+ * caller in r8 and the first space of the bucket in r9, if the mm may be tracked. The hash is that
+ * of mtag_space_bucket().
+ */
+.macro UNLESS_UNTRACKED vma
+	ANNOTATE_NOENDBR	/* Reached only by ftrace's direct call. */
+	imull	$MTAG_GOLDEN_RATIO_32, MTAG_VMA_MM(\vma), %eax
+	shrl	$(32 - MTAG_HASH_BITS), %eax
+	movq	mtag_space_hash(,%rax,8), %r9
+	testq	%r9, %r9
+	jne	1f
+	RET
+1:	movq	8(%rsp), %r8
+.endm
+
 	.text
+
+SYM_FUNC_START(mtag_entry_new_anon)
+	UNLESS_UNTRACKED %rsi
+	jmp	mtag_direct_new_anon
+SYM_FUNC_END(mtag_entry_new_anon)
+
+SYM_FUNC_START(mtag_entry_remove)
+	UNLESS_UNTRACKED PTES_VMA
+	jmp	mtag_direct_remove
+SYM_FUNC_END(mtag_entry_remove)
+
+SYM_FUNC_START(mtag_entry_add_file)
+	UNLESS_UNTRACKED PTES_VMA
+	CALL_C	mtag_rmap_add_file
+SYM_FUNC_END(mtag_entry_add_file)
+
+SYM_FUNC_START(mtag_entry_new_other)
+	movq	8(%rsp), %r8
+	CALL_C	mtag_rmap_new_other
+SYM_FUNC_END(mtag_entry_new_other)
+
+SYM_FUNC_START(mtag_entry_gone_other)
+	movq	8(%rsp), %r8
+	CALL_C	mtag_rmap_gone_other
+SYM_FUNC_END(mtag_entry_gone_other)
+
+SYM_FUNC_START(mtag_entry_peak)
+	CALL_C	mtag_rmap_new_peak
+SYM_FUNC_END(mtag_entry_peak)
 
 /* free_swap_and_cache(entry) or its successors (entry, nr): may the current task have a record? */
 SYM_FUNC_START(mtag_entry_swap_free)
-	ANNOTATE_NOENDBR	/* Reached only by ftrace's direct call. */
+	ANNOTATE_NOENDBR	/* As above. */
 	movq	PER_CPU_VAR(CURRENT_TASK), %rax
-	movabsq	$MTAG_GOLDEN_RATIO, %r11
+	movabsq	$MTAG_GOLDEN_RATIO_64, %r11
 	imulq	%r11, %rax
 	shrq	$(64 - MTAG_RECORD_BITS), %rax
-	leaq	mtag_records(%rip), %r11
-	cmpq	$0, (%r11,%rax,8)
+	cmpq	$0, mtag_records(,%rax,8)
 	jne	1f
 	RET
 1:
 #ifdef MTAG_SWAP_FREE_ONE
-	CALL_C	mtag_swap_freed_one, %rsi
+	movq	8(%rsp), %rsi
+	CALL_C	mtag_swap_freed_one
 #else
-	CALL_C	mtag_swap_freed, %rdx
+	movq	8(%rsp), %rdx
+	CALL_C	mtag_swap_freed
 #endif
 SYM_FUNC_END(mtag_entry_swap_free)

@@ -25,13 +25,6 @@ MTAG_HOOK_FUNC(mtag_folio_add_anon_pmd)
 			mtag_arg3(fregs), HPAGE_PMD_NR, parent_ip);
 }
 
-/* folio_add_file_rmap_ptes(folio, page, nr, vma) */
-MTAG_HOOK_FUNC(mtag_folio_add_file_ptes)
-{
-	mtag_rmap_added_file((struct vm_area_struct *)mtag_arg3(fregs),
-			     (struct page *)mtag_arg1(fregs), (int)mtag_arg2(fregs), parent_ip);
-}
-
 /* folio_add_file_rmap_pmd(folio, page, vma) */
 MTAG_HOOK_FUNC(mtag_folio_add_file_pmd)
 {

@@ -19,12 +19,4 @@ MTAG_HOOK_FUNC(mtag_page_add_anon)
 			mtag_arg2(fregs), huge ? HPAGE_PMD_NR : 1, parent_ip);
 }
 
-/* page_add_file_rmap(page, vma, compound) */
-MTAG_HOOK_FUNC(mtag_page_add_file)
-{
-	mtag_rmap_added_file((struct vm_area_struct *)mtag_arg1(fregs),
-			     (struct page *)mtag_arg0(fregs),
-			     (u8)mtag_arg2(fregs) ? HPAGE_PMD_NR : 1, parent_ip);
-}
-
 #endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page events, as the hooked functions call them: entry.S comes here when somebody in the bucket
+ * of the mm is tracked.
+ *
+ * The registers of the hooked function's arguments must outlive the hook. The compiler is told (see
+ * Kbuild) never to write them, nor any that a function would have to save: there are enough others.
+ * So no function with arguments can be called from here, nor what a sanitizer would call; only,
+ * in the end, those of entry.S that find the arguments where they are.
+ */
+#include "direct.h"
+#include "compat/compat.h"
+#include "compat/direct.h"
+#include "hot.h"
+#include "space.h"
+#include "thread.h"
+
+/**
+ * mtag_direct_new_anon() - page_add_new_anon_rmap() or folio_add_new_anon_rmap() is called
+ * @a0:		its arguments …
+ * @a1:		…
+ * @a2:		…
+ * @a3:		…
+ * @parent_ip:	its caller
+ * @node:	first space in the bucket of the mm
+ *
+ * Context: page-table lock of the mapping.
+ */
+notrace void mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned long a2,
+				  unsigned long a3, unsigned long parent_ip,
+				  struct hlist_node *node)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_from(node, mtag_new_vma(&args)->vm_mm);
+	enum mtag_left left;
+
+	if (unlikely(!s))
+		return;
+	mtag_cpu_hold();
+	left = mtag_hot_new(s, &args, parent_ip);
+	mtag_cpu_release();
+	if (unlikely(left == MTAG_LEFT_PEAK))
+		mtag_entry_peak();
+	else if (unlikely(left == MTAG_LEFT_ALL))
+		mtag_entry_new_other();
+}
+
+/* As mtag_direct_new_anon(), for page_remove_rmap() or folio_remove_rmap_ptes(). */
+notrace void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned long a2,
+				unsigned long a3, unsigned long parent_ip, struct hlist_node *node)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);
+
+	if (likely(s) && unlikely(mtag_hot_gone(s, &args, parent_ip) == MTAG_LEFT_ALL))
+		mtag_entry_gone_other();
+}
