@@ -279,12 +279,14 @@ module:
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
 	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
 
-# For tests: fails allocations of the module's.
-.PHONY: failnth
-failnth:
-	@mkdir -p $(M)/failnth
-	@cp -sf $(CURDIR)/tests/kernel/failnth/* $(M)/failnth/
-	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M)/failnth CONFIG_DEBUG_INFO_BTF_MODULES= modules
+# For tests: one fails allocations of the module's, one hooks the same functions.
+test_modules := failnth rival
+.PHONY: test-modules $(test_modules)
+test-modules: $(test_modules)
+$(test_modules):
+	@mkdir -p $(M)/$@
+	@cp -sf $(CURDIR)/tests/kernel/$@/* $(M)/$@/
+	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M)/$@ CONFIG_DEBUG_INFO_BTF_MODULES= modules
 
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])

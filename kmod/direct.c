@@ -6,11 +6,11 @@
  * The registers of the hooked function's arguments must outlive the hook. The compiler is told (see
  * Kbuild) never to write them, nor any that a function would have to save: there are enough others.
  * So no function with arguments can be called from here, nor what a sanitizer would call; only,
- * in the end, those of entry.S that find the arguments where they are.
+ * in the end, those of rest.S, which find the arguments where they are.
  */
 #include "direct.h"
 #include "compat/compat.h"
-#include "compat/direct.h"
+#include "compat/rest.h"
 #include "hot.h"
 #include "space.h"
 #include "thread.h"
@@ -40,9 +40,9 @@ notrace void mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned l
 	left = mtag_hot_new(s, &args, parent_ip);
 	mtag_cpu_release();
 	if (unlikely(left == MTAG_LEFT_PEAK))
-		mtag_entry_peak();
+		mtag_rest_peak();
 	else if (unlikely(left == MTAG_LEFT_ALL))
-		mtag_entry_new_other();
+		mtag_rest_new();
 }
 
 /* As mtag_direct_new_anon(), for page_remove_rmap() or folio_remove_rmap_ptes(). */
@@ -53,5 +53,5 @@ notrace void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned lon
 	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);
 
 	if (likely(s) && unlikely(mtag_hot_gone(s, &args, parent_ip) == MTAG_LEFT_ALL))
-		mtag_entry_gone_other();
+		mtag_rest_gone();
 }

@@ -44,36 +44,47 @@ void check_device(const struct host *host, struct check *check)
 			  "no %s", MTAG_DEVICE);
 }
 
-/* The number of calls that the hooks missed. */
-static unsigned long missed_calls(void)
+/* What the table of the hooks says, which only root may read. */
+struct hooks {
+	unsigned long missed; /* calls */
+	unsigned direct;      /* functions that call mtag directly */
+};
+
+static struct hooks read_hooks(void)
 {
 	_cleanup_(freep) char *table = probe_read(HOOKS_FILE);
-	unsigned long missed = 0, n;
-	char *save = NULL;
+	struct hooks hooks = {0};
+	char *save = NULL, mode[16];
+	unsigned long missed;
 
 	if (!table || !strtok_r(table, "\n", &save)) /* the headings */
-		return 0;
+		return hooks;
 	for (char *line; (line = strtok_r(NULL, "\n", &save));)
-		if (sscanf(line, "%*s %*s %*s %*s %lu", &n) == 1)
-			missed += n;
-	return missed;
+		if (sscanf(line, "%*s %15s %*s %*s %lu", mode, &missed) == 2) {
+			hooks.missed += missed;
+			hooks.direct += !strcmp(mode, "direct");
+		}
+	return hooks;
 }
 
 void check_hooks(const struct host *host, struct check *check)
 {
 	const struct info *info = &host->info;
 	const char *where = info->installed ? "installed" : "not installed, as nothing is tracked";
-	unsigned long missed = missed_calls();
+	struct hooks hooks = read_hooks();
 
-	if (missed)
+	if (hooks.missed)
 		check_set(check, CHECK_WARN,
 			  "Something blocks kprobes, such as another tracer. See " HOOKS_FILE ".",
-			  "the hooks missed %lu calls", missed);
+			  "the hooks missed %lu calls", hooks.missed);
 	else if (!strcmp(info->mode, "kprobes"))
 		check_set(
 			check, CHECK_WARN,
 			"The numbers are right; function tracing, which is missing, would cost less.",
 			"by kprobes, %s", where);
+	else if (hooks.direct)
+		check_set(check, CHECK_OK, NULL, "by %s (%u functions call mtag directly), %s",
+			  info->mode, hooks.direct, where);
 	else
 		check_set(check, CHECK_OK, NULL, "by %s, %s", info->mode, where);
 }

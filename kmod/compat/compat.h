@@ -61,8 +61,12 @@ struct mtag_args {
 	unsigned long arg[4];
 };
 
-#define mtag_args(fregs) \
-	{ { mtag_arg0(fregs), mtag_arg1(fregs), mtag_arg2(fregs), mtag_arg3(fregs) } }
+static __always_inline struct mtag_args mtag_args(struct ftrace_regs *fregs)
+{
+	return (struct mtag_args){
+		{ mtag_arg0(fregs), mtag_arg1(fregs), mtag_arg2(fregs), mtag_arg3(fregs) }
+	};
+}
 
 /* The registers of a kprobe, in the form that the hooks take. */
 static __always_inline struct ftrace_regs *mtag_fregs(struct pt_regs *regs)
@@ -88,6 +92,20 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 #endif
 
 /*
+ * A live patch may change where a function goes on whose entry calls us directly, and one that does
+ * so may get our direct call: we return there, wherever it is. Called with ftrace's locks held.
+ */
+#if MTAG_SINCE(7, 0)
+static inline int mtag_direct_share(struct ftrace_ops *ops, unsigned long ip,
+				    enum ftrace_ops_cmd cmd)
+#else
+static inline int mtag_direct_share(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+#endif
+{
+	return 0;
+}
+
+/*
  * Direct calls: ftrace patches the hooked function to call our code without a trampoline of its
  * own in between.
  */
@@ -96,8 +114,10 @@ static inline int mtag_direct_register(struct ftrace_ops *ops, void (*func)(void
 #ifndef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	return -EOPNOTSUPP;
 #elif MTAG_SINCE(6, 4)
+	ops->ops_func = mtag_direct_share;
 	return register_ftrace_direct(ops, (unsigned long)func);
 #else
+	ops->ops_func = mtag_direct_share;
 	return register_ftrace_direct_multi(ops, (unsigned long)func);
 #endif
 }

@@ -8,8 +8,8 @@
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
-#include <asm/frame.h>
 #include <asm/percpu.h>
+#include "call.inc"
 #include "offsets.h"
 
 #ifdef MTAG_TASK_IN_PCPU_HOT
@@ -23,26 +23,6 @@
 #else
 #define PTES_VMA	%rsi
 #endif
-
-/* Calls C, and saves all registers of arguments. */
-.macro CALL_C function
-	FRAME_BEGIN
-	pushq	%rdi
-	pushq	%rsi
-	pushq	%rdx
-	pushq	%rcx
-	pushq	%r8
-	pushq	%r9
-	call	\function
-	popq	%r9
-	popq	%r8
-	popq	%rcx
-	popq	%rdx
-	popq	%rsi
-	popq	%rdi
-	FRAME_END
-	RET
-.endm
 
 /*
  * An rmap function with four arguments at most is called for \vma: goes on behind this, with its
@@ -76,20 +56,6 @@ SYM_FUNC_START(mtag_entry_add_file)
 	UNLESS_UNTRACKED PTES_VMA
 	CALL_C	mtag_rmap_add_file
 SYM_FUNC_END(mtag_entry_add_file)
-
-SYM_FUNC_START(mtag_entry_new_other)
-	movq	8(%rsp), %r8
-	CALL_C	mtag_rmap_new_other
-SYM_FUNC_END(mtag_entry_new_other)
-
-SYM_FUNC_START(mtag_entry_gone_other)
-	movq	8(%rsp), %r8
-	CALL_C	mtag_rmap_gone_other
-SYM_FUNC_END(mtag_entry_gone_other)
-
-SYM_FUNC_START(mtag_entry_peak)
-	CALL_C	mtag_rmap_new_peak
-SYM_FUNC_END(mtag_entry_peak)
 
 /* free_swap_and_cache(entry) or its successors (entry, nr): may the current task have a record? */
 SYM_FUNC_START(mtag_entry_swap_free)

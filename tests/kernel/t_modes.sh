@@ -1,21 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# ftrace and kprobes give the same numbers, and switching function tracing off cannot silently stop mtag.
+# Direct calls, ftrace and kprobes give the same numbers, whoever hooks the same functions, and switching function
+# tracing off cannot silently stop mtag.
 # vm: group=modules module=linger_ms=2000 mem=1500M timeout=500 repairs=1
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 huge=/sys/kernel/mm/transparent_hugepage
-rt='' modes='ftrace kprobes'
-[[ $(uname -v) != *PREEMPT_RT* ]] || rt=1 modes=ftrace
+rt='' modes='direct ftrace kprobes'
+[[ $(uname -v) != *PREEMPT_RT* ]] || rt=1 modes='direct ftrace'
+declare -A how=([direct]='force_ftrace=1' [ftrace]='force_ftrace=1 direct=0' [kprobes]='force_kprobes=1')
+hot=$(modinfo -F hooks "$MTAG_MODULE" |
+	grep -owE "(page|folio)_(add_new_anon_rmap|(remove|add_file)_rmap(_ptes)?)" | sort -u)
+
+# mode_of FUNCTION: how it is hooked, while something is tracked.
+mode_of() {
+	mtagctl run -- awk -v f="$1" '$1 == f {print $2}' /sys/kernel/debug/mtag/hooks
+}
 swap_on_zram 256M || echo "# no zram: nothing is paged out"
 # The workload's huge page is not khugepaged's business.
 [ ! -d $huge ] || echo 1000000 >$huge/khugepaged/scan_sleep_millisecs
 
 for mode in $modes; do
 	unload
-	ok $? "the module can be unloaded before force_$mode=1"
-	check "it loads with force_$mode=1" load force_$mode=1 || continue
-	is "$(health mode)" $mode "health says $mode"
+	ok $? "the module can be unloaded before ${how[$mode]}"
+	# shellcheck disable=SC2086
+	check "it loads with ${how[$mode]}" load ${how[$mode]} || continue
+	is "$(health mode)" "${mode/direct/ftrace}" "health says ${mode/direct/ftrace}"
+	for function in $hot; do
+		is "$(mode_of "$function")" $mode "$function is hooked by $mode"
+	done
 	for run in 1 2; do
 		$bin/tagger numbers >"$tmp/$mode.$run" 2>&1
 		is $? 0 "$mode: the workload is exact, run $run" || sed 's/^/# /' "$tmp/$mode.$run"
@@ -29,9 +42,11 @@ for mode in $modes; do
 	is "$(health drift)" 0 "$mode: no drift"
 	is "$(health lost)" 0 "$mode: nothing lost"
 done
+cmp -s "$tmp/direct.1" "$tmp/ftrace.1"
+ok $? "direct calls give the same numbers" || diff "$tmp/direct.1" "$tmp/ftrace.1" | sed 's/^/# /'
 if [ -z "$rt" ]; then
 	cmp -s "$tmp/ftrace.1" "$tmp/kprobes.1"
-	ok $? "both modes give the same numbers" || diff "$tmp/ftrace.1" "$tmp/kprobes.1" | sed 's/^/# /'
+	ok $? "kprobes give the same numbers" || diff "$tmp/ftrace.1" "$tmp/kprobes.1" | sed 's/^/# /'
 else
 	unload
 	load force_kprobes=1 2>/dev/null
@@ -67,7 +82,6 @@ if [ -e /proc/sys/kernel/ftrace_enabled ]; then
 fi
 
 # A tracer on the same functions slows mtag down, but changes no number.
-hot=$(modinfo -F hooks "$MTAG_MODULE" | grep -owE "(page|folio)_(add_new_anon_rmap|remove_rmap(_ptes)?)" | sort -u)
 if cd /sys/kernel/tracing && echo $hot >set_ftrace_filter && echo function >current_tracer; then
 	cd - >/dev/null || exit
 	$bin/tagger numbers >"$tmp/traced" 2>&1

@@ -61,7 +61,7 @@ verdict() {
 	if [ ! -s "$2" ]; then echo "ok $nr - $1"; else echo "not ok $nr - $1"; sed 's/^/# /' "$2"; failed=1; fi
 }
 
-echo 1..5
+echo 1..6
 find kmod -name '*.[cS]' ! -name offsets.c | sed 's|^kmod/||; s|\.[cS]$||' | sort >"$tmp/there"
 listed | sort | diff - "$tmp/there" >"$tmp/diff"
 verdict "Kbuild lists each file once" "$tmp/diff"
@@ -74,6 +74,10 @@ cp -r Kbuild kmod include "$tmp/m"
 built "$tmp/m" || { sed 's/^/# /' "$tmp/log"; echo "Bail out! the module does not build"; exit 1; }
 upward "$tmp/m" >"$tmp/up"
 verdict "no file uses one above it" "$tmp/up"
+# The registers of arguments would not outlive any other call, see direct.c.
+readelf -rW "$tmp/m/kmod/direct.o" | awk '/R_X86_64_PLT32/ { print $5 }' | grep -vE '^(mtag_rest_|__x86_return_thunk)' |
+	sed 's/^/direct.c calls /' >"$tmp/calls"
+verdict "direct.c calls nothing but rest.S" "$tmp/calls"
 # The test would notice: owner.c is to call walk.c.
 cat >>"$tmp/m/kmod/owner.c" <<END
 #include "walk.h"

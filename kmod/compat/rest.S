@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The way from direct.c, which leaves the registers of arguments alone, to functions of C, which do
+ * not. The stack is as at the entry of the hooked function, but for the address at which that
+ * goes on.
+ */
+#include <linux/linkage.h>
+#include "call.inc"
+
+	.text
+
+SYM_FUNC_START(mtag_rest_new)
+	movq	8(%rsp), %r8
+	CALL_C	mtag_rmap_new_other
+SYM_FUNC_END(mtag_rest_new)
+
+SYM_FUNC_START(mtag_rest_peak)
+	CALL_C	mtag_rmap_new_peak
+SYM_FUNC_END(mtag_rest_peak)
+
+SYM_FUNC_START(mtag_rest_gone)
+	movq	8(%rsp), %r8
+	CALL_C	mtag_rmap_gone_other
+SYM_FUNC_END(mtag_rest_gone)
