@@ -35,7 +35,7 @@ static struct ftrace_ops ops;
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define direct_register(ops, addr)   register_ftrace_direct(ops, addr)
-#define direct_unregister(ops, addr) unregister_ftrace_direct(ops, addr, true)
+#define direct_unregister(ops, addr) unregister_ftrace_direct(ops, addr, false)
 #else
 #define direct_register(ops, addr)   register_ftrace_direct_multi(ops, addr)
 #define direct_unregister(ops, addr) unregister_ftrace_direct_multi(ops, addr)
