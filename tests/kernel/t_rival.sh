@@ -5,6 +5,8 @@
 # vm: group=modules module=linger_ms=0 mem=1500M timeout=500 repairs=1
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
+rt=''
+[[ $(uname -v) != *PREEMPT_RT* ]] || rt=1
 huge=/sys/kernel/mm/transparent_hugepage
 function=$(modinfo -F hooks "$MTAG_MODULE" | grep -owE "(page|folio)_remove_rmap(_ptes)?")
 cp "${MTAG_MODULE%/*}/rival/rival.ko" "$tmp/rival.ko" || bail "no rival.ko"
@@ -29,12 +31,13 @@ ends() {
 	wait_idle
 }
 
-# exact WHEN: the workload is, and gives the same numbers as without anybody else.
+# exact WHEN: the workload is, and gives the same numbers as without anybody else. On PREEMPT_RT another tracer keeps mtag
+# from allocating: owners of what is paged out may be lost, until the hooks have been out.
 exact() {
 	$bin/tagger numbers >"$tmp/now" 2>&1
 	is $? 0 "$1: the workload is exact"
-	cmp -s "$tmp/now" "$tmp/alone"
-	ok $? "$1: its numbers are the same" || diff "$tmp/now" "$tmp/alone" | sed 's/^/# /'
+	cmp -s "$tmp/now" "$tmp/alone" || { [ -n "$rt" ] && [ "$(health lost)" -gt 0 ]; }
+	ok $? "$1: its numbers are the same${rt:+, or some are said to be lost}" || diff "$tmp/now" "$tmp/alone" | sed 's/^/# /'
 }
 
 $bin/tagger numbers >"$tmp/alone" 2>&1
@@ -69,6 +72,6 @@ tracks
 is "$(mode)" direct "the next time $function calls mtag directly again"
 ends
 is "$(health drift)" 0 "no drift"
-is "$(health lost)" 0 "nothing lost"
+[ -n "$rt" ] || is "$(health lost)" 0 "nothing lost"
 rm -rf "$tmp"
 done_testing
