@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Others hook a function that mtag is called by directly, as BPF programs and live patches do: whoever comes first, both
 # work, and mtag counts the same.
-# vm: group=modules module=linger_ms=0 mem=1500M timeout=500 repairs=1
+# vm: group=modules module=linger_ms=0 mem=1500M timeout=500 repairs=2
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 rt=''
@@ -32,7 +32,7 @@ ends() {
 }
 
 # exact WHEN: the workload is, and gives the same numbers as without anybody else. On PREEMPT_RT another tracer keeps mtag
-# from allocating: owners of what is paged out may be lost, until the hooks have been out.
+# from allocating: owners of what is paged out may be lost, until the hooks have been out, and a walk repairs each run.
 exact() {
 	$bin/tagger numbers >"$tmp/now" 2>&1
 	is $? 0 "$1: the workload is exact"
