@@ -74,6 +74,7 @@ static void tag_clear(struct tag *tag)
 {
 	free(tag->name);
 	free(tag->path);
+	free(tag->file);
 }
 
 void snap_clear(struct snap *snap)

@@ -22,6 +22,8 @@
  * @c:		self values by MTAG_C_*; 0 where an older kernel has none
  * @total_rss:	RSS of the tag and of all below it; by snap_finish()
  * @frame:	no tag, but a frame of a stack beneath one; its @id and @parent_id mean nothing
+ * @file:	of a frame: its source, where that matters and is known, else NULL
+ * @line:	likewise: in @file, else 0
  * @shares:	@s is known, because somebody asked for it
  * @s:		self values by MTAG_S_*
  * @total_s:	@s of the tag and of all below it; by snap_finish()
@@ -36,6 +38,8 @@ struct tag {
 	uint64_t c[MTAG_C_NR];
 	uint64_t total_rss;
 	bool frame;
+	char *file;
+	unsigned int line;
 	bool shares;
 	uint64_t s[MTAG_S_NR];
 	uint64_t total_s[MTAG_S_NR];

@@ -244,7 +244,13 @@ static int view_into_list(void *to, const struct stack_view *view, size_t nth)
 static int view_into_graph(void *to, const struct stack_view *view, size_t nth)
 {
 	(void)nth;
-	return graph_add(to, view);
+	return graph_add(to, view, false);
+}
+
+static int view_into_lines(void *to, const struct stack_view *view, size_t nth)
+{
+	(void)nth;
+	return graph_add(to, view, true);
 }
 
 static int print_json(const struct fmt *fmt, const struct request *request, const struct snap *snap)
@@ -266,7 +272,8 @@ static int print_form(const struct form *form, const struct fmt *fmt, const stru
 	_cleanup_(timeline_clear) struct timeline timeline = {0};
 	const struct subject subject = {&graph, origin, &timeline};
 
-	if (for_each_view(request, snap, view_into_graph, &graph))
+	if (for_each_view(request, snap, form_has_lines(form) ? view_into_lines : view_into_graph,
+			  &graph))
 		return -ENOMEM;
 	if (form_takes_series(form) &&
 	    (timeline_add(&timeline, origin->time_ms, &graph) || timeline_rank(&timeline, HUES)))

@@ -79,6 +79,11 @@ bool form_is_binary(const struct form *form)
 	return form->print == pprof_print;
 }
 
+bool form_has_lines(const struct form *form)
+{
+	return form->print == pprof_print;
+}
+
 bool form_sums_processes(const struct form *form)
 {
 	return form->print == openmetrics_print;

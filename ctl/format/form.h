@@ -17,6 +17,8 @@ extern const char form_names[];
 bool form_is_json(const struct form *form);
 /* No text, and nothing for a terminal. */
 bool form_is_binary(const struct form *form);
+/* It has the lines of functions: a function that goes on from two of them has two frames. */
+bool form_has_lines(const struct form *form);
 /* It can sum processes, or not. */
 bool form_sums_processes(const struct form *form);
 /* Whether it prints USS and PSS where they are known. */

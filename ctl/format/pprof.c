@@ -11,6 +11,7 @@
 #include "format/chain.h"
 #include "format/gzip.h"
 #include "format/label.h"
+#include "format/pairs.h"
 #include "format/pprof.h"
 #include "format/strings.h"
 #include "profile.pb-c.h"
@@ -35,22 +36,24 @@ struct sample {
 	uint64_t locations[];
 };
 
-/* Frames have no address: a function has one location, with the same id, its number plus one. */
+/* Frames have no address: a line of a function is one location. */
 struct place {
 	Pprof__Location location;
-	Pprof__Function function;
 	Pprof__Line line;
 	Pprof__Line *line_list[1];
 };
 
+/* An id is a number plus one. */
 struct profile {
 	struct strings table;
-	struct strings frames;
+	struct pairs functions;	 /* name and file, numbers of @table; file 0: unknown */
+	struct pairs lines;	 /* function, line */
 	Pprof__Sample **samples; /* each begins a struct sample */
 	size_t n_samples;
 	struct place *places;
-	Pprof__Location **locations;
-	Pprof__Function **functions;
+	Pprof__Location **location_list;
+	Pprof__Function *function;
+	Pprof__Function **function_list;
 };
 
 static void profile_clear(struct profile *profile)
@@ -59,10 +62,12 @@ static void profile_clear(struct profile *profile)
 		free(profile->samples[i]);
 	free(profile->samples);
 	free(profile->places);
-	free(profile->locations);
-	free(profile->functions);
+	free(profile->location_list);
+	free(profile->function);
+	free(profile->function_list);
 	strings_clear(&profile->table);
-	strings_clear(&profile->frames);
+	pairs_clear(&profile->functions);
+	pairs_clear(&profile->lines);
 }
 
 static int add_texts(struct profile *profile)
@@ -90,6 +95,49 @@ static void set_values(struct sample *sample, const struct proc *proc, const str
 	sample->labels[LABEL_PID].num = proc->pid;
 }
 
+static ssize_t add_text(struct profile *profile, const char *text)
+{
+	_cleanup_(freep) char *clean = utf8_clean_export(text);
+
+	return clean ? strings_add(&profile->table, clean, strlen(clean)) : -ENOMEM;
+}
+
+/* The number of a line of a function. @name: the number of its text. */
+static ssize_t add_line(struct profile *profile, ssize_t name, const char *file, unsigned int line)
+{
+	ssize_t text = file ? add_text(profile, file) : T_EMPTY, function;
+
+	if (name < 0 || text < 0)
+		return -ENOMEM;
+	function = pairs_add(&profile->functions, name, text);
+	return function < 0 ? -ENOMEM : pairs_add(&profile->lines, function, line);
+}
+
+/* The numbers of the components of a tag's path and of the frames beneath it. Returns how many, or -ENOMEM. */
+static ssize_t add_chain(struct profile *profile, const struct proc *proc, const struct tag *tag,
+			 const char *path, size_t **numbers)
+{
+	_cleanup_(freep) const struct tag **frames = NULL;
+	ssize_t n = chain_frames(proc, tag, &frames), m, number;
+
+	*numbers = n < 0 ? NULL : calloc(strings_components(path) + (size_t)n, sizeof(**numbers));
+	m = *numbers ? strings_add_path(&profile->table, path, *numbers) : -ENOMEM;
+	for (ssize_t i = 0; i < m; i++) {
+		number = add_line(profile, (ssize_t)(*numbers)[i], NULL, 0);
+		if (number < 0)
+			return -ENOMEM;
+		(*numbers)[i] = (size_t)number;
+	}
+	for (ssize_t i = 0; i < n && m >= 0; i++) {
+		number = add_line(profile, add_text(profile, frames[i]->name), frames[i]->file,
+				  frames[i]->line);
+		if (number < 0)
+			return -ENOMEM;
+		(*numbers)[m++] = (size_t)number;
+	}
+	return m;
+}
+
 /* @process: the number of the frame of all its tags. */
 static int add_sample(struct profile *profile, const struct proc *proc, const struct tag *tag,
 		      size_t process)
@@ -97,10 +145,10 @@ static int add_sample(struct profile *profile, const struct proc *proc, const st
 	const struct tag *owner = chain_tag(proc, tag);
 	_cleanup_(freep) char *path = utf8_clean_export(owner ? label_of(owner) : "");
 	_cleanup_(freep) size_t *frames = NULL;
-	ssize_t n = chain_number(&profile->frames, proc, tag, utf8_clean_export, &frames), text;
+	ssize_t n = path ? add_chain(profile, proc, tag, path, &frames) : -ENOMEM, text;
 	struct sample *sample;
 
-	if (!path || n < 0)
+	if (n < 0)
 		return -ENOMEM;
 	text = strings_add(&profile->table, path, strlen(path));
 	if (text < 0)
@@ -132,7 +180,7 @@ static int add_proc(struct profile *profile, const struct proc *proc)
 		name = NULL;
 		return -ENOMEM;
 	}
-	process = strings_add(&profile->frames, name, strlen(name));
+	process = add_line(profile, strings_add(&profile->table, name, strlen(name)), NULL, 0);
 	for (size_t i = 0; i < proc->n_tags && process >= 0; i++) {
 		const struct tag *tag = &proc->tags[proc->order[i]];
 
@@ -143,37 +191,48 @@ static int add_proc(struct profile *profile, const struct proc *proc)
 	return process < 0 ? -ENOMEM : 0;
 }
 
-/* The frames are known: makes a function and a location of each. */
-static int add_places(struct profile *profile)
+/* All functions and lines are known. */
+static int make_functions(struct profile *profile)
 {
-	size_t n = profile->frames.n;
+	size_t n = profile->functions.n;
 
-	profile->places = calloc(n + 1, sizeof(*profile->places));
-	profile->locations = calloc(n + 1, sizeof(*profile->locations));
-	profile->functions = calloc(n + 1, sizeof(*profile->functions));
-	if (!profile->places || !profile->locations || !profile->functions)
+	profile->function = calloc(n + 1, sizeof(*profile->function));
+	profile->function_list = calloc(n + 1, sizeof(*profile->function_list));
+	if (!profile->function || !profile->function_list)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const char *name = profile->frames.texts[i];
-		struct place *place = &profile->places[i];
-		ssize_t text = strings_add(&profile->table, name, strlen(name));
+		Pprof__Function *function = profile->function_list[i] = &profile->function[i];
 
-		if (text < 0)
-			return -ENOMEM;
-		pprof__function__init(&place->function);
-		place->function.id = i + 1;
-		place->function.name = text;
-		place->function.system_name = text;
+		pprof__function__init(function);
+		function->id = i + 1;
+		function->name = profile->functions.pairs[i]->first;
+		function->system_name = function->name;
+		function->filename = profile->functions.pairs[i]->second;
+	}
+	return 0;
+}
+
+static int make_locations(struct profile *profile)
+{
+	size_t n = profile->lines.n;
+
+	profile->places = calloc(n + 1, sizeof(*profile->places));
+	profile->location_list = calloc(n + 1, sizeof(*profile->location_list));
+	if (!profile->places || !profile->location_list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct place *place = &profile->places[i];
+
 		pprof__line__init(&place->line);
-		place->line.function_id = i + 1;
+		place->line.function_id = (uint64_t)profile->lines.pairs[i]->first + 1;
+		place->line.line = profile->lines.pairs[i]->second;
 		place->line_list[0] = &place->line;
 		pprof__location__init(&place->location);
 		place->location.id = i + 1;
 		place->location.mapping_id = 1;
 		place->location.n_line = 1;
 		place->location.line = place->line_list;
-		profile->functions[i] = &place->function;
-		profile->locations[i] = &place->location;
+		profile->location_list[i] = &place->location;
 	}
 	return 0;
 }
@@ -217,10 +276,10 @@ static int print_profile(const struct fmt *fmt, const struct profile *profile, u
 	message.sample = profile->samples;
 	message.n_mapping = 1;
 	message.mapping = &mappings;
-	message.n_location = profile->frames.n;
-	message.location = profile->locations;
-	message.n_function = profile->frames.n;
-	message.function = profile->functions;
+	message.n_location = profile->lines.n;
+	message.location = profile->location_list;
+	message.n_function = profile->functions.n;
+	message.function = profile->function_list;
 	message.n_string_table = profile->table.n;
 	message.string_table = profile->table.texts;
 	return print_packed(fmt, &message);
@@ -240,6 +299,8 @@ int pprof_print(const struct fmt *fmt, const struct snap *snap)
 	for (size_t i = 0; i < snap->n_procs && !err; i++)
 		err = add_proc(&profile, &snap->procs[i]);
 	if (!err)
-		err = add_places(&profile);
+		err = make_functions(&profile);
+	if (!err)
+		err = make_locations(&profile);
 	return err ? err : print_profile(fmt, &profile, snap->time_ms);
 }

@@ -7,11 +7,13 @@
 #include "ctl.h"
 #include "stacks/graph.h"
 
-/* A frame of the model that exists. */
+/* A frame of the model that exists. Where lines do not matter, it has neither @file nor @line. */
 struct node {
 	int parent;
 	int index;
 	char *name;
+	const char *file;
+	unsigned int line;
 };
 
 static int by_name(const void *a, const void *b)
@@ -20,6 +22,12 @@ static int by_name(const void *a, const void *b)
 
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	if (!x->file != !y->file)
+		return x->file ? 1 : -1;
+	if (x->file && strcmp(x->file, y->file) != 0)
+		return strcmp(x->file, y->file);
 	return strcmp(x->name, y->name);
 }
 
@@ -31,6 +39,7 @@ static void node_free(void *node)
 
 struct nodes {
 	void *root;
+	bool lines;
 };
 
 static void nodes_clear(struct nodes *nodes)
@@ -38,13 +47,27 @@ static void nodes_clear(struct nodes *nodes)
 	tdestroy(nodes->root, node_free);
 }
 
-/* The index of a frame of that name beneath @parent; takes @name. Negative without memory. */
-static int find_node(struct nodes *nodes, struct proc *proc, int parent, char *name)
+static int add_frame(struct proc *proc, const struct node *node)
+{
+	struct tag *tag = proc_add_frame(proc, node->parent, node->name);
+
+	if (!tag)
+		return -ENOMEM;
+	tag->line = node->line;
+	tag->file = node->file ? strdup(node->file) : NULL;
+	return tag->file || !node->file ? node->index : -ENOMEM;
+}
+
+/* The index of @frame, which has that name, beneath @parent; takes @name. Negative without memory. */
+static int find_node(struct nodes *nodes, struct proc *proc, int parent, const struct frame *frame,
+		     char *name)
 {
 	struct node *node = malloc(sizeof(*node)), **found = NULL;
 
 	if (node && name) {
-		*node = (struct node){parent, (int)proc->n_tags, name};
+		*node = (struct node){parent, (int)proc->n_tags, name,
+				      nodes->lines ? frame->file : NULL,
+				      nodes->lines ? frame->line : 0};
 		found = tsearch(node, &nodes->root, by_name);
 	}
 	if (!found || *found != node) {
@@ -52,7 +75,7 @@ static int find_node(struct nodes *nodes, struct proc *proc, int parent, char *n
 		free(name);
 		return found ? (*found)->index : -ENOMEM;
 	}
-	return proc_add_frame(proc, parent, name) ? node->index : -ENOMEM;
+	return add_frame(proc, node);
 }
 
 static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack_row *row)
@@ -60,14 +83,15 @@ static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack_
 	const struct tag *tag = row->tag ? proc_find_tag(proc, row->tag->id) : NULL;
 	const struct stack *stack = row->stack;
 	int at = tag ? (int)(tag - proc->tags) : -1;
+	static const struct frame none;
 	uint64_t *c;
 
 	if (stack->kind != MTAG_STACK_TAKEN)
-		at = find_node(nodes, proc, at, strdup(stack_kind(stack)));
+		at = find_node(nodes, proc, at, &none, strdup(stack_kind(stack)));
 	else if (!stack->n)
-		at = find_node(nodes, proc, at, strdup("[unknown]"));
+		at = find_node(nodes, proc, at, &none, strdup("[unknown]"));
 	for (size_t i = 0; i < stack->n && at >= -1; i++)
-		at = find_node(nodes, proc, at, frame_name(stack->frames[i]));
+		at = find_node(nodes, proc, at, stack->frames[i], frame_name(stack->frames[i]));
 	if (at < 0)
 		return -ENOMEM;
 	c = proc->tags[at].c;
@@ -98,10 +122,10 @@ static int add_tags(struct proc *proc, const struct stack_view *view)
 	return 0;
 }
 
-int graph_add(struct snap *snap, const struct stack_view *view)
+int graph_add(struct snap *snap, const struct stack_view *view, bool lines)
 {
 	_cleanup_(snap_clear) struct snap one = {0};
-	_cleanup_(nodes_clear) struct nodes nodes = {0};
+	_cleanup_(nodes_clear) struct nodes nodes = {.lines = lines};
 	struct proc *proc = snap_add_proc(&one, view->proc->pid, view->proc->comm), *procs;
 
 	if (!proc || add_tags(proc, view) || snap_finish(&one))

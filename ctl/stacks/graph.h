@@ -6,9 +6,9 @@
 #include "stacks/view.h"
 
 /*
- * Adds a process whose tags own nothing but the stacks beneath them: each function is a frame of the model, and the
- * innermost owns the bytes. 0 or -ENOMEM.
+ * Adds a process whose tags own nothing but the stacks beneath them: each function is a frame of the model, or
+ * (@lines) each line of it, and the innermost owns the bytes. 0 or -ENOMEM.
  */
-int graph_add(struct snap *snap, const struct stack_view *view);
+int graph_add(struct snap *snap, const struct stack_view *view, bool lines);
 
 #endif

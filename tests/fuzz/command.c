@@ -5,7 +5,7 @@
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/line.c ctl/offline/read.c ctl/offline/source.c */
 /* sources: ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/rollup.c */
-/* sources: ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
+/* sources: ctl/format/pairs.c ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
 /* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/view.c ctl/cmd/play.c */

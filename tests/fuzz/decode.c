@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/decode.c ctl/stacks/stack.c ctl/model.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/rollup.c */
-/* sources: ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
+/* sources: ctl/format/pairs.c ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
 /* sources: ctl/past.c ctl/format/history.c */
 /* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
 /* sources: ctl/format/fmt.c ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/folded.c */
-/* sources: ctl/format/pprof.c ctl/format/speedscope.c */
+/* sources: ctl/format/pairs.c ctl/format/pprof.c ctl/format/speedscope.c */
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
 /* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c */
@@ -238,7 +238,7 @@ static char *print(enum what what, const struct stack_choice *choice, unsigned i
 	if (what == JSON)
 		json_list_end(&list);
 	if (what == FOLDED)
-		err |= graph_add(&graph, &view) || folded_print(&fmt, &graph);
+		err |= graph_add(&graph, &view, false) || folded_print(&fmt, &graph);
 	fclose(fmt.out);
 	stack_view_clear(&view);
 	snap_clear(&graph);
@@ -375,19 +375,22 @@ static int export(const char *dir, bool combined)
 	const struct stack_choice choice = {.combined = combined};
 	const struct origin origin = {.time_ms = 1700000000000, .host = "host"};
 	struct timeline timeline = {0};
-	struct snap graph = {.time_ms = origin.time_ms};
+	struct snap graph = {.time_ms = origin.time_ms}, lines = {.time_ms = origin.time_ms};
 	const struct subject subject = {&graph, &origin, &timeline};
+	const struct subject by_line = {&lines, &origin, &timeline};
 	struct stack_view view;
 	int err;
 
 	resolve(true);
 	err = stack_view_make(&view, &snap.procs[0], &choice);
-	err = err || graph_add(&graph, &view) || timeline_add(&timeline, origin.time_ms, &graph) ||
-	      timeline_rank(&timeline, HUES);
+	err = err || graph_add(&graph, &view, false) || graph_add(&lines, &view, true) ||
+	      timeline_add(&timeline, origin.time_ms, &graph) || timeline_rank(&timeline, HUES);
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++)
-		err = export_one(&subject, &view, dir, names[i]);
+		err = export_one(strcmp(names[i], "pprof") ? &subject : &by_line, &view, dir,
+				 names[i]);
 	timeline_clear(&timeline);
 	snap_clear(&graph);
+	snap_clear(&lines);
 	stack_view_clear(&view);
 	return err ? 1 : 0;
 }

@@ -20,13 +20,18 @@ def name_of(frame):
     return '[unknown]'
 
 
-def stacks(path, key):
-    """The bytes of JSON's stacks by key(row, process, tag, frames); frames by their names, the outermost first."""
+def line_of(frame):
+    """As `go tool pprof -raw` prints it."""
+    return '%s %s:%d' % (cleaned(name_of(frame)), cleaned(frame.get('file', '')), frame.get('line', 0))
+
+
+def stacks(path, key, text=name_of):
+    """The bytes of JSON's stacks by key(row, process, tag, frames); frames by their texts, the outermost first."""
     sums = collections.Counter()
     with open(path, encoding='utf-8') as file:
         for row in json.load(file):
             tag = None if row['tag'] is None else row['tag'] or '[untagged]'
-            frames = tuple(map(name_of, row['stack']))
+            frames = tuple(map(text, row['stack']))
             sums[key(row, '%s-%d' % (row['comm'], row['pid']), tag, frames)] += row['anon_bytes']
     return dict(sums)
 
@@ -75,18 +80,18 @@ def pprof(path, raw_path):
     with open(raw_path, encoding='utf-8') as file:
         text = file.read()
     samples, locations = text.split('\nSamples:\n')[1].split('\nLocations\n')
-    names = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) :0 s=0$', locations, re.M))
+    lines = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) s=0$', locations, re.M))
     got, swap = {}, 0
     for pages, rss, swapped, stack, tag in re.findall(
             r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n(?: +tag:\[(.*)\]\n)? +pid:\[\d+\]$', samples, re.M):
         assert int(pages) == int(rss) // 4096
-        key = (tag,) + tuple(names[number] for number in reversed(stack.split()))
+        key = (tag,) + tuple(lines[number] for number in reversed(stack.split()))
         assert key not in got, key
         got[key] = int(rss)
         swap += int(swapped)
     assert len(got) == sum(line.lstrip()[0].isdigit() for line in samples.splitlines()[1:])
     same(got, stacks(path, lambda row, process, tag, frames: (cleaned(tag or ''),) + tuple(
-        cleaned(name) for name in chain(process, tag, frames))))
+        cleaned(name) + ' :0' for name in chain(process, tag, ())) + frames, line_of))
     with open(path, encoding='utf-8') as file:
         assert swap == sum(row['swap_bytes'] for row in json.load(file))
 

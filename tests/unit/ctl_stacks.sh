@@ -28,6 +28,12 @@ for how in tags combined; do
 	check "$how: with the bytes of each stack, and its tag" python pprof $how/json raw
 	go tool pprof -top -cum -unit B $how/pprof 2>/dev/null | grep -q ' foo::example_function$'
 	ok $? "$how: and knows the functions"
+	go tool pprof -top -cum -lines $how/pprof 2>/dev/null | grep -q ' pool::grow /.*/pool\.c:11$'
+	ok $? "$how: their files and lines"
+	seq -f 'line %.0f' 40 >pool.c
+	source=$(grep -om1 '"file":"[^"]*' $how/json | head -1 | cut -d'"' -f4)
+	go tool pprof -trim_path "${source%/*}" -source_path "$tmp" -list '^foo::example_function$' $how/pprof 2>/dev/null | grep -q ' 16:line 16$'
+	ok $? "$how: and can list the source with what each line touched"
 	xmllint --noout $how/svg
 	ok $? "$how: the icicle is XML"
 	grep -q '<title>Anonymous memory by tag and stack</title>' $how/svg
