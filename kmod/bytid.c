@@ -17,6 +17,7 @@
 #include "state.h"
 #include "sweep.h"
 #include "thread.h"
+#include "touched.h"
 #include "tree.h"
 
 #define RENAMES		16	/* attempts while others go on renaming the thread */
@@ -106,6 +107,8 @@ static void account_clear(struct mtag_space *s, u32 tag, u32 parent)
 		WRITE_ONCE(per_cpu_ptr(acc->hot[tag], cpu)->touched, 0);
 	rcu_read_lock();
 	mtag_account_touch(s, parent, sum.touched);
+	if (mtag_space_stacks(s))
+		mtag_touched_move(s->stacks.touched, tag, parent);
 	rcu_read_unlock();
 	atomic64_set(&from->peak, 0);
 	for (i = 0; i < MTAG_CALLS; i++) {

@@ -10,10 +10,12 @@
 #include "charge.h"
 #include "cow.h"
 #include "ksm.h"
+#include "leaf.h"
 #include "mtag.h"
 #include "owner.h"
 #include "state.h"
 #include "thread.h"
+#include "touched.h"
 #include "visit.h"
 
 /**
@@ -147,6 +149,16 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 	return copy;
 }
 
+/* The copy has the stack of its original, and its writer has not touched it first. */
+static noinline void keep_stack(struct mtag_space *s, const struct page *copy,
+				const struct page *original, u32 copy_tag)
+{
+	/* Of a copy that began before stacks were taken, this is another's: one page at most. */
+	if (mtag_space_stacks(s))
+		mtag_touched_add(s->stacks.touched, copy_tag, mtag_leaf_read(copy).stack, -1);
+	mtag_ksm_leaf_copy(copy, original);
+}
+
 /**
  * mtag_cow_end() - the original is removed: its owner becomes the owner of the copy
  * @s:		space of @mm
@@ -169,7 +181,8 @@ void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, const struct page 
 	mtag_charge(s, copy_tag, MTAG_ANON, -1, addr);
 	mtag_account_touch(s, copy_tag, -1);
 	mtag_owner_set(copy, tag);
-	mtag_ksm_leaf_copy(copy, original);
+	if (READ_ONCE(mtag_leaf_kept))
+		keep_stack(s, copy, original, copy_tag);
 	/* The original is released next. */
 	mtag_charge_replacing(s, tag, addr);
 }

@@ -2,7 +2,7 @@
 /*
  * Requests of the netlink family about stacks: to begin taking them, and to dump those of a
  * process. A dump has images first, then the stacks that refer to them, and at last a message that
- * says how many were lost.
+ * says what was lost.
  */
 #include <linux/bitmap.h>
 #include <linux/cred.h>
@@ -24,6 +24,7 @@
 #include "stack.h"
 #include "stacks.h"
 #include "state.h"
+#include "touched.h"
 
 /* A path, or a stack, and what comes with it. */
 #define MESSAGE_BYTES	8192
@@ -32,6 +33,8 @@
  * struct dump - a dump under way
  * @process:	whose stacks they are: pid and name
  * @lost:	how many of them were lost
+ * @uncounted:	pages whose first touch is beneath none of them
+ * @one_in:	of so many first touches one was sampled; 0: of various numbers
  * @sight:	what is beneath them
  * @images:	those that they refer to; a bit each
  * @image:	next image to show
@@ -42,6 +45,8 @@
 struct dump {
 	struct mtag_process process;
 	u64 lost;
+	s64 uncounted;
+	u32 one_in;
 	struct mtag_sight *sight;
 	unsigned long *images;
 	unsigned int image;
@@ -114,6 +119,12 @@ static int put_frames(struct sk_buff *skb, const struct mtag_stack *stack)
 	return 0;
 }
 
+/* A counter that may be below 0 for a moment. */
+static int put_pages(struct sk_buff *skb, int type, s64 pages)
+{
+	return mtag_message_put_pages(skb, type, max(pages, 0LL));
+}
+
 static u32 kind_of(u32 stack)
 {
 	switch (stack) {
@@ -138,6 +149,7 @@ static int put_stack(struct sk_buff *skb, const struct mtag_seen *e)
 	if (nla_put_u16(skb, MTAG_A_TAG_ID, e->tag) ||
 	    mtag_message_put_pages(skb, MTAG_A_STACK_ANON, e->anon) ||
 	    mtag_message_put_pages(skb, MTAG_A_STACK_SWAP, e->swap) ||
+	    (e->stack != MTAG_LEAF_NONE && put_pages(skb, MTAG_A_STACK_TOUCHED, e->touched)) ||
 	    nla_put_u32(skb, MTAG_A_STACK_KIND, stack ? MTAG_STACK_TAKEN : kind_of(e->stack)) ||
 	    (stack && (nla_put_u32(skb, MTAG_A_STACK_WHY, stack->why) || put_frames(skb, stack)))) {
 		nla_nest_cancel(skb, nest);
@@ -157,10 +169,16 @@ static bool put_images(struct sk_buff *skb, struct dump *d)
 	return d->image != first;
 }
 
-/* The index of the next entry in use, from @i on. */
+/* Has the entry anything to show? What was touched may have been another's, see cow.c. */
+static bool is_shown(const struct mtag_seen *e)
+{
+	return e->used && (e->anon || e->swap || e->touched > 0);
+}
+
+/* The index of the next entry to show, from @i on. */
 static unsigned int next_seen(const struct mtag_sight *sight, unsigned int i)
 {
-	while (i < sight->room && !sight->seen[i].used)
+	while (i < sight->room && !is_shown(&sight->seen[i]))
 		i++;
 	return i;
 }
@@ -176,7 +194,9 @@ static bool put_stacks(struct sk_buff *skb, struct dump *d)
 
 static bool put_end(struct sk_buff *skb, struct dump *d)
 {
-	d->ended = !mtag_message_put_u64(skb, MTAG_A_STACK_LOST, d->lost);
+	d->ended = !(d->one_in && nla_put_u32(skb, MTAG_A_STACK_ONE_IN, d->one_in)) &&
+		   !put_pages(skb, MTAG_A_STACK_UNCOUNTED, d->uncounted) &&
+		   !mtag_message_put_u64(skb, MTAG_A_STACK_LOST, d->lost);
 	return d->ended;
 }
 
@@ -220,7 +240,9 @@ static void find_images(struct dump *d)
 	unsigned int i, frame;
 
 	for (i = 0; i < d->sight->room; i++) {
-		stack = d->sight->seen[i].used ? mtag_stack_at(d->sight->seen[i].stack) : NULL;
+		if (!is_shown(&d->sight->seen[i]))
+			continue;
+		stack = mtag_stack_at(d->sight->seen[i].stack);
 		for (frame = 0; stack && frame < stack->nr; frame++)
 			__set_bit(stack->frames[frame] >> MTAG_FRAME_MAP, d->images);
 		cond_resched();
@@ -237,6 +259,13 @@ static int explain(struct mtag_request *r, int err)
 	return err;
 }
 
+static void read_totals(struct dump *d, const struct mtag_stacks *stacks)
+{
+	d->lost = atomic64_read(&stacks->touched->lost);
+	d->uncounted = atomic64_read(&stacks->touched->uncounted);
+	d->one_in = READ_ONCE(stacks->one_in_varied) ? 0 : READ_ONCE(stacks->one_in);
+}
+
 static int dump_read(struct dump *d, struct mtag_request *r)
 {
 	const struct nlattr *older = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_OLDER);
@@ -246,8 +275,9 @@ static int dump_read(struct dump *d, struct mtag_request *r)
 	if (err)
 		return err;
 	d->process = t.process;
-	d->lost = atomic64_read(&t.space->stacks.lost);
 	d->sight = mtag_sight_get(t.space, older ? nla_get_u32(older) : 0);
+	if (!IS_ERR(d->sight))
+		read_totals(d, &t.space->stacks);
 	mtag_access_put(&t);
 	if (IS_ERR(d->sight)) {
 		err = PTR_ERR(d->sight);

@@ -136,17 +136,11 @@ static void new_by_touch(struct mtag_space *s, struct page *page, int nr,
 			     (end - (addr + done * PAGE_SIZE)) >> PAGE_SHIFT);
 		own_and_charge(s, page + done, part, addr + done * PAGE_SIZE, tag);
 		mtag_account_touch(s, tag, part);
+		if (unlikely(mtag_space_stacks(s)))
+			mtag_take_pages(s, vma->vm_mm, page, done, part, tag);
 	}
 	if (part < nr)
 		mtag_owner_mixed(page);
-}
-
-/* The stack of a first touch, where they are taken. */
-static void stack_by_touch(struct mtag_space *s, const struct page *page, int nr,
-			   const struct vm_area_struct *vma)
-{
-	if (mtag_space_stacks(s))
-		mtag_leaf_set(page, nr, mtag_take(s, vma->vm_mm));
 }
 
 /**
@@ -165,6 +159,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 {
 	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	unsigned long end;
+	u32 tag;
 
 	if (mtag_space_parked(s)) {
 		/* The page is untagged if the process is tracked again. */
@@ -177,8 +172,10 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	switch (caller) {
 	case MTAG_BY_COPY:
 	case MTAG_BY_REPLACE:
-		mtag_cow_begin(s, page, addr, touch_tag(s, vma, addr, &end));
-		stack_by_touch(s, page, 1, vma);
+		tag = touch_tag(s, vma, addr, &end);
+		mtag_cow_begin(s, page, addr, tag);
+		if (mtag_space_stacks(s))
+			mtag_take_pages(s, vma->vm_mm, page, 0, 1, tag);
 		break;
 	case MTAG_BY_FORK:
 		new_by_fork(s, page, addr);
@@ -195,12 +192,10 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		fallthrough;
 	case MTAG_BY_TOUCH:
 		new_by_touch(s, page, nr, vma, addr);
-		stack_by_touch(s, page, nr, vma);
 		break;
 	default:
 		foreign(s);
 		new_by_touch(s, page, nr, vma, addr);
-		stack_by_touch(s, page, nr, vma);
 	}
 }
 

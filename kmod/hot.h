@@ -36,10 +36,11 @@ mtag_hot_of(const struct mtag_accounts *acc, unsigned long tag)
 }
 
 /*
- * The running thread touches a new small page, and the account of its tag is there. Context:
- * mtag_cpu_hold().
+ * The running thread touches a new small page, and the account of its tag, which is filled in @by,
+ * is there. Context: mtag_cpu_hold().
  */
-static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, struct page *page)
+static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, struct page *page,
+							 u32 *by)
 {
 	const struct mtag_accounts *acc;
 	struct mtag_hot __percpu *c;
@@ -59,6 +60,7 @@ static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, s
 	section = mtag_owner_section(pfn);
 	if (unlikely(!section))
 		return MTAG_LEFT_ALL;
+	*by = tag;
 	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
 	c = mtag_hot_of(acc, tag);
 	this_cpu_inc(c->touched);
@@ -72,9 +74,11 @@ static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, s
 static __always_inline enum mtag_left
 mtag_hot_new(struct mtag_space *s, const struct mtag_args *args, unsigned long parent_ip)
 {
+	u32 tag;
+
 	if (unlikely(parent_ip != mtag_fault_ip || s->slow))
 		return MTAG_LEFT_ALL;
-	return mtag_hot_new_small(s, mtag_new_page(args));
+	return mtag_hot_new_small(s, mtag_new_page(args), &tag);
 }
 
 /* A page that mtag_gone_special() says nothing of is gone. */

@@ -66,8 +66,9 @@ static int exec_space(const struct linux_binprm *bprm, struct mtag_space *old, g
 	s->process = current->signal;
 	if (old)
 		ret = inherit_default(s, old, gfp);
-	if (old && mtag_space_stacks(old))
-		mtag_text_exec(s, old);
+	/* Without memory the stacks of the new program are not taken. */
+	if (old && mtag_space_stacks(old) && mtag_text_exec(s, old, gfp))
+		atomic64_inc(&mtag_stat.stack_lost);
 	/* The stack is mapped already. */
 	if (!ret)
 		mtag_bymap_begin(s, bprm->vma);

@@ -38,15 +38,16 @@ static void new_huge(struct mtag_space *s, struct page *head)
 static bool new_with_stack(struct mtag_space *s, struct page *page, const struct mm_struct *mm)
 {
 	enum mtag_left left;
+	u32 tag;
 
 	mtag_cpu_hold();
-	left = mtag_hot_new_small(s, page);
+	left = mtag_hot_new_small(s, page, &tag);
 	mtag_cpu_release();
 	if (left == MTAG_LEFT_ALL)
 		return false;
 	if (left == MTAG_LEFT_PEAK)
-		mtag_account_peak(s, mtag_thread_tag(s));
-	mtag_leaf_set(page, 1, mtag_take(s, mm));
+		mtag_account_peak(s, tag);
+	mtag_leaf_set(page, 1, mtag_take(s, mm, tag, 1));
 	return true;
 }
 

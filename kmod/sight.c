@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Walks the page tables of a process for what each tag has beneath each stack. Only done when
- * somebody asks; nothing is kept.
+ * somebody asks; nothing is kept but what was ever touched, touched.c.
  *
  * The sums over the stacks of a tag are its anonymous memory and its swap, since each page is
  * counted for the tag that it is charged to.
@@ -21,6 +21,7 @@
 #include "stacks.h"
 #include "state.h"
 #include "swap.h"
+#include "touched.h"
 #include "visit.h"
 #include "whose.h"
 
@@ -35,26 +36,32 @@ struct walker {
 	struct mtag_sight *sight;
 };
 
+/* The entry of a tag and a stack, or the free one that they would have. There is room. */
+static struct mtag_seen *find(struct mtag_sight *sight, u32 tag, u32 stack)
+{
+	unsigned int i = hash_64((u64)stack << 16 | tag, ilog2(sight->room));
+	struct mtag_seen *e;
+
+	for (;; i = (i + 1) & (sight->room - 1)) {
+		e = &sight->seen[i];
+		if (!e->used || (e->tag == tag && e->stack == stack))
+			return e;
+	}
+}
+
 /* The entry of a tag and a stack, which may be new. There is room. */
 static struct mtag_seen *entry_of(struct mtag_sight *sight, u32 tag, u32 stack)
 {
 	struct mtag_seen *e = &sight->seen[sight->last];
-	unsigned int i;
 
 	if (e->used && e->tag == tag && e->stack == stack)
 		return e;
-	i = hash_64((u64)stack << 16 | tag, ilog2(sight->room));
-	for (;; i = (i + 1) & (sight->room - 1)) {
-		e = &sight->seen[i];
-		if (!e->used)
-			break;
-		if (e->tag == tag && e->stack == stack)
-			goto found;
+	e = find(sight, tag, stack);
+	if (!e->used) {
+		*e = (struct mtag_seen){ .stack = stack, .tag = tag, .used = true };
+		sight->nr++;
 	}
-	*e = (struct mtag_seen){ .stack = stack, .tag = tag, .used = true };
-	sight->nr++;
-found:
-	sight->last = i;
+	sight->last = e - sight->seen;
 	return e;
 }
 
@@ -138,6 +145,48 @@ static int make_room(struct mtag_visitor *v)
 	return 0;
 }
 
+/* ---- what was ever touched ---- */
+
+/* Counters up to @end; with an age, only of stacks that have old pages. There is room. */
+static void add_touches(struct mtag_sight *sight, const struct mtag_touches *c,
+			const struct mtag_touches *end)
+{
+	struct mtag_seen *e;
+	u64 key;
+
+	for (; c < end; c++) {
+		key = READ_ONCE(c->key);
+		if (!key)
+			continue;
+		e = find(sight, mtag_touched_tag(key), mtag_touched_stack(key));
+		if (e->used || !sight->older)
+			entry_of(sight, mtag_touched_tag(key), mtag_touched_stack(key))->touched +=
+				atomic64_read(&c->pages);
+	}
+}
+
+/* Context: what is counted of @s stays, as it does. */
+static int touched_read(struct mtag_visitor *v)
+{
+	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
+	const struct mtag_touched_table *t;
+	unsigned int i;
+	int err = 0;
+
+	for (t = mtag_touched_tables(v->s->stacks.touched); t && !err; t = t->older)
+		for (i = 0; i < t->room && !err; i += STRIDE_PAGES) {
+			err = make_room(v);
+			if (!err)
+				add_touches(sight, t->counters + i,
+					    t->counters + min_t(unsigned int, t->room,
+								i + STRIDE_PAGES));
+			cond_resched();
+		}
+	return err;
+}
+
+/* ---- reading ---- */
+
 /* Ranges and owners stay while build_lock is held, but for pages that come and go. */
 static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_sight *sight)
 {
@@ -152,6 +201,8 @@ static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_si
 	/* As long as the space is hashed, there are leaves. */
 	if (s->live && READ_ONCE(s->mm) == mm)
 		err = mtag_space_stacks(s) ? mtag_visit_mm(&w.v, mm, STRIDE, make_room) : -ENODATA;
+	if (!err)
+		err = touched_read(&w.v);
 	mutex_unlock(&s->tree->build_lock);
 	return err;
 }

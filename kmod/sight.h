@@ -10,6 +10,7 @@
 
 /**
  * struct mtag_seen - what a tag has beneath a stack
+ * @touched:	pages ever first touched; a page that is copied may count less for a moment
  * @anon:	pages
  * @swap:	pages in swap
  * @stack:	id of the stack, or MTAG_LEAF_NONE, …
@@ -17,6 +18,7 @@
  * @used:	there is something
  */
 struct mtag_seen {
+	s64 touched;
 	u32 anon;
 	u32 swap;
 	u32 stack;

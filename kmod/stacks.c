@@ -20,6 +20,7 @@
 #include "state.h"
 #include "take.h"
 #include "text.h"
+#include "touched.h"
 #include "visit.h"
 #include "walk.h"
 
@@ -147,8 +148,13 @@ static void forget(struct mtag_space *s, struct mm_struct *mm)
 /* Context: build_lock, and mmap_lock for reading. */
 static int begin(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 {
-	int ret = mtag_text_read(s, mm, uid);
+	int ret;
 
+	if (!s->stacks.touched)
+		s->stacks.touched = mtag_touched_alloc(MTAG_GFP);
+	if (!s->stacks.touched)
+		return -ENOMEM;
+	ret = mtag_text_read(s, mm, uid);
 	if (ret)
 		return ret;
 	mtag_space_slow(s, MTAG_SLOW_STACKS, 0);
@@ -173,6 +179,8 @@ static int start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigne
 		return ret;
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
+	if (mtag_space_stacks(s) && s->stacks.one_in != one_in)
+		WRITE_ONCE(s->stacks.one_in_varied, true);
 	WRITE_ONCE(s->stacks.one_in, one_in);
 	mtag_bell_set(s, *bell);
 	*bell = NULL;

@@ -77,6 +77,7 @@ struct mtag_bell;
 struct mtag_collapse_owners;
 struct mtag_leaf;
 struct mtag_text;
+struct mtag_touched;
 struct mtag_walk;
 
 /* Address ranges, each with the tag under which it was mapped; range.c. */
@@ -146,8 +147,9 @@ struct mtag_migration {
 struct mtag_stacks {
 	struct mtag_text __rcu *text;	/* where executable memory is; NULL: nowhere */
 	struct mtag_bell *bell;		/* rung for a new file; or NULL */
+	struct mtag_touched *touched;	/* what was ever touched; set before MTAG_SLOW_STACKS is */
 	unsigned int one_in;		/* of so many first touches one is sampled */
-	atomic64_t lost;		/* stacks for which there was no room */
+	bool one_in_varied;		/* it was another before */
 };
 
 /**

@@ -21,6 +21,7 @@
 #include "take.h"
 #include "text.h"
 #include "thread.h"
+#include "touched.h"
 #include "unwind.h"
 #include "userword.h"
 
@@ -35,6 +36,8 @@
  * @bx:		the other register by which a stack may be walked
  * @exact:	it was at @ip, not in a call of the system that returns there
  * @stack:	its id
+ * @tag:	by which it was the last to touch something; none at first
+ * @pages:	counter of what @tag has touched beneath it, in the space that has @serial
  * @random:	state of the random numbers of this CPU; never 0
  * @nr:		number of frames
  * @frames:	as the walk has found them
@@ -52,11 +55,15 @@ struct taken {
 	unsigned long bx;
 	bool exact;
 	u32 stack;
+	u32 tag;
+	atomic64_t *pages;
 	u32 random;
 	unsigned int nr;
 	u64 frames[MTAG_STACK_DEPTH];
 	struct mtag_unwind_place places[MTAG_STACK_DEPTH];
 };
+
+#define NO_TAG	U32_MAX
 
 static struct taken __percpu *taken;
 
@@ -90,39 +97,60 @@ static bool is_same(const struct taken *t, const struct mtag_text *text, const s
 	       t->bp == regs->bp && t->bx == regs->bx && t->exact == is_fault(regs) && is_there(t);
 }
 
-static u32 stack_of(struct mtag_space *s, struct taken *t, const struct mtag_text *text,
-		    const struct pt_regs *regs)
+/* Walks the stack, and makes @t say so. */
+static void walk(struct taken *t, const struct mtag_text *text, const struct pt_regs *regs)
 {
 	const struct mtag_unwind_maps maps = { .map = text->maps, .nr = text->nr };
 	enum mtag_stack_why why;
 
-	if (!is_same(t, text, regs)) {
-		t->task = current;
-		t->serial = text->serial;
-		t->tables = mtag_image_tables_given();
-		t->ip = regs->ip;
-		t->sp = regs->sp;
-		t->bp = regs->bp;
-		t->bx = regs->bx;
-		t->exact = is_fault(regs);
-		t->nr = mtag_unwind((const unsigned long *)regs, &maps, t->frames,
-				    t->places, MTAG_STACK_DEPTH, &why);
-		/* A call of the system returns there. */
-		if (!t->exact)
-			t->frames[0] &= ~MTAG_FRAME_EXACT;
-		t->stack = mtag_stack_intern(t->frames, t->nr, why);
-	}
-	if (t->stack == MTAG_LEAF_NONE) {
-		/* There may be room next time. */
-		t->task = NULL;
-		atomic64_inc(&s->stacks.lost);
+	t->task = current;
+	t->serial = text->serial;
+	t->tables = mtag_image_tables_given();
+	t->ip = regs->ip;
+	t->sp = regs->sp;
+	t->bp = regs->bp;
+	t->bx = regs->bx;
+	t->exact = is_fault(regs);
+	t->nr = mtag_unwind((const unsigned long *)regs, &maps, t->frames, t->places,
+			    MTAG_STACK_DEPTH, &why);
+	/* A call of the system returns there. */
+	if (!t->exact)
+		t->frames[0] &= ~MTAG_FRAME_EXACT;
+	t->stack = mtag_stack_intern(t->frames, t->nr, why);
+	/* Its counter is another one. */
+	t->tag = NO_TAG;
+}
+
+/* Finds the counter of @tag beneath the stack of @t. */
+static void find_counter(struct mtag_touched *touched, struct taken *t, u32 tag)
+{
+	t->tag = tag;
+	if (likely(t->stack != MTAG_LEAF_NONE)) {
+		t->pages = mtag_touched_counter(touched, tag, t->stack);
+	} else {
+		t->pages = &touched->uncounted;
+		atomic64_inc(&touched->lost);
 		atomic64_inc(&mtag_stat.stack_lost);
 	}
+	/* There may be room next time. */
+	if (t->pages == &touched->uncounted)
+		t->task = NULL;
+}
+
+/* The stack of a first touch of @nr pages by @tag, which are counted. */
+static u32 stack_of(struct mtag_touched *touched, struct taken *t, const struct mtag_text *text,
+		    const struct pt_regs *regs, u32 tag, int nr)
+{
+	if (!is_same(t, text, regs))
+		walk(t, text, regs);
+	if (t->tag != tag)
+		find_counter(touched, t, tag);
+	atomic64_add(nr, t->pages);
 	return t->stack;
 }
 
 /* Is this first touch one of the sample? Each is with the same chance, whatever was before. */
-static bool is_sampled(struct mtag_space *s, struct taken *t)
+static bool is_sampled(const struct mtag_space *s, struct taken *t)
 {
 	unsigned int one_in = READ_ONCE(s->stacks.one_in);
 
@@ -146,34 +174,69 @@ static bool by_process(const struct mm_struct *mm)
 }
 
 /**
- * mtag_take() - take the stack of a first touch
+ * mtag_take() - take the stack of a first touch, and count it
  * @s:		space with stacks
  * @mm:		its mm
+ * @tag:	of the touch
+ * @nr:		pages that @tag gets by it
  *
  * Context: page-table lock, RCU.
- * Return: what the page is given.
+ * Return: what the pages are given.
  */
-struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm)
+struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32 tag, int nr)
 {
 	struct mtag_leaf leaf = { .stack = MTAG_LEAF_KERNEL, .born = mtag_leaf_now() };
 	const struct pt_regs *regs = task_pt_regs(current);
+	struct mtag_touched *touched = s->stacks.touched;
 	const struct mtag_text *text;
 	struct taken *t;
 
-	if (!by_process(mm))
+	if (!by_process(mm)) {
+		mtag_touched_add(touched, tag, leaf.stack, nr);
 		return leaf;
+	}
 	mtag_cpu_hold();
 	text = rcu_dereference_raw(s->stacks.text);
 	t = this_cpu_ptr(taken);
-	if (!is_sampled(s, t))
-		leaf.stack = MTAG_LEAF_UNSAMPLED;
-	else if (!text || !user_64bit_mode((struct pt_regs *)regs))
+	if (is_sampled(s, t)) {
+		if (likely(text && user_64bit_mode((struct pt_regs *)regs))) {
+			leaf.stack = stack_of(touched, t, text, regs, tag, nr);
+			goto counted;
+		}
 		leaf.stack = mtag_stack_intern(NULL, 0, text ? MTAG_STACK_NO_TABLE :
 							       MTAG_STACK_NO_EXEC);
-	else
-		leaf.stack = stack_of(s, t, text, regs);
+	} else {
+		leaf.stack = MTAG_LEAF_UNSAMPLED;
+	}
+	mtag_touched_add(touched, tag, leaf.stack, nr);
+counted:
 	mtag_cpu_release();
 	return leaf;
+}
+
+/**
+ * mtag_take_pages() - give pages of a folio the stack that touches it first, and count that
+ * @s:		space with stacks
+ * @mm:		its mm
+ * @page:	the first page of the folio
+ * @done:	pages of the folio that have the stack already, by other tags
+ * @nr:		pages behind them that @tag gets
+ * @tag:	of the touch
+ *
+ * Context: page-table lock, RCU.
+ */
+void mtag_take_pages(struct mtag_space *s, const struct mm_struct *mm, const struct page *page,
+		     int done, int nr, u32 tag)
+{
+	struct mtag_leaf leaf;
+
+	if (done) {
+		leaf = mtag_leaf_get(page);
+		mtag_touched_add(s->stacks.touched, tag, leaf.stack, nr);
+	} else {
+		leaf = mtag_take(s, mm, tag, nr);
+	}
+	mtag_leaf_set(page + done, nr, leaf);
 }
 
 /**

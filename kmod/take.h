@@ -10,6 +10,8 @@
 
 int mtag_take_begin(void);
 void mtag_take_end(void);
-struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm);
+struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32 tag, int nr);
+void mtag_take_pages(struct mtag_space *s, const struct mm_struct *mm, const struct page *page,
+		     int done, int nr, u32 tag);
 
 #endif /* MTAG_TAKE_H */

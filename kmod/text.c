@@ -19,6 +19,7 @@
 #include "stat.h"
 #include "state.h"
 #include "text.h"
+#include "touched.h"
 
 /* ---- the array ---- */
 
@@ -139,7 +140,7 @@ static bool map_of(const struct vm_area_struct *vma, struct mtag_unwind_map *map
 
 static void count_lost(struct mtag_space *s)
 {
-	atomic64_inc(&s->stacks.lost);
+	atomic64_inc(&s->stacks.touched->lost);
 	atomic64_inc(&mtag_stat.stack_lost);
 }
 
@@ -349,16 +350,27 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
 		memcpy(text->maps, old->maps, old->nr * sizeof(*old->maps));
 		rcu_assign_pointer(child->stacks.text, text);
 	}
-	mtag_text_exec(child, parent);
-	return 0;
+	return mtag_text_exec(child, parent, gfp);
 }
 
-/* A new program begins without mappings, and takes stacks as the old one; not published yet. */
-void mtag_text_exec(struct mtag_space *s, struct mtag_space *old)
+/**
+ * mtag_text_exec() - a new program begins without mappings, and takes stacks as the old one
+ * @s:		not published yet
+ * @old:	space with stacks
+ * @gfp:	allocation flags of the caller's context
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mtag_text_exec(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
 {
+	s->stacks.touched = mtag_touched_alloc(gfp);
+	if (!s->stacks.touched)
+		return -ENOMEM;
 	s->stacks.one_in = READ_ONCE(old->stacks.one_in);
+	s->stacks.one_in_varied = READ_ONCE(old->stacks.one_in_varied);
 	mtag_bell_share(s, old);
 	s->slow |= MTAG_SLOW_STACKS;
+	return 0;
 }
 
 /* Context: nothing refers to @s any more; may sleep. */
@@ -366,5 +378,6 @@ void mtag_text_free(struct mtag_space *s)
 {
 	if (text_of(s))
 		text_free(text_of(s));
+	mtag_touched_put(s->stacks.touched);
 	mtag_bell_set(s, NULL);
 }

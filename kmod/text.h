@@ -29,7 +29,7 @@ struct mtag_text {
 int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid);
 void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma);
 int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp);
-void mtag_text_exec(struct mtag_space *s, struct mtag_space *old);
+int mtag_text_exec(struct mtag_space *s, struct mtag_space *old, gfp_t gfp);
 void mtag_text_free(struct mtag_space *s);
 
 #endif /* MTAG_TEXT_H */

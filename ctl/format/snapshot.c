@@ -68,7 +68,7 @@ static int print_stack(const struct fmt *fmt, const struct proc *proc, const str
 		return -ENOMEM;
 	json_add_u64(object, "pid", (uint64_t)proc->pid);
 	json_add_u64(object, "id", stack->tag);
-	stack_add_json(object, stack);
+	stack_add_json(object, proc->stacks, stack);
 	return json_print(fmt, object);
 }
 

@@ -33,7 +33,8 @@ static void add_frame(struct json_object *frames, const struct frame *frame)
 	json_add_bool(object, "inlined", frame->inlined);
 }
 
-void stack_add_json(struct json_object *object, const struct stack *stack)
+void stack_add_json(struct json_object *object, const struct stacks *stacks,
+		    const struct stack *stack)
 {
 	struct json_object *frames = json_add(object, "stack", json_object_new_array());
 
@@ -47,6 +48,10 @@ void stack_add_json(struct json_object *object, const struct stack *stack)
 		json_add_u64(object, "touched_bytes", stack->touched);
 	json_add_bool(object, "complete", stack_is_complete(stack));
 	json_add_string(object, "why", stack_why(stack));
+	if (stacks->one_in)
+		json_add_u64(object, "one_in", stacks->one_in);
+	if (stacks->uncounted)
+		json_add_u64(object, "uncounted_bytes", stacks->uncounted);
 }
 
 static const char *read_frame(struct json_object *object, struct stacks *stacks,
@@ -86,6 +91,20 @@ static const char *read_bytes(struct json_object *object, struct stack *stack)
 	return NULL;
 }
 
+/* What is known of all stacks of the process. */
+static const char *read_process(struct json_object *object, struct stacks *stacks)
+{
+	uint64_t one_in = 0;
+
+	if (json_object_object_get_ex(object, "one_in", NULL) &&
+	    (!json_get_u64(object, "one_in", &one_in) || !one_in || one_in > UINT32_MAX))
+		return "\"one_in\" of a stack is a whole number from 1 to 4294967295";
+	if (one_in)
+		stacks->one_in = (uint32_t)one_in;
+	json_get_u64(object, "uncounted_bytes", &stacks->uncounted);
+	return NULL;
+}
+
 const char *stack_read_json(struct json_object *object, struct stacks *stacks, struct stack **out)
 {
 	struct json_object *frames = json_object_object_get(object, "stack");
@@ -101,7 +120,8 @@ const char *stack_read_json(struct json_object *object, struct stacks *stacks, s
 	stack = *out = stacks_add(stacks, n);
 	if (!stack)
 		return "out of memory";
-	bad = read_bytes(object, stack);
+	bad = read_process(object, stacks);
+	bad = bad ? bad : read_bytes(object, stack);
 	/* What is no stack has only a name. */
 	for (size_t i = 0; i < n && !bad && stack->kind == MTAG_STACK_TAKEN; i++) {
 		bad = read_frame(json_object_array_get_idx(frames, i), stacks,

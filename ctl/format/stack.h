@@ -9,8 +9,9 @@
 #define STACK_FRAMES_MOST                                                                          \
 	4096 /* of a stack that is read; the module's have fewer, with all that is inlined */
 
-/* Adds the frames, the bytes, and why there are no more. */
-void stack_add_json(struct json_object *object, const struct stack *stack);
+/* Adds the frames, the bytes, why there are no more, and what is known of all @stacks of the process. */
+void stack_add_json(struct json_object *object, const struct stacks *stacks,
+		    const struct stack *stack);
 /* Reads that, as a new stack of @stacks. Returns NULL, or what is wrong. */
 const char *stack_read_json(struct json_object *object, struct stacks *stacks,
 			    struct stack **stack);

@@ -11,11 +11,12 @@
 #include "stacks/decode.h"
 
 static struct nla_policy policy[MTAG_A_MAX + 1] = {
-	[MTAG_A_PROC_PID] = {.type = NLA_U32},	    [MTAG_A_TAG_ID] = {.type = NLA_U16},
-	[MTAG_A_STACK_ONE_IN] = {.type = NLA_U32},  [MTAG_A_IMAGE_ID] = {.type = NLA_U32},
-	[MTAG_A_STACK_ANON] = {.type = NLA_U64},    [MTAG_A_STACK_SWAP] = {.type = NLA_U64},
-	[MTAG_A_STACK_TOUCHED] = {.type = NLA_U64}, [MTAG_A_STACK_KIND] = {.type = NLA_U32},
-	[MTAG_A_STACK_WHY] = {.type = NLA_U32},	    [MTAG_A_STACK_LOST] = {.type = NLA_U64},
+	[MTAG_A_PROC_PID] = {.type = NLA_U32},	      [MTAG_A_TAG_ID] = {.type = NLA_U16},
+	[MTAG_A_STACK_ONE_IN] = {.type = NLA_U32},    [MTAG_A_IMAGE_ID] = {.type = NLA_U32},
+	[MTAG_A_STACK_ANON] = {.type = NLA_U64},      [MTAG_A_STACK_SWAP] = {.type = NLA_U64},
+	[MTAG_A_STACK_TOUCHED] = {.type = NLA_U64},   [MTAG_A_STACK_KIND] = {.type = NLA_U32},
+	[MTAG_A_STACK_WHY] = {.type = NLA_U32},	      [MTAG_A_STACK_LOST] = {.type = NLA_U64},
+	[MTAG_A_STACK_UNCOUNTED] = {.type = NLA_U64},
 };
 
 static int parse(struct nlattr **tb, struct nlattr *attrs, int len)
@@ -84,6 +85,8 @@ int decode_traces(struct nlattr *attrs, int len, struct traces *traces)
 		traces->one_in = nla_get_u32(tb[MTAG_A_STACK_ONE_IN]);
 	if (tb[MTAG_A_STACK_LOST])
 		traces->lost = nla_get_u64(tb[MTAG_A_STACK_LOST]);
+	if (tb[MTAG_A_STACK_UNCOUNTED])
+		traces->uncounted = nla_get_u64(tb[MTAG_A_STACK_UNCOUNTED]);
 	nla_for_each_attr(a, attrs, len, left)
 	{
 		if (nla_type(a) == MTAG_A_STACK_IMAGE)

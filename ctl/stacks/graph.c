@@ -101,6 +101,12 @@ static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack_
 	return 0;
 }
 
+/* Of what was only touched once nothing can be drawn. */
+static bool has_bytes(const struct stack_row *row)
+{
+	return row->anon || row->swap;
+}
+
 /* The tags that have stacks, and all above these. */
 static int add_tags(struct proc *proc, const struct stack_view *view)
 {
@@ -110,7 +116,7 @@ static int add_tags(struct proc *proc, const struct stack_view *view)
 	if (!needed)
 		return -ENOMEM;
 	for (size_t i = 0; i < view->n; i++)
-		if (view->rows[i].tag)
+		if (view->rows[i].tag && has_bytes(&view->rows[i]))
 			needed[view->rows[i].tag - from->tags] = true;
 	for (size_t i = from->n_tags; i-- > 0;)
 		if (needed[i] && from->tags[i].parent >= 0)
@@ -132,7 +138,7 @@ int graph_add(struct snap *snap, const struct stack_view *view, bool lines)
 		return -ENOMEM;
 	/* Frames come behind all tags, and have a higher id: proc_find_tag() still finds these. */
 	for (size_t i = 0; i < view->n; i++)
-		if (add_stack(&nodes, proc, &view->rows[i]))
+		if (has_bytes(&view->rows[i]) && add_stack(&nodes, proc, &view->rows[i]))
 			return -ENOMEM;
 	if (proc_finish_frames(proc))
 		return -ENOMEM;

@@ -129,6 +129,7 @@ int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symb
 		return -ENOMEM;
 	stacks->one_in = traces->one_in;
 	stacks->lost = traces->lost;
+	stacks->uncounted = traces->uncounted;
 	for (size_t i = 0; i < traces->n && !err; i++)
 		err = add_stack(&r, &traces->traces[i]);
 	tdestroy(r.places, free);

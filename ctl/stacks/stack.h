@@ -50,13 +50,14 @@ struct stack {
  * @stacks:	@n of them; several may have equal frames
  * @one_in:	of so many first touches one was sampled; 0 if nobody said
  * @lost:	first touches whose stack found no room
+ * @uncounted:	bytes ever first touched that are in no @touched
  * @frames:	all that are referred to
  */
 struct stacks {
 	struct stack *stacks;
 	size_t n, room;
 	uint32_t one_in;
-	uint64_t lost;
+	uint64_t lost, uncounted;
 	void *frames;
 };
 

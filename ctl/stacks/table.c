@@ -167,5 +167,8 @@ int stacks_table(const struct fmt *fmt, const struct stack_view *view)
 			"%" PRIu64
 			" stacks found no room (max_stacks): their pages are in [before].\n",
 			view->proc->stacks->lost);
+	if (view->proc->stacks->uncounted)
+		fprintf(fmt->out, "TOUCHED lacks %s that no stack counts: there was no room.\n",
+			text_size(anon, view->proc->stacks->uncounted));
 	return 0;
 }

@@ -45,11 +45,12 @@ struct trace {
  * struct traces - the stacks of a process; initially all 0
  * @one_in:	of so many first touches one was sampled; 0 if nobody said
  * @lost:	first touches whose stack found no room
+ * @uncounted:	bytes ever first touched that are in no @touched
  */
 struct traces {
 	pid_t pid;
 	uint32_t one_in;
-	uint64_t lost;
+	uint64_t lost, uncounted;
 	struct trace_image *images;
 	size_t n_images, images_room;
 	struct trace *traces;

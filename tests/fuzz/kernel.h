@@ -204,6 +204,7 @@ int kern_stacks(struct kern *kern, pid_t pid, uint32_t older, struct traces *tra
 			return -ENOMEM;
 	}
 	traces->one_in = in_rarely(&kernel) ? (uint32_t)in_number(&kernel) : 1;
+	traces->uncounted = in_rarely(&kernel) ? in_number(&kernel) : 0;
 	for (unsigned int n = in_below(&kernel, 9); n && !err; n--)
 		err = invent_stack(traces);
 	return err;

@@ -50,6 +50,8 @@ static inline void sample_stacks(struct input *in, struct proc *proc)
 {
 	struct stacks *stacks = proc_stacks(proc);
 
+	stacks->one_in = in_rarely(in) ? (uint32_t)in_number(in) : 0;
+	stacks->uncounted = in_rarely(in) ? in_number(in) : 0;
 	for (unsigned int n = in_below(in, 5); n && proc->n_tags; n--) {
 		struct stack *stack = stacks_add(stacks, 4);
 

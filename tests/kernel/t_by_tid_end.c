@@ -2,6 +2,7 @@
 /* mtagctl run --by-thread=tid: the tags of threads and of forked children that have ended are used again. */
 /* vm: timeout=600 */
 #include "lib/keepers.h"
+#include "lib/stacks.h"
 #include "lib/test.h"
 
 #define FORKS	1200 /* at least three times TAGS */
@@ -131,6 +132,20 @@ static void threads(int count, char *page)
 	}
 }
 
+/* What ended threads have touched by stacks is not that of the next one that has their tag. */
+static void by_stack(void)
+{
+	struct stacks *s = stacks(getpid());
+	unsigned over = 0;
+	struct usage u;
+
+	is(-s->error, 0, "the stacks can be read");
+	for (mtag_t tag = MTAG_ID_FIRST; !usage_get(tag, &u); tag++)
+		over += stack_sum(s, tag, ANY_KIND).touched > u.c[MTAG_C_TOUCHED];
+	is(over, 0, "no tag has touched more by its stacks than it has");
+	is(s->uncounted, 0, "and all is counted by stack");
+}
+
 static void parents(void)
 {
 	unsigned had, has;
@@ -139,6 +154,7 @@ static void parents(void)
 	mtag_t one, two;
 
 	attach();
+	is(-stacks_start_self(1, -1), 0, "stacks are taken");
 	one = tag_named("one");
 	two = tag_named("two");
 	set_default(one);
@@ -156,6 +172,7 @@ static void parents(void)
 	ok(touched_below("one", &has) >= before, "what was touched below the old one stays there");
 	ok(touched_below("two", &has) <= usage_sum().c[MTAG_C_TOUCHED] - all && has,
 	   "and the new one has no more than has been touched since");
+	by_stack();
 	exact("and the sums are exact");
 }
 

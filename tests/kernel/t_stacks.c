@@ -29,6 +29,11 @@ static void sixteen(void)
 	   "one stack for all pages of a place");
 	must(munmap(p, SITES * N * PG));
 	is(stack_sum(stacks(getpid()), tags[0], ANY_KIND).stacks, 0, "after munmap there is none");
+	for (int k = 0; k < SITES; k++) {
+		snprintf(what, sizeof(what), "place %d is known to have touched %d pages", k,
+			 k + 1);
+		ever(getpid(), tags[k % 4], &sites[k], (k + 1) * PG, what);
+	}
 }
 
 static void by_kernel(mtag_t a)
@@ -65,6 +70,8 @@ static void copied(mtag_t a, mtag_t b)
 		visit(&w, 6, touch_here, b, p, N / 2);
 	}
 	has(pid, a, &s, N * PG, 0, "a child that copies half keeps the stack of the originals");
+	is(stack_sum(stacks(pid), a, ANY_KIND).touched, 0, "it has touched none of it first");
+	is(stack_sum(stacks(pid), b, ANY_KIND).touched, 0, "nor by writing to the copies");
 	has(getpid(), a, &s, N * PG, 0, "and so does its parent");
 	whole(pid, "a forked child");
 	end_child(pid);
@@ -74,6 +81,8 @@ static void copied(mtag_t a, mtag_t b)
 	has(getpid(), a, &s, (N - N / 4) * PG, 0, "what is discarded is beneath no stack");
 	visit(&w, 7, touch_here, a, p, N / 4);
 	has(getpid(), a, &w, N / 4 * PG, 0, "and then beneath that which touches it anew");
+	ever(getpid(), a, &s, N * PG, "what was discarded was touched all the same");
+	ever(getpid(), a, &w, N / 4 * PG, "and what is touched anew is so once more");
 	tag_adds_up(a, "discarded and touched anew");
 	must(munmap(p, N * PG));
 }
@@ -87,6 +96,7 @@ static void of_file(mtag_t a)
 	read_all(0, p, 4 * PG);
 	visit(&s, 2, touch_here, a, p, 4);
 	has(getpid(), a, &s, 4 * PG, 0, "private pages of a file are beneath their writer");
+	ever(getpid(), a, &s, 4 * PG, "who has touched them");
 	must(munmap(p, 4 * PG));
 	close(fd);
 }
@@ -144,6 +154,7 @@ static void huge(mtag_t a, mtag_t b)
 	visit(&s, 11, touch_here, a, p, 1);
 	is(smaps(p, 2 * HPAGE).huge, HPAGE, "a touch brings a huge page");
 	has(getpid(), a, &s, HPAGE, 0, "all of it is beneath the stack");
+	ever(getpid(), a, &s, HPAGE, "which has touched all of it");
 	must(madvise(p + PG, 16 * PG, MADV_DONTNEED));
 	visit(&w, 12, touch_here, b, p + PG, 16);
 	has(getpid(), a, &s, HPAGE - 16 * PG, 0, "split, each page keeps it");
@@ -192,6 +203,73 @@ static void too_deep(mtag_t a)
 	must(munmap(p, PG));
 }
 
+/* More stacks than there are counters at first: one of each depth, by each tag, again and again. */
+static void many(void)
+{
+	enum { DEPTHS = 100, ROUNDS = 3 };
+	char *p = area(PG);
+	struct site s = {.at = p, .pages = 1};
+	uint64_t owned[4], total[4];
+	struct stacks *seen;
+
+	for (int i = 0; i < 4; i++) {
+		owned[i] = c(tags[i], MTAG_C_TOUCHED);
+		total[i] = stack_sum(stacks(getpid()), tags[i], ANY_KIND).touched;
+	}
+	for (int i = 0; i < 4 * DEPTHS * ROUNDS; i++) {
+		mtag_t before = mtag_enter(tags[i % 4]);
+
+		s.nr = 0;
+		s.at = p;
+		current = &s;
+		deep(i / 4 % DEPTHS);
+		mtag_leave(before);
+		must(madvise(p, PG, MADV_DONTNEED));
+	}
+	seen = stacks(getpid());
+	for (int i = 0; i < 4; i++) {
+		is(c(tags[i], MTAG_C_TOUCHED) - owned[i], DEPTHS * ROUNDS * PG,
+		   "a tag touches by a hundred stacks");
+		is(stack_sum(seen, tags[i], ANY_KIND).touched - total[i], DEPTHS * ROUNDS * PG,
+		   "all of it is counted by stack");
+	}
+	is(seen->uncounted, 0, "there was room for all counters");
+	must(munmap(p, PG));
+}
+
+/* Two threads touch the same, by the same stack. */
+static void *touch_much(void *p)
+{
+	for (int i = 0; i < 2000; i++) {
+		touch(tags[1], p, 4 * PG);
+		must(madvise(p, 4 * PG, MADV_DONTNEED));
+	}
+	return NULL;
+}
+
+static void at_once(void)
+{
+	uint64_t before = stack_sum(stacks(getpid()), tags[1], ANY_KIND).touched;
+	pthread_t threads[2];
+	char *p = area(8 * PG);
+
+	for (int i = 0; i < 2; i++)
+		must0(pthread_create(&threads[i], NULL, touch_much, p + 4 * i * PG));
+	for (int i = 0; i < 2; i++)
+		must0(pthread_join(threads[i], NULL));
+	is(stack_sum(stacks(getpid()), tags[1], ANY_KIND).touched - before, 16000 * PG,
+	   "two threads that touch at once: each page is counted");
+	must(munmap(p, 8 * PG));
+}
+
+/* By any stack, by the kernel, sampled or not. */
+static void all_counted(void)
+{
+	for (int i = 0; i < 4; i++)
+		is(stack_sum(stacks(getpid()), tags[i], ANY_KIND).touched,
+		   c(tags[i], MTAG_C_TOUCHED), "all that a tag ever touched is beneath its stacks");
+}
+
 static void sampled(mtag_t a)
 {
 	enum { PAGES = 4096 };
@@ -207,6 +285,7 @@ static void sampled(mtag_t a)
 	pages = beneath(seen, a, &s).anon / PG;
 	others = stack_sum(seen, a, MTAG_STACK_UNSAMPLED).anon / PG;
 	is(pages + others, PAGES, "sampled or not, each page is there");
+	is(seen->one_in, 0, "it does not say one in how many: that varied");
 	/* The standard deviation is 28 pages. */
 	ok(pages > PAGES / 4 - 200 && pages < PAGES / 4 + 200,
 	   "of %d first touches %" PRIu64 " are sampled", PAGES, pages);
@@ -392,10 +471,14 @@ int main(int argc, char **argv)
 	swapped(tags[0]);
 	huge(tags[0], tags[1]);
 	too_deep(tags[0]);
+	many();
+	at_once();
+	is(stacks(getpid())->one_in, 1, "it says that each first touch was sampled");
 	sampled(tags[0]);
 	elsewhere(tags[0]);
 	by_exec();
 	refused();
 	is(stacks(getpid())->lost, 0, "no stack was lost");
+	all_counted();
 	return end_test();
 }

@@ -131,6 +131,10 @@ static void canned(void)
 	add_kind(0, 64 * KIB, MTAG_STACK_NONE);
 	add_kind(0, 16 * KIB, MTAG_STACK_KERNEL);
 	add_kind(3, 210 * MIB / 2, MTAG_STACK_UNSAMPLED);
+	/* All of it is gone. */
+	trace = add(4, 0, grow, 3);
+	trace->knows_touched = true;
+	trace->touched = 20 * MIB;
 	/* A tag that was made after the tags were read. */
 	add(99, 512 * MIB, grow, 3);
 }
@@ -253,6 +257,12 @@ static void sampled(uint32_t one_in)
 	snap.procs[0].stacks->one_in = one_in;
 }
 
+/* So much was touched that no stack counts. */
+static void uncounted(uint64_t bytes)
+{
+	snap.procs[0].stacks->uncounted = bytes;
+}
+
 static void test_golden(void)
 {
 	const struct stack_choice all = {0}, few = {.most = 2}, both = {.combined = true},
@@ -270,6 +280,10 @@ static void test_golden(void)
 	compare("stacks-sampled.txt", print(TABLE, &untagged, 80, true));
 	sampled(1);
 	compare("stacks.json", print(JSON, &all, 80, true));
+	uncounted(12 * KIB);
+	compare("stacks-uncounted.txt", print(TABLE, &few, 80, true));
+	compare("stacks-uncounted.json", print(JSON, &few, 80, true));
+	uncounted(0);
 	compare("stacks-combined.json", print(JSON, &both, 80, true));
 	compare("stacks.folded", print(FOLDED, &all, 80, true));
 	compare("stacks-combined.folded", print(FOLDED, &both, 80, true));
@@ -311,7 +325,7 @@ static void test_choice(void)
 	struct stack_view view;
 
 	resolve(false);
-	ok(!stack_view_make(&view, snap.procs, &all) && view.n == 9 &&
+	ok(!stack_view_make(&view, snap.procs, &all) && view.n == 10 &&
 		   sum_of(&view, false) == view.anon && view.swap == 1536 * KIB,
 	   "the stacks of all known tags, and their sums");
 	stack_view_clear(&view);

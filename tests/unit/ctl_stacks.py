@@ -30,6 +30,9 @@ def stacks(path, key, text=name_of):
     sums = collections.Counter()
     with open(path, encoding='utf-8') as file:
         for row in json.load(file):
+            # What is gone is drawn nowhere.
+            if not row['anon_bytes'] + row['swap_bytes']:
+                continue
             tag = None if row['tag'] is None else row['tag'] or '[untagged]'
             frames = tuple(map(text, row['stack']))
             sums[key(row, '%s-%d' % (row['comm'], row['pid']), tag, frames)] += row['anon_bytes']

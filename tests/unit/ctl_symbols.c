@@ -306,6 +306,7 @@ static struct nl_msg *message(void)
 	nla_put_u32(msg, MTAG_A_STACK_KIND, MTAG_STACK_NONE);
 	nla_nest_end(msg, nest);
 	nla_put_u32(msg, MTAG_A_STACK_ONE_IN, 7);
+	nla_put_u64(msg, MTAG_A_STACK_UNCOUNTED, 20480);
 	nla_put_u64(msg, MTAG_A_STACK_LOST, 2);
 	return msg;
 }
@@ -316,8 +317,8 @@ static bool is_whole(const struct traces *t)
 	const struct trace_image *image = traces_image(t, 5);
 	char id[TRACE_BUILD_ID_TEXT];
 
-	return t->pid == 12 && t->one_in == 7 && t->lost == 2 && t->n == 2 && t->n_images == 1 &&
-	       image && !strcmp(image->path, "/bin/true") &&
+	return t->pid == 12 && t->one_in == 7 && t->lost == 2 && t->uncounted == 20480 &&
+	       t->n == 2 && t->n_images == 1 && image && !strcmp(image->path, "/bin/true") &&
 	       !strcmp(trace_image_name(image), "true") &&
 	       !strcmp(trace_build_id(image, id), "feedface") && !traces_image(t, 6) &&
 	       trace->tag == 3 && trace->anon == 4096 && trace->swap == 8192 &&

@@ -390,7 +390,7 @@ enum {
 	MTAG_A_INFO_HISTORY,	/* u32, ended processes that are remembered */
 	MTAG_A_INFO_HISTORY_DROPPED, /* u64, forgotten to stay within history_kb */
 	MTAG_A_INFO_HISTORY_LOST, /* u64, not remembered for lack of memory */
-	MTAG_A_STACK_ONE_IN,	/* u32, of so many first touches one is sampled */
+	MTAG_A_STACK_ONE_IN,	/* u32, of so many first touches one is sampled; absent: varied */
 	MTAG_A_STACK_FD,	/* u32, an eventfd of the sender */
 	MTAG_A_STACK_OLDER,	/* u32 seconds: only pages first touched at least so long ago */
 	MTAG_A_STACK_IMAGE,	/* nest of IMAGE_*, before the stacks that refer to it */
@@ -405,6 +405,7 @@ enum {
 	MTAG_A_STACK_WHY,	/* u32, enum mtag_stack_why */
 	MTAG_A_STACK_FRAMES,	/* binary, array of struct mtag_stack_frame, innermost first */
 	MTAG_A_STACK_LOST,	/* u64, first touches that found no room; in the last message */
+	MTAG_A_STACK_UNCOUNTED,	/* u64 bytes ever first touched that no TOUCHED has; likewise */
 	__MTAG_A_MAX
 };
 

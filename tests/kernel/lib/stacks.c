@@ -69,6 +69,9 @@ static void take_stack(const struct nlattr *nest, struct stacks *s)
 		case MTAG_A_STACK_SWAP:
 			e->swap = u64_of(a);
 			break;
+		case MTAG_A_STACK_TOUCHED:
+			e->touched = u64_of(a);
+			break;
 		case MTAG_A_STACK_KIND:
 			e->kind = nl_u32(a);
 			break;
@@ -92,6 +95,12 @@ static void take_message(const struct nlmsghdr *h, struct stacks *s)
 			break;
 		case MTAG_A_STACK:
 			take_stack(a, s);
+			break;
+		case MTAG_A_STACK_ONE_IN:
+			s->one_in = nl_u32(a);
+			break;
+		case MTAG_A_STACK_UNCOUNTED:
+			s->uncounted = u64_of(a);
 			break;
 		case MTAG_A_STACK_LOST:
 			s->lost = u64_of(a);
@@ -190,6 +199,14 @@ int stacks_start_self(uint32_t one_in, int event)
 	return mtag_ioctl(MTAG_IOC_STACKS, &arg);
 }
 
+void stack_add(struct stack_sum *sum, const struct stack_seen *e)
+{
+	sum->anon += e->anon;
+	sum->swap += e->swap;
+	sum->touched += e->touched;
+	sum->stacks += e->anon || e->swap;
+}
+
 struct stack_sum stack_sum(const struct stacks *s, unsigned int tag, unsigned int kind)
 {
 	struct stack_sum sum = {0};
@@ -199,9 +216,7 @@ struct stack_sum stack_sum(const struct stacks *s, unsigned int tag, unsigned in
 
 		if ((tag != ANY_TAG && e->tag != tag) || (kind != ANY_KIND && e->kind != kind))
 			continue;
-		sum.anon += e->anon;
-		sum.swap += e->swap;
-		sum.stacks++;
+		stack_add(&sum, e);
 	}
 	return sum;
 }

@@ -12,7 +12,7 @@
 struct stack_seen {
 	uint16_t tag;
 	uint32_t kind, why, nr;
-	uint64_t anon, swap;
+	uint64_t anon, swap, touched;
 	struct mtag_stack_frame frame[FRAMES_MAX];
 };
 
@@ -21,7 +21,8 @@ struct stacks {
 	int error;
 	unsigned int nr;
 	bool ended; /* the last message has come */
-	uint64_t lost;
+	uint32_t one_in;
+	uint64_t lost, uncounted;
 	struct stack_seen *stack;
 	const char *path[IMAGES_SEEN]; /* by image id */
 };
@@ -35,13 +36,14 @@ int stacks_start(pid_t pid, uint32_t one_in, int fd);
 /* The same for the calling process, by ioctl. */
 int stacks_start_self(uint32_t one_in, int fd);
 
-/* Sums over the stacks of one tag, or of all. */
+/* Sums over the stacks of one tag, or of all, and how many of them own something. */
 #define ANY_TAG	 0x10000
 #define ANY_KIND 0xff
 struct stack_sum {
-	uint64_t anon, swap, stacks;
+	uint64_t anon, swap, touched, stacks;
 };
 
+void stack_add(struct stack_sum *sum, const struct stack_seen *e);
 struct stack_sum stack_sum(const struct stacks *s, unsigned int tag, unsigned int kind);
 
 #endif

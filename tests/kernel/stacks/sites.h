@@ -174,9 +174,7 @@ static struct stack_sum beneath(const struct stacks *s, mtag_t tag, const struct
 
 		if (e->tag != tag || !same_stack(s, e, site))
 			continue;
-		sum.anon += e->anon;
-		sum.swap += e->swap;
-		sum.stacks++;
+		stack_add(&sum, e);
 	}
 	return sum;
 }
@@ -240,6 +238,12 @@ static void tag_adds_up(mtag_t tag, const char *what)
 
 	is(sum.anon, anon_of(tag), "%s: the stacks of a tag are its anonymous memory", what);
 	is(sum.swap, swap_of(tag), "%s: and its swap", what);
+}
+
+/* So much was ever touched by a site, whatever is there now. */
+static void ever(pid_t pid, mtag_t tag, const struct site *site, uint64_t touched, const char *what)
+{
+	is(beneath(stacks(pid), tag, site).touched, touched, "%s", what);
 }
 
 #endif
