@@ -235,7 +235,7 @@ static int do_stacks(struct mtag_space *s, union arg *arg)
 		bell = mtag_bell_get(st->fd);
 	if (IS_ERR(bell))
 		return PTR_ERR(bell);
-	return mtag_stacks_start(s, current->mm, current_euid(), st->one_in, bell);
+	return mtag_stacks_start(s, current->mm, current_cred(), st->one_in, bell);
 }
 
 static int do_unwind(struct mtag_space *s, union arg *arg)

@@ -346,20 +346,23 @@ int mtag_dump_stacks(struct mtag_request *r)
 static int start_relative(struct mtag_space *s, unsigned int one_in, const struct cred *opener)
 {
 	struct task_struct *task = mtag_access_owner(s);
+	const struct cred *cred;
 	struct mm_struct *mm;
 	int err = 0;
-	kuid_t uid;
 
 	if (!task)
 		return 0;
 	mm = mtag_access_mm(task, MTAG_ACCESS_TRACK, opener);
-	uid = task_euid(task);
+	cred = get_task_cred(task);
 	put_task_struct(task);
-	if (IS_ERR(mm))
-		return PTR_ERR(mm);
-	if (!mtag_space_stacks(s))
-		err = mtag_stacks_start(s, mm, uid, one_in, NULL);
-	mmput(mm);
+	if (!IS_ERR(mm)) {
+		if (!mtag_space_stacks(s))
+			err = mtag_stacks_start(s, mm, cred, one_in, NULL);
+		mmput(mm);
+	} else {
+		err = PTR_ERR(mm);
+	}
+	put_cred(cred);
 	return err;
 }
 
@@ -393,6 +396,7 @@ int mtag_dump_stacks_start(struct mtag_request *r)
 	const struct nlattr *one_in = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_ONE_IN);
 	const struct nlattr *fd = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_FD);
 	struct mtag_bell *bell = NULL;
+	const struct cred *cred;
 	struct mtag_target t;
 	int err;
 
@@ -409,8 +413,9 @@ int mtag_dump_stacks_start(struct mtag_request *r)
 		NL_SET_ERR_MSG(&r->extack, "stack-fd is no eventfd");
 		err = PTR_ERR(bell);
 	} else {
-		err = mtag_stacks_start(t.space, t.mm, task_euid(t.task), nla_get_u32(one_in),
-					bell);
+		cred = get_task_cred(t.task);
+		err = mtag_stacks_start(t.space, t.mm, cred, nla_get_u32(one_in), bell);
+		put_cred(cred);
 		if (!err)
 			err = start_tree(t.space->tree, nla_get_u32(one_in), r->opener);
 		err = mtag_message_explain(&r->extack, err);

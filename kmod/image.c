@@ -14,6 +14,7 @@
 #include "image.h"
 #include "memory.h"
 #include "mtag.h"
+#include "user.h"
 
 #define BLOCK	(PAGE_SIZE / sizeof(struct mtag_image *))
 #define CHAINS	256
@@ -172,12 +173,12 @@ static void take_roots_rows(struct mtag_image *image)
  * Adds *@image, using *@block if it needs one; takes those that it uses from the caller.
  * Context: images_lock.
  */
-static int add(struct mtag_image **image, struct mtag_image ***block)
+static int add(struct mtag_image **image, struct mtag_image ***block, struct mtag_user *user)
 {
 	unsigned int id = nr_images;
 	u16 *chain = chain_of((*image)->ino);
 
-	if (id == MTAG_IMAGES_MAX)
+	if (!mtag_user_may(user, user->images, MTAG_IMAGES_MAX - id))
 		return -ENOSPC;
 	if (!blocks[id / BLOCK]) {
 		if (!*block)
@@ -193,6 +194,7 @@ static int add(struct mtag_image **image, struct mtag_image ***block)
 	*image = NULL;
 	*chain = id;
 	nr_images++;
+	user->images++;
 	return id;
 }
 
@@ -200,12 +202,13 @@ static int add(struct mtag_image **image, struct mtag_image ***block)
  * mtag_image_of() - the image of a file
  * @file:	mapped executable
  * @uid:	whose process maps it
+ * @user:	whose share of the table it uses
  * @gfp:	allocation flags of the caller's context
  *
  * Context: may take spinlocks; stacks are kept.
- * Return: its id; -ENOMEM; -ENOSPC if there are too many.
+ * Return: its id; -ENOMEM; -ENOSPC if there are too many, or @user has too many of them.
  */
-int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp)
+int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp)
 {
 	struct mtag_image like = image_like(file, uid);
 	struct mtag_image **block = NULL, *image;
@@ -227,7 +230,7 @@ int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp)
 	/* Another task may have been faster. */
 	id = find(&like);
 	if (id < 0)
-		id = add(&image, &block);
+		id = add(&image, &block, user);
 	spin_unlock(&images_lock);
 	image_free(image);
 	block_free(block);

@@ -11,6 +11,7 @@
 #include "rows.h"
 
 struct file;
+struct mtag_user;
 
 /* Ids of executable memory that is no file's; those of files follow. */
 #define MTAG_IMAGE_ANON		0	/* its offsets are addresses */
@@ -46,7 +47,7 @@ struct mtag_image {
 	char path[];
 };
 
-int mtag_image_of(const struct file *file, kuid_t uid, gfp_t gfp);
+int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp);
 const struct mtag_rows *mtag_image_rows(unsigned int id);
 bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
 		     size_t bytes);

@@ -20,6 +20,7 @@
 #include "shelf.h"
 #include "stacks.h"
 #include "stat.h"
+#include "user.h"
 
 static bool is_root(void)
 {
@@ -59,12 +60,14 @@ static void *table_copy(const void __user *table, size_t bytes)
 /* Context: stacks are kept. @file is NULL for the vdso. */
 static int put(const struct file *file, const void __user *table, size_t bytes)
 {
+	struct mtag_user *user;
 	struct mtag_rows rows;
 	void *copy;
 	int ret;
 
 	if (file) {
-		ret = mtag_image_of(file, current_euid(), MTAG_GFP);
+		user = mtag_user_of(current_cred(), MTAG_GFP);
+		ret = user ? mtag_image_of(file, current_euid(), user, MTAG_GFP) : -ENOMEM;
 		if (ret < 0)
 			return ret;
 	}

@@ -20,6 +20,7 @@
 #include "mtag.h"
 #include "stack.h"
 #include "stat.h"
+#include "user.h"
 
 #define CHUNK	(256UL << 10)	/* bytes of stacks allocated at once */
 #define SPARE	2		/* chunks in advance */
@@ -186,12 +187,13 @@ static int find(u32 hash, const u64 *frames, unsigned int nr, unsigned int why)
 }
 
 /* Context: stack_lock. Return: an id; 0 without room. */
-static u32 add(u32 hash, const u64 *frames, unsigned int nr, unsigned int why)
+static u32 add(u32 hash, const u64 *frames, unsigned int nr, unsigned int why,
+	       struct mtag_user *user)
 {
 	u32 *chain = &chains[hash & (nr_chains - 1)];
 	struct mtag_stack *stack;
 
-	if (nr_stacks == max)
+	if (!mtag_user_may(user, user->stacks, max - nr_stacks))
 		return MTAG_LEAF_NONE;
 	stack = room_for(struct_size(stack, frames, nr));
 	if (!stack)
@@ -201,6 +203,7 @@ static u32 add(u32 hash, const u64 *frames, unsigned int nr, unsigned int why)
 	WRITE_ONCE(stacks[nr_stacks], stack);
 	/* Pairs with find(). */
 	smp_store_release(chain, nr_stacks);
+	user->stacks++;
 	return nr_stacks++;
 }
 
@@ -209,11 +212,13 @@ static u32 add(u32 hash, const u64 *frames, unsigned int nr, unsigned int why)
  * @frames:	innermost first
  * @nr:		number of frames, up to MTAG_STACK_DEPTH
  * @why:	why there are no more
+ * @user:	whose share of the table a new one uses
  *
  * Context: any but interrupts, with preemption disabled; stacks are kept.
  * Return: its id; MTAG_LEAF_NONE if there is no room.
  */
-u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why)
+u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
+		      struct mtag_user *user)
 {
 	u32 hash = hash_of(frames, nr, why);
 	int id = find(hash, frames, nr, why);
@@ -226,7 +231,7 @@ u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why)
 	/* Another CPU may have been faster. */
 	id = find(hash, frames, nr, why);
 	if (!id)
-		id = add(hash, frames, nr, why);
+		id = add(hash, frames, nr, why, user);
 	raw_spin_unlock(&stack_lock);
 	if (unlikely(needs_spare()))
 		irq_work_queue(&kick);

@@ -8,6 +8,8 @@
 #include <linux/types.h>
 #include "unwind.h"
 
+struct mtag_user;
+
 /**
  * struct mtag_stack - a stack
  * @hash:	of all that follows @next
@@ -27,7 +29,8 @@ struct mtag_stack {
 
 int mtag_stack_begin(void);
 void mtag_stack_end(void);
-u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why);
+u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
+		      struct mtag_user *user);
 const struct mtag_stack *mtag_stack_at(u32 id);
 
 #endif /* MTAG_STACK_H */

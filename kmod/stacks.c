@@ -6,6 +6,7 @@
  * What is kept for stacks is made for the first such process, and goes when the hooks go, or with
  * the last reader after that.
  */
+#include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/mutex.h>
@@ -21,6 +22,7 @@
 #include "take.h"
 #include "text.h"
 #include "touched.h"
+#include "user.h"
 #include "visit.h"
 #include "walk.h"
 
@@ -36,6 +38,7 @@ static void tables_end(void)
 		return;
 	mtag_stack_end();
 	mtag_image_end();
+	mtag_user_end();
 }
 
 /* Context: keep_lock. */
@@ -146,15 +149,15 @@ static void forget(struct mtag_space *s, struct mm_struct *mm)
 }
 
 /* Context: build_lock, and mmap_lock for reading. */
-static int begin(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
+static int begin(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred)
 {
 	int ret;
 
 	if (!s->stacks.touched)
-		s->stacks.touched = mtag_touched_alloc(MTAG_GFP);
+		s->stacks.touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), MTAG_GFP);
 	if (!s->stacks.touched)
 		return -ENOMEM;
-	ret = mtag_text_read(s, mm, uid);
+	ret = mtag_text_read(s, mm, cred->euid);
 	if (ret)
 		return ret;
 	mtag_space_slow(s, MTAG_SLOW_STACKS, 0);
@@ -167,8 +170,8 @@ static int begin(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 }
 
 /* Context: build_lock. */
-static int start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigned int one_in,
-		 struct mtag_bell **bell)
+static int start(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred,
+		 unsigned int one_in, struct mtag_bell **bell)
 {
 	int ret = 0;
 
@@ -185,7 +188,7 @@ static int start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigne
 	mtag_bell_set(s, *bell);
 	*bell = NULL;
 	if (!mtag_space_stacks(s))
-		ret = begin(s, mm, uid);
+		ret = begin(s, mm, cred);
 	mmap_read_unlock(mm);
 	return ret;
 }
@@ -194,7 +197,7 @@ static int start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigne
  * mtag_stacks_start() - take the stacks of a process from here on
  * @s:		its space
  * @mm:		its mm; reference
- * @uid:	whose process it is: it is walked by root's unwind tables and by this user's
+ * @cred:	of the process: it is walked by root's unwind tables and by those of its user
  * @one_in:	of so many first touches one is sampled; not 0
  * @bell:	rung for each file that becomes mapped executable; takes the caller's reference;
  *		NULL: none
@@ -203,8 +206,8 @@ static int start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigne
  * Context: may sleep.
  * Return: 0; -ESRCH if the process has ended or is no longer tracked; -ENOMEM; -EINTR; -EAGAIN.
  */
-int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigned int one_in,
-		      struct mtag_bell *bell)
+int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred,
+		      unsigned int one_in, struct mtag_bell *bell)
 {
 	int ret = 0;
 
@@ -214,7 +217,7 @@ int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, un
 	if (!ret)
 		ret = mutex_lock_killable(&s->tree->build_lock) ? -EINTR : 0;
 	if (!ret) {
-		ret = start(s, mm, uid, one_in, &bell);
+		ret = start(s, mm, cred, one_in, &bell);
 		mutex_unlock(&s->tree->build_lock);
 	}
 	mtag_bell_put(bell);

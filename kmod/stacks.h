@@ -8,10 +8,11 @@
 #include <linux/mm_types.h>
 #include "state.h"
 
+struct cred;
 struct mtag_bell;
 
-int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, unsigned int one_in,
-		      struct mtag_bell *bell);
+int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred,
+		      unsigned int one_in, struct mtag_bell *bell);
 bool mtag_stacks_hold(void);
 void mtag_stacks_drop(void);
 void mtag_stacks_idle(void);

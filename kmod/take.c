@@ -98,7 +98,8 @@ static bool is_same(const struct taken *t, const struct mtag_text *text, const s
 }
 
 /* Walks the stack, and makes @t say so. */
-static void walk(struct taken *t, const struct mtag_text *text, const struct pt_regs *regs)
+static void walk(struct taken *t, const struct mtag_text *text, const struct pt_regs *regs,
+		 struct mtag_user *user)
 {
 	const struct mtag_unwind_maps maps = { .map = text->maps, .nr = text->nr };
 	enum mtag_stack_why why;
@@ -116,7 +117,7 @@ static void walk(struct taken *t, const struct mtag_text *text, const struct pt_
 	/* A call of the system returns there. */
 	if (!t->exact)
 		t->frames[0] &= ~MTAG_FRAME_EXACT;
-	t->stack = mtag_stack_intern(t->frames, t->nr, why);
+	t->stack = mtag_stack_intern(t->frames, t->nr, why, user);
 	/* Its counter is another one. */
 	t->tag = NO_TAG;
 }
@@ -142,7 +143,7 @@ static u32 stack_of(struct mtag_touched *touched, struct taken *t, const struct 
 		    const struct pt_regs *regs, u32 tag, int nr)
 {
 	if (!is_same(t, text, regs))
-		walk(t, text, regs);
+		walk(t, text, regs, READ_ONCE(touched->user));
 	if (t->tag != tag)
 		find_counter(touched, t, tag);
 	atomic64_add(nr, t->pages);
@@ -204,7 +205,8 @@ struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32
 			goto counted;
 		}
 		leaf.stack = mtag_stack_intern(NULL, 0, text ? MTAG_STACK_NO_TABLE :
-							       MTAG_STACK_NO_EXEC);
+							       MTAG_STACK_NO_EXEC,
+					       READ_ONCE(touched->user));
 	} else {
 		leaf.stack = MTAG_LEAF_UNSAMPLED;
 	}

@@ -20,6 +20,7 @@
 #include "state.h"
 #include "text.h"
 #include "touched.h"
+#include "user.h"
 
 /* ---- the array ---- */
 
@@ -114,15 +115,15 @@ static bool is_vdso(const struct vm_area_struct *vma)
  * cannot be told from others, or it lies too far behind in it.
  * Context: mmap_lock; may take spinlocks.
  */
-static bool map_of(const struct vm_area_struct *vma, struct mtag_unwind_map *map, kuid_t uid,
-		   gfp_t gfp)
+static bool map_of(const struct mtag_space *s, const struct vm_area_struct *vma,
+		   struct mtag_unwind_map *map, kuid_t uid, gfp_t gfp)
 {
 	int image;
 
 	map->start = vma->vm_start;
 	map->end = vma->vm_end;
 	if (vma->vm_file) {
-		image = mtag_image_of(vma->vm_file, uid, gfp);
+		image = mtag_image_of(vma->vm_file, uid, s->stacks.touched->user, gfp);
 		if (image < 0)
 			return false;
 		map->id = image;
@@ -187,7 +188,7 @@ int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 	for_each_vma(vmi, vma) {
 		if (!(vma->vm_flags & VM_EXEC) || nr == room)
 			continue;
-		if (map_of(vma, &text->maps[nr], uid, MTAG_GFP))
+		if (map_of(s, vma, &text->maps[nr], uid, MTAG_GFP))
 			nr++;
 		else
 			count_lost(s);
@@ -275,6 +276,15 @@ static bool is_known(const struct mtag_text *text, unsigned long start, unsigned
 	       has->offset + (start - has->start) == map->offset;
 }
 
+/* The process may have become another user. Context: mmap_lock for writing. */
+static void see_user(struct mtag_touched *touched, gfp_t gfp)
+{
+	struct mtag_user *user = mtag_user_heir(touched->user, gfp);
+
+	if (user)
+		WRITE_ONCE(touched->user, user);
+}
+
 /* Context: mmap_lock for writing; may allocate by @gfp. */
 static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t gfp)
 {
@@ -282,7 +292,8 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 	struct mtag_unwind_map map, *found = NULL;
 
 	if (vma->vm_flags & VM_EXEC) {
-		if (map_of(vma, &map, current_euid(), gfp))
+		see_user(s->stacks.touched, gfp);
+		if (map_of(s, vma, &map, current_euid(), gfp))
 			found = &map;
 		else
 			count_lost(s);
@@ -363,7 +374,9 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
  */
 int mtag_text_exec(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
 {
-	s->stacks.touched = mtag_touched_alloc(gfp);
+	struct mtag_user *user = mtag_user_heir(READ_ONCE(old->stacks.touched->user), gfp);
+
+	s->stacks.touched = mtag_touched_alloc(user, gfp);
 	if (!s->stacks.touched)
 		return -ENOMEM;
 	s->stacks.one_in = READ_ONCE(old->stacks.one_in);

@@ -79,15 +79,16 @@ void mtag_touched_put(struct mtag_touched *t)
 
 /**
  * mtag_touched_alloc() - counters for a process whose stacks are taken
+ * @user:	who answers for it; NULL without memory
  * @gfp:	allocation flags of the caller's context
  *
  * Return: counters with one reference, or NULL.
  */
-struct mtag_touched *mtag_touched_alloc(gfp_t gfp)
+struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, gfp_t gfp)
 {
 	struct mtag_touched *t;
 
-	if (mtag_memory_charge(sizeof(*t)))
+	if (!user || mtag_memory_charge(sizeof(*t)))
 		return NULL;
 	t = kzalloc(sizeof(*t), gfp);
 	if (!t)
@@ -95,6 +96,7 @@ struct mtag_touched *mtag_touched_alloc(gfp_t gfp)
 	t->newest = table_alloc(FEWEST, gfp);
 	if (!t->newest)
 		goto free;
+	t->user = user;
 	kref_init(&t->ref);
 	return t;
 free:

@@ -15,6 +15,8 @@
 #include <linux/types.h>
 #include "later.h"
 
+struct mtag_user;
+
 /**
  * struct mtag_touches - what a tag has ever touched beneath a stack
  * @key:	the stack's id and, in the lower 16 bits, the tag; 0: not in use. Set once, by
@@ -45,6 +47,8 @@ struct mtag_touched_table {
 
 /**
  * struct mtag_touched - what is counted of the stacks of a process
+ * @user:	whose share of all stacks and images it uses; mmap_lock for writing, or constant
+ *		while there is none
  * @newest:	the table for new keys; replaced by a task that has @growing
  * @lost:	first touches whose stack found no room
  * @uncounted:	pages first touched without a stack, or when there was no room for its counter
@@ -55,6 +59,7 @@ struct mtag_touched_table {
  * @rcu:	frees it
  */
 struct mtag_touched {
+	struct mtag_user *user;
 	struct mtag_touched_table *newest;
 	atomic64_t lost;
 	atomic64_t uncounted;
@@ -65,7 +70,7 @@ struct mtag_touched {
 	struct rcu_head rcu;
 };
 
-struct mtag_touched *mtag_touched_alloc(gfp_t gfp);
+struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, gfp_t gfp);
 void mtag_touched_put(struct mtag_touched *t);
 atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table, u64 key,
 			       unsigned int i);

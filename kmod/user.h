@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Users, and how much each has of what all stacks have in common; user.c.
+ */
+#ifndef MTAG_USER_H
+#define MTAG_USER_H
+
+#include <linux/cred.h>
+#include <linux/gfp_types.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+/**
+ * struct mtag_user - a user for whom stacks are taken, or who has handed in unwind tables
+ * @next:	the next in the list
+ * @uid:	who
+ * @stacks:	stacks that were added for him; of stack.c
+ * @images:	images, likewise; of image.c
+ */
+struct mtag_user {
+	struct mtag_user *next;
+	kuid_t uid;
+	unsigned int stacks;
+	unsigned int images;
+};
+
+struct mtag_user *mtag_user_of(const struct cred *cred, gfp_t gfp);
+struct mtag_user *mtag_user_heir(struct mtag_user *user, gfp_t gfp);
+void mtag_user_end(void);
+
+/**
+ * mtag_user_may() - may a user have one more?
+ * @user:	who
+ * @has:	how many he has
+ * @left:	how many are left for all
+ *
+ * Nobody but root has more than he leaves to others. So the first may have a half, the next one
+ * half of the rest, and something is left for whoever comes last.
+ */
+static inline bool mtag_user_may(const struct mtag_user *user, unsigned int has, unsigned int left)
+{
+	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? left : has < left;
+}
+
+#endif /* MTAG_USER_H */

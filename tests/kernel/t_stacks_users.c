@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* No user takes up the room that all stacks have in common: each leaves as much to others as he has. */
+/* vm: group=stacks-users module=max_stacks=600 timeout=300 */
+#include <sys/mman.h>
+#include "lib/keepers.h"
+#include "lib/stacks.h"
+#include "lib/tables.h"
+#include "lib/users.h"
+
+#define MOST   600   /* max_stacks */
+#define IMAGES 32766 /* files that can be told apart */
+#define BITS   11
+#define SLACK  25 /* stacks and files of the program and its library */
+
+#define alone  __attribute__((noinline, noipa))
+
+/* What the users had, in memory that all of them share. */
+static uint64_t *had;
+
+static volatile char *page;
+
+/* By each number other calls lead to the touch. */
+static alone void zero(unsigned int number, int bits);
+
+static alone void one(unsigned int number, int bits)
+{
+	if (!bits)
+		*page = 1;
+	else if (number & 1)
+		one(number >> 1, bits - 1);
+	else
+		zero(number >> 1, bits - 1);
+	__asm__ volatile("");
+}
+
+static alone void zero(unsigned int number, int bits)
+{
+	if (!bits)
+		*page = 1;
+	else if (number & 1)
+		one(number >> 1, bits - 1);
+	else
+		zero(number >> 1, bits - 1);
+	__asm__ volatile("");
+}
+
+/* Touches by more stacks than there may be. Returns by how many of them something was touched. */
+static unsigned int touch_by_many(void)
+{
+	struct stacks *s;
+	unsigned int taken = 0;
+
+	page = area(PG);
+	for (unsigned int i = 0; i < 1 << BITS; i++) {
+		one(i, BITS);
+		must(madvise((void *)page, PG, MADV_DONTNEED));
+	}
+	s = stacks(getpid());
+	if (s->error || !s->ended)
+		bail("the stacks cannot be read: %s", strerror(-s->error));
+	for (unsigned int i = 0; i < s->nr; i++)
+		taken += s->stack[i].kind == MTAG_STACK_TAKEN;
+	is(s->lost + taken > 1 << BITS, true, "whatever found no room is counted as lost");
+	is(s->uncounted >= ((1ULL << BITS) - taken) * PG, true, "and as touched");
+	return taken;
+}
+
+/* Hands in what is no table for more files than there may be. Returns for how many there was room. */
+static unsigned int name_many_files(void)
+{
+	uint32_t word = 0;
+	unsigned int n = 0;
+	int error;
+
+	do {
+		int fd = must(memfd_create("file", MFD_CLOEXEC));
+
+		error = table_give(fd, &word, sizeof(word));
+		close(fd);
+		n += error == -EINVAL;
+	} while (error == -EINVAL && n <= IMAGES);
+	is(-error, ENOSPC, "at last there is no room for another file");
+	return n;
+}
+
+static void take(int nth)
+{
+	begin();
+	is(-stacks_start_self(1, -1), 0, "a user has his stacks taken");
+	had[nth] = touch_by_many();
+}
+
+/* Not more than @share, and not much less. */
+static void has_had(uint64_t number, uint64_t share, const char *what)
+{
+	ok(number <= share && number + SLACK >= share, "%s: %" PRIu64 " of %" PRIu64, what, number,
+	   share);
+}
+
+/* Into whom a child turns itself. */
+static void turn_into(uid_t uid)
+{
+	if (uid)
+		user(uid);
+}
+
+static void one_after_the_other(void)
+{
+	static const uid_t who[] = {ALICE, BOB, 0};
+	pid_t pid[3];
+
+	for (int i = 0; i < 3; i++)
+		frozen_child(pid[i])
+		{
+			turn_into(who[i]);
+			take(i);
+		}
+	has_had(had[0], MOST / 2, "the first user has half of all stacks");
+	has_had(had[1], MOST / 4, "the second has half of the others");
+	has_had(had[2], MOST / 4, "root has all that is left");
+	for (int i = 0; i < 3; i++)
+		in_child {
+			turn_into(who[i]);
+			had[i] = name_many_files();
+		}
+	has_had(had[0], IMAGES / 2, "the first user names half of all files");
+	has_had(had[1], IMAGES / 4, "the second half of the others");
+	has_had(had[2], IMAGES / 4, "root all that are left");
+	for (int i = 0; i < 3; i++)
+		end_child(pid[i]);
+}
+
+/* In a namespace of his own a user has further ids, but no further share. */
+static void by_other_ids(void)
+{
+	struct gate *g = gate();
+	pid_t first = child(), second;
+	char map[40];
+
+	if (!first) {
+		user(ALICE);
+		must(unshare(CLONE_NEWUSER));
+		open_gate(g, 1);
+		pass_gate(g, 2);
+		must(setuid(7));
+		take(0);
+		freeze();
+	}
+	pass_gate(g, 1);
+	snprintf(map, sizeof(map), "/proc/%d/uid_map", first);
+	must0(spew(map, "0 300000 100"));
+	open_gate(g, 2);
+	await_frozen(first);
+	has_had(had[0], MOST / 2, "who is another in a user's namespace has the user's share");
+	frozen_child(second)
+	{
+		user(ALICE);
+		take(1);
+	}
+	is(had[1] <= 1, true, "of which nothing is left for the user himself");
+	end_child(second);
+	end_child(first);
+}
+
+int main(void)
+{
+	begin_test();
+	had = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	one_after_the_other();
+	ok(idle(), "the tables go with the hooks");
+	by_other_ids();
+	ok(idle(), "once more");
+	return end_test();
+}
