@@ -51,18 +51,13 @@ static bool new_with_stack(struct mtag_space *s, struct page *page, const struct
 	return true;
 }
 
-/* A new anonymous folio that the hot path does not handle. Context: page-table lock. */
-static void new_other(struct mtag_space *s, const struct mtag_args *args, unsigned long parent_ip)
+/* A new anonymous folio is neither small and ordinary, nor only in need of a stack. */
+static void new_unusual(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
+			unsigned long addr, unsigned long parent_ip)
 {
-	struct vm_area_struct *vma = mtag_new_vma(args);
-	struct page *page = mtag_new_page(args);
+	int nr = compound_nr(page);
 	enum mtag_caller caller;
-	int nr;
 
-	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_fault_ip &&
-	    new_with_stack(s, page, vma->vm_mm))
-		return;
-	nr = compound_nr(page);
 	if (parent_ip == READ_ONCE(mtag_huge_fault_ip) && !s->slow && nr == HPAGE_PMD_NR &&
 	    !mtag_collapsing(vma->vm_mm)) {
 		new_huge(s, page);
@@ -73,7 +68,30 @@ static void new_other(struct mtag_space *s, const struct mtag_args *args, unsign
 		if (caller == MTAG_BY_FAULT || caller == MTAG_BY_MAP)
 			WRITE_ONCE(mtag_huge_fault_ip, parent_ip);
 	}
-	mtag_follow_new(s, page, nr, vma, mtag_new_addr(args), parent_ip);
+	mtag_follow_new(s, page, nr, vma, addr, parent_ip);
+}
+
+/**
+ * mtag_rmap_new_other() - a new anonymous folio that the hot path does not handle
+ * @a0:		arguments of the hooked function …
+ * @a1:		…
+ * @a2:		…
+ * @a3:		…
+ * @parent_ip:	its caller
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			 unsigned long parent_ip)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct vm_area_struct *vma = mtag_new_vma(&args);
+	struct mtag_space *s = mtag_space_find(vma->vm_mm);
+
+	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_fault_ip &&
+	    new_with_stack(s, mtag_new_page(&args), vma->vm_mm))
+		return;
+	new_unusual(s, mtag_new_page(&args), vma, mtag_new_addr(&args), parent_ip);
 }
 
 /* Unmap pages that the fast path does not handle. */
@@ -97,14 +115,19 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 	mtag_follow_remove(s, page, vma, nr, parent_ip);
 }
 
-/* Pages are unmapped in a way that the hot path does not handle. Context: page-table lock. */
-static void gone_other(struct mtag_space *s, const struct mtag_args *args, unsigned long parent_ip)
+/* As mtag_rmap_new_other(), for pages that are unmapped. */
+void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			  unsigned long parent_ip)
 {
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct vm_area_struct *vma = mtag_ptes_vma(&args);
+	struct mtag_space *s = mtag_space_find(vma->vm_mm);
+
 	/* Stacks make no difference to a page that goes. */
-	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_zap_ip && !mtag_gone_special(args) &&
-	    mtag_hot_gone_small(s, mtag_ptes_page(args)) == MTAG_LEFT_NOTHING)
+	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_zap_ip && !mtag_gone_special(&args) &&
+	    mtag_hot_gone_small(s, mtag_ptes_page(&args)) == MTAG_LEFT_NOTHING)
 		return;
-	remove_slowly(s, mtag_ptes_vma(args), parent_ip, mtag_ptes_page(args), mtag_ptes_nr(args));
+	remove_slowly(s, vma, parent_ip, mtag_ptes_page(&args), mtag_ptes_nr(&args));
 }
 
 /* page_add_new_anon_rmap(), folio_add_new_anon_rmap() */
@@ -123,7 +146,7 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 	if (unlikely(left == MTAG_LEFT_PEAK))
 		mtag_account_peak(s, mtag_thread_tag(s));
 	else if (unlikely(left == MTAG_LEFT_ALL))
-		new_other(s, &args, parent_ip);
+		mtag_rmap_new_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }
 
 /* page_remove_rmap(), folio_remove_rmap_ptes() */
@@ -136,25 +159,7 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	if (likely(!s))
 		return;
 	if (unlikely(mtag_hot_gone(s, &args, parent_ip)))
-		gone_other(s, &args, parent_ip);
-}
-
-/**
- * mtag_rmap_new_other() - mtag_direct_new_anon() does not handle a new folio
- * @a0:		arguments of the hooked function …
- * @a1:		…
- * @a2:		…
- * @a3:		…
- * @parent_ip:	its caller
- *
- * Context: page-table lock of the mapping.
- */
-void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			 unsigned long parent_ip)
-{
-	const struct mtag_args args = { { a0, a1, a2, a3 } };
-
-	new_other(mtag_space_find(mtag_new_vma(&args)->vm_mm), &args, parent_ip);
+		mtag_rmap_gone_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }
 
 /* As mtag_rmap_new_other(), when it has handled the folio but for the peak. */
@@ -164,15 +169,6 @@ void mtag_rmap_new_peak(unsigned long a0, unsigned long a1)
 	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
 
 	mtag_account_peak(s, mtag_thread_tag(s));
-}
-
-/* As mtag_rmap_new_other(), for pages that mtag_direct_remove() does not handle. */
-void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			  unsigned long parent_ip)
-{
-	const struct mtag_args args = { { a0, a1, a2, a3 } };
-
-	gone_other(mtag_space_find(mtag_ptes_vma(&args)->vm_mm), &args, parent_ip);
 }
 
 /**
