@@ -193,8 +193,10 @@ sources_of = $(call with_made,$(shell sed -n 's|^[ /]\*\{0,1\}/* *sources: *||p'
 with_made  = $(1) $(if $(filter ctl/format/pprof.c,$(1)),$(ctl_made))
 # Files of kmod/ are compiled for user space with the headers of tests/unit/kernel instead of the kernel's.
 shim_of = $(if $(filter kmod/%,$(sources_of)),-Itests/unit/kernel)
+# Files of C that one includes, as seen from here: the .d file has what the last of several sources includes.
+included_of = $(shell sed -n 's|^\#include "\(\.\./\)*\(.*\.c\)"|\2|p' $(1))
 .SECONDEXPANSION:
-$(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src)
+$(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $$(call included_of,tests/unit/$$*.c) $(lib_src)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
@@ -202,7 +204,7 @@ $(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $(lib_src
 # What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
 unwound := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/unwind/*.c))
 units $(B)/tests/unit/unwind_walk: $(unwound)
-$(unwound): $(B)/%: %.c $$(call sources_of,$$*.c)
+$(unwound): $(B)/%: %.c $$(call sources_of,$$*.c) $$(call included_of,$$*.c)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O2 -fomit-frame-pointer -Itests/unit/kernel -Ictl $(LDFLAGS) -MF $@.d -o $@ $< \
 		$(call sources_of,$<) $(call link_of,$<)
@@ -216,7 +218,7 @@ FUZZCC ?= clang
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 .PHONY: fuzz
 fuzz: $(fuzzers)
-$(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c)
+$(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c) $$(call included_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen \
 		-DMTAG_KERNELS='"$(kernels)"' $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
