@@ -281,7 +281,7 @@ module:
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
 	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
 
-# For tests: one fails allocations of the module's, one hooks the same functions.
+# For tests: one fails allocations of the module's and misses calls of its functions, one hooks the same functions.
 test_modules := failnth rival
 .PHONY: test-modules $(test_modules)
 test-modules: $(test_modules)

@@ -64,7 +64,7 @@ static const struct mtag_way fork_way = { "fork", NULL,
 };
 
 static const struct mtag_way exit_way = { "exit", NULL,
-	{ mtag_life_mm_leave, mtag_life_mm_gone, mtag_life_thread_end }
+	{ mtag_life_mm_leave, mtag_life_mm_going, mtag_life_mm_gone, mtag_life_thread_end }
 };
 
 static void hits(const struct mtag_way *way, u64 hits[MTAG_WAY_HOOKS])
@@ -190,12 +190,16 @@ static void say_missing(const struct mtag_drive *d)
 static int drive(struct mtag_drive *d)
 {
 	u64 before_exit[MTAG_WAY_HOOKS];
+	bool forked;
 
 	init_completion(&d->began);
 	d->losses = mtag_ways_losses();
 	hits(&fork_way, d->before_fork);
 	hits(&exit_way, before_exit);
-	if (!fork_driven(d) || (!d->ret && mtag_ways_limited(d))) {
+	mtag_end_prove(true);
+	forked = fork_driven(d);
+	mtag_end_prove(false);
+	if (!forked || (!d->ret && mtag_ways_limited(d))) {
 		pr_notice("self-test: out of memory or at a limit: not all hooks are tried\n");
 		return 0;
 	}

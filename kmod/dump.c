@@ -179,47 +179,33 @@ static int dump_single(struct dump *d, struct mtag_request *r)
 	return mtag_message_explain(&r->extack, dump_read(d) ?: -ESRCH);
 }
 
-static int put_shares(struct sk_buff *skb, const struct mtag_pss *p, u32 tag)
+/* Adds tag @d->tag, if there is anything to show of it. Context: RCU read side. */
+static int put_tag(struct sk_buff *skb, const struct dump *d)
 {
-	u64 shares[MTAG_S_NR];
+	u64 counters[MTAG_C_NR], shares[MTAG_S_NR];
+	struct mtag_label label;
 
-	if (!p)
+	mtag_report_counters(d->report, d->tag, counters);
+	if (!mtag_report_label(d->report, d->tag, counters, &label))
 		return 0;
-	shares[MTAG_S_USS] = p->shares[tag].uss;
-	shares[MTAG_S_PSS] = p->shares[tag].pss;
-	return nla_put(skb, MTAG_A_TAG_SHARES, sizeof(shares), shares);
-}
-
-static int put_row(struct sk_buff *skb, const struct mtag_row *row, const struct mtag_pss *p)
-{
-	struct nlattr *nest = nla_nest_start(skb, MTAG_A_TAG);
-
-	if (!nest)
-		return -EMSGSIZE;
-	if (nla_put_u16(skb, MTAG_A_TAG_ID, row->id) ||
-	    (row->parent && nla_put_u16(skb, MTAG_A_TAG_PARENT, row->parent)) ||
-	    nla_put_string(skb, MTAG_A_TAG_NAME, row->name) ||
-	    nla_put(skb, MTAG_A_TAG_COUNTERS, sizeof(row->counters), row->counters) ||
-	    put_shares(skb, p, row->id)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
+	if (!d->shares)
+		return mtag_message_put_tag(skb, d->tag, &label, counters, NULL);
+	shares[MTAG_S_USS] = d->pss->shares[d->tag].uss;
+	shares[MTAG_S_PSS] = d->pss->shares[d->tag].pss;
+	return mtag_message_put_tag(skb, d->tag, &label, counters, shares);
 }
 
 /* Adds a message with as many tags as fit. Return: 1 after the last tag; 0 if @skb is full. */
 static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
 {
 	u32 first = d->tag;
-	struct mtag_row row;
 
 	if (mtag_message_put_process(skb, &d->process) || mtag_message_put_health(skb, d->report))
 		goto cancel;
-	for (; d->tag < d->report->nr_tags; d->tag++) {
-		if (mtag_report_row(d->report, d->tag, &row) && put_row(skb, &row, d->pss))
-			break;
-	}
+	rcu_read_lock();
+	while (d->tag < d->report->nr_tags && !put_tag(skb, d))
+		d->tag++;
+	rcu_read_unlock();
 	if (d->tag == first)
 		goto cancel;
 	genlmsg_end(skb, hdr);

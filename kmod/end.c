@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * End spaces: check their counters, and release what is kept for them.
+ *
+ * An mm that ends loses all its pages, which nobody reads the counters for any more. So they are
+ * not counted down: the counters are compared with the kernel's own just before, and the space
+ * ends there. Where they differ, or cannot be compared, the space ends with its last page instead,
+ * and whatever is left then is drift. That finds more, as pages that one tag has too many and
+ * another too few: tests have all spaces end so (count_down).
  */
+#include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include "account.h"
 #include "compat/compat.h"
 #include "end.h"
 #include "mtag.h"
 #include "note.h"
+#include "sleep.h"
 #include "space.h"
 #include "stat.h"
 #include "state.h"
@@ -16,8 +24,12 @@
 #include "tree.h"
 #include "watch.h"
 
+#define SUM_BATCH	256U	/* tags between two chances to schedule */
+
 static DEFINE_RAW_SPINLOCK(dead_lock);	/* dead_spaces */
 static LIST_HEAD(dead_spaces);
+
+static bool proving;	/* the self-test has all spaces counted down */
 
 static void end_work(struct work_struct *work);
 static DECLARE_WORK(ender, end_work);
@@ -53,16 +65,18 @@ void mtag_end_space(struct mtag_space *s)
 	mtag_space_put(s);
 }
 
-/* I5: when a space dies, every counter of it is 0. */
+/* I5: when a space dies, every counter of it is 0, or else they were right before it did. */
 static void check_ended(struct mtag_space *s)
 {
 	u64 left;
 
 	if (mtag_space_parked(s))
 		return;
+	atomic64_inc(&mtag_stat.ended);
+	if (s->agreed)
+		return;
 	mtag_note_forget(s, true);
 	left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
-	atomic64_inc(&mtag_stat.ended);
 	/*
 	 * A space that was never counted may hold the residue of an attempt. If it comes from a
 	 * fork that failed, nobody can have missed its count.
@@ -91,6 +105,19 @@ static void end_work(struct work_struct *work)
 	}
 }
 
+/* Ends @s, unless somebody else does. Context: any; the caller keeps it from being freed. */
+static void end(struct mtag_space *s)
+{
+	unsigned long flags;
+
+	if (!mtag_space_unhash(s))
+		return;
+	raw_spin_lock_irqsave(&dead_lock, flags);
+	list_add_tail(&s->dead, &dead_spaces);
+	raw_spin_unlock_irqrestore(&dead_lock, flags);
+	queue_work(mtag_wq, &ender);
+}
+
 /**
  * mtag_end_mm() - end the space of @mm: its pages are gone, and no task will run in it
  * @mm:		only compared; NULL does nothing
@@ -100,18 +127,110 @@ static void end_work(struct work_struct *work)
 void mtag_end_mm(struct mm_struct *mm)
 {
 	struct mtag_space *s;
-	unsigned long flags;
 
 	rcu_read_lock();
 	s = mm ? mtag_space_find(mm) : NULL;
-	if (s && mtag_space_unhash(s)) {
-		raw_spin_lock_irqsave(&dead_lock, flags);
-		list_add_tail(&s->dead, &dead_spaces);
-		raw_spin_unlock_irqrestore(&dead_lock, flags);
-		queue_work(mtag_wq, &ender);
-	}
+	if (s)
+		end(s);
 	rcu_read_unlock();
 }
+
+/* ---- spaces that end before their pages go ---- */
+
+/* Adds up a batch of tags from @*tag on. Return: false at the last one, or at nonsense. */
+static bool add_batch(struct mtag_space *s, unsigned int *tag, s64 total[MTAG_KINDS], bool *sound)
+{
+	const struct mtag_accounts *acc;
+	unsigned int nr_tags, behind;
+	struct mtag_sum sum;
+	int i;
+
+	rcu_read_lock();
+	acc = rcu_dereference(s->accounts);
+	/* Pairs with the release in mtag_accounts_extend(). */
+	nr_tags = smp_load_acquire(&acc->nr_tags);
+	for (behind = min(nr_tags, *tag + SUM_BATCH); *tag < behind; (*tag)++) {
+		mtag_account_fold(acc, *tag, &sum);
+		for (i = 0; i < MTAG_KINDS; i++) {
+			total[i] += sum.nr[i];
+			*sound &= sum.nr[i] >= 0;
+		}
+	}
+	rcu_read_unlock();
+	return *sound && *tag < nr_tags;
+}
+
+/* Adds up the pages of @s by kind. Return: false if a tag has less than none. */
+static bool add_up(struct mtag_space *s, s64 total[MTAG_KINDS])
+{
+	bool sound = true, sleeps = mtag_sleep_begin();
+	unsigned int tag = 0;
+
+	memset(total, 0, MTAG_KINDS * sizeof(*total));
+	while (add_batch(s, &tag, total, &sound))
+		if (sleeps)
+			cond_resched();
+	if (sleeps)
+		mtag_sleep_end();
+	return sound;
+}
+
+/*
+ * Are the sums of @s the kernel's? Reclaim, migration and the OOM reaper may still take pages away
+ * meanwhile, and change the kernel's counters a little before or after ours. So a difference
+ * proves nothing, and the space is counted down; equality does, as nothing else than being right
+ * makes all four equal. What is under migration, the kernel counts and we may not, and what was
+ * zapped there we count and the kernel does not.
+ */
+static bool agrees(struct mtag_space *s, struct mm_struct *mm)
+{
+	s64 total[MTAG_KINDS];
+
+	return READ_ONCE(s->live) && !READ_ONCE(s->dirty) &&
+	       !atomic_read(&s->migration.charged) && !atomic_read(&s->migration.uncharged) &&
+	       add_up(s, total) &&
+	       total[MTAG_ANON] == mtag_compat_rss_idle(mm, MM_ANONPAGES) &&
+	       total[MTAG_FILE] == mtag_compat_rss_idle(mm, MM_FILEPAGES) &&
+	       total[MTAG_SHMEM] == mtag_compat_rss_idle(mm, MM_SHMEMPAGES) &&
+	       total[MTAG_SWAP] == mtag_compat_rss_idle(mm, MM_SWAPENTS);
+}
+
+/**
+ * mtag_end_early() - end the space of @mm, whose pages are about to go, if its counters are right
+ * @mm:		no task runs in it any more, nor will; ksmd and khugepaged have left it
+ *
+ * After this, an unmapped page of @mm costs what one of an untracked process does. None of them is
+ * anybody's business but for relatives that have it, too: for those it is charged in their own
+ * spaces, and their own events say what becomes of its owner.
+ * Context: hook of __mmput(); may sleep.
+ */
+void mtag_end_early(struct mm_struct *mm)
+{
+	struct mtag_space *s;
+
+	if (READ_ONCE(mtag_count_down) || READ_ONCE(proving))
+		return;
+	s = mtag_space_lookup(mm);
+	if (!s)
+		return;
+	s->agreed = !mtag_space_parked(s) && agrees(s, mm);
+	if (s->agreed || mtag_space_parked(s)) {
+		/* For readers that have found it before: there are no numbers any more. */
+		raw_spin_lock(&s->walk_lock);
+		s->live = false;
+		raw_spin_unlock(&s->walk_lock);
+		end(s);
+	}
+	mtag_space_put(s);
+}
+
+/* Has all spaces counted down for a while, or no longer. Context: any. */
+void mtag_end_prove(bool on)
+{
+	WRITE_ONCE(proving, on);
+}
+
+/* ---- spaces whose end was missed ---- */
 
 /**
  * mtag_end_reap() - end the spaces whose end a hook may have missed

@@ -10,7 +10,9 @@
 struct mm_struct;
 struct mtag_space;
 
+void mtag_end_early(struct mm_struct *mm);
 void mtag_end_mm(struct mm_struct *mm);
+void mtag_end_prove(bool on);
 void mtag_end_reap(void);
 void mtag_end_space(struct mtag_space *s);
 void mtag_end_retire(void);

@@ -106,10 +106,10 @@ static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, str
 	       !READ_ONCE(parent->dirty) && !atomic_read(&parent->migration.uncharged) &&
 	       !atomic_read(&parent->migration.charged) &&
 	       READ_ONCE(parent->tree->nr_tags) <= c->w.nr_tags &&
-	       c->total[MTAG_ANON] == mtag_compat_rss_new(mm, MM_ANONPAGES) &&
-	       c->total[MTAG_SWAP] == mtag_compat_rss_new(mm, MM_SWAPENTS) &&
-	       c->total[MTAG_FILE] == mtag_compat_rss_new(mm, MM_FILEPAGES) &&
-	       c->total[MTAG_SHMEM] == mtag_compat_rss_new(mm, MM_SHMEMPAGES);
+	       c->total[MTAG_ANON] == mtag_compat_rss_idle(mm, MM_ANONPAGES) &&
+	       c->total[MTAG_SWAP] == mtag_compat_rss_idle(mm, MM_SWAPENTS) &&
+	       c->total[MTAG_FILE] == mtag_compat_rss_idle(mm, MM_FILEPAGES) &&
+	       c->total[MTAG_SHMEM] == mtag_compat_rss_idle(mm, MM_SHMEMPAGES);
 }
 
 static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, struct mm_struct *oldmm,

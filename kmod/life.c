@@ -108,6 +108,12 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 		mtag_space_put(old);
 }
 
+/* exit_mmap(mm): the part of __mmput() that unmaps all pages, once no task runs in @mm any more */
+MTAG_HOOK_FUNC(mtag_life_mm_going)
+{
+	mtag_end_early((struct mm_struct *)mtag_arg0(fregs));
+}
+
 /* lru_gen_del_mm(mm): end of __mmput(), when all pages are gone; or a task changes its cgroup */
 MTAG_HOOK_FUNC(mtag_life_mm_gone)
 {

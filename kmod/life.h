@@ -8,6 +8,7 @@
 #include "hooked.h"
 
 MTAG_HOOK_FUNC(mtag_life_exec_begin);
+MTAG_HOOK_FUNC(mtag_life_mm_going);
 MTAG_HOOK_FUNC(mtag_life_mm_gone);
 MTAG_HOOK_FUNC(mtag_life_mm_leave);
 MTAG_HOOK_FUNC(mtag_life_oom_kill);

@@ -108,6 +108,80 @@ int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r)
 	       mtag_message_put_u64(skb, MTAG_A_PROC_REPAIRS, r->repairs) ? -EMSGSIZE : 0;
 }
 
+/* ---- tags: there are many, so each is written at once into room that is taken once ---- */
+
+/* Writes the header of an attribute and the zeros that pad it. Return: where its payload begins. */
+static __always_inline void *attr_begin(void *at, int type, int len)
+{
+	struct nlattr *attr = at;
+
+	/* The payload is written over the part of this that is not padding. */
+	if (len % NLA_ALIGNTO)
+		memset(at + nla_total_size(len) - NLA_ALIGNTO, 0, NLA_ALIGNTO);
+	attr->nla_type = type;
+	attr->nla_len = nla_attr_size(len);
+	return nla_data(attr);
+}
+
+/* Writes an attribute. Return: where the next begins. */
+static __always_inline void *attr_write(void *at, int type, const void *data, int len)
+{
+	memcpy(attr_begin(at, type, len), data, len);
+	return at + nla_total_size(len);
+}
+
+/* Likewise, of a string of @len bytes and its NUL. */
+static __always_inline void *attr_write_string(void *at, int type, const char *string, int len)
+{
+	char *to = attr_begin(at, type, len + 1);
+
+	memcpy(to, string, len);
+	to[len] = '\0';
+	return at + nla_total_size(len + 1);
+}
+
+static __always_inline void *attr_write_id(void *at, int type, u16 id)
+{
+	return attr_write(at, type, &id, sizeof(id));
+}
+
+/**
+ * mtag_message_put_tag() - add a tag to a message
+ * @skb:	the message
+ * @id:		the tag
+ * @label:	what it is called
+ * @counters:	MTAG_C_NR of them
+ * @shares:	MTAG_S_NR of them; or NULL
+ *
+ * Return: 0, or -EMSGSIZE if there is no room.
+ */
+int mtag_message_put_tag(struct sk_buff *skb, u32 id, const struct mtag_label *label,
+			 const u64 *counters, const u64 *shares)
+{
+	const int most = MTAG_C_NR * sizeof(*counters), all = MTAG_S_NR * sizeof(*shares);
+	int size = nla_total_size(sizeof(u16)) + nla_total_size(label->len + 1) +
+		   nla_total_size(most);
+	void *at;
+
+	if (label->parent)
+		size += nla_total_size(sizeof(u16));
+	if (shares)
+		size += nla_total_size(all);
+	if (unlikely(skb_tailroom(skb) < nla_total_size(size)))
+		return -EMSGSIZE;
+	at = attr_begin(__skb_put(skb, nla_total_size(size)), MTAG_A_TAG | NLA_F_NESTED, size);
+	at = attr_write_id(at, MTAG_A_TAG_ID, id);
+	if (label->parent)
+		at = attr_write_id(at, MTAG_A_TAG_PARENT, label->parent);
+	at = attr_write_string(at, MTAG_A_TAG_NAME, label->name, label->len);
+	at = attr_write(at, MTAG_A_TAG_COUNTERS, counters, most);
+	if (shares)
+		attr_write(at, MTAG_A_TAG_SHARES, shares, all);
+	return 0;
+}
+
+/* ---- sums ---- */
+
 int mtag_message_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r)
 {

@@ -21,6 +21,8 @@ int mtag_message_put_pages(struct sk_buff *skb, int type, u64 pages);
 int mtag_message_explain(struct netlink_ext_ack *extack, int err);
 int mtag_message_put_process(struct sk_buff *skb, const struct mtag_process *p);
 int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r);
+int mtag_message_put_tag(struct sk_buff *skb, u32 id, const struct mtag_label *label,
+			 const u64 *counters, const u64 *shares);
 int mtag_message_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r);
 

@@ -15,8 +15,8 @@
  *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs
  *   mtag_record_lock, hash_lock, … raw spinlocks of one file, innermost
  *
- * Lifetimes: a space is hashed by its mm from its publication until that mm has
- * no pages left, or is untracked. Until it is dissolved after that, the space
+ * Lifetimes: a space is hashed by its mm from its publication until that mm is
+ * about to lose its pages, or has lost them, or is untracked. Until it is dissolved after that, the space
  * holds the mm's structure by mmgrab(), so that no other mm can take its address,
  * even if a hook missed an event. When its last reference is dropped it is freed
  * after a grace period. A hook finds it under RCU: the page-table lock disables

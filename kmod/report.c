@@ -299,35 +299,62 @@ void mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters)
 	to_counters(&r->sums[tag], r->virt[tag], counters);
 }
 
-static bool row_name(const struct mtag_report *r, struct mtag_row *row)
+/* Only shown if it has something: the process does not know the tag by name. */
+static bool label_reserved(const char *name, const u64 *counters, struct mtag_label *label)
 {
-	const char *reserved = row->id == MTAG_ID_KSM ? "[ksm]" : "[hidden]";
-	struct mtag_node *node;
+	*label = (struct mtag_label){ .name = name, .len = strlen(name) };
+	return memchr_inv(counters, 0, MTAG_C_NR * sizeof(*counters));
+}
 
-	if (row->id == MTAG_ID_UNTAGGED)
+/**
+ * mtag_report_label() - what a tag is called
+ * @r:		report
+ * @tag:	id below r->nr_tags
+ * @counters:	those of the tag
+ * @label:	filled
+ *
+ * Context: RCU read side, as long as @label is used.
+ * Return: false if there is nothing to show under that id.
+ */
+bool mtag_report_label(const struct mtag_report *r, u32 tag, const u64 *counters,
+		       struct mtag_label *label)
+{
+	const struct mtag_node *node;
+
+	if (unlikely(tag == MTAG_ID_KSM))
+		return label_reserved("[ksm]", counters, label);
+	if (unlikely(tag == MTAG_ID_UNTAGGED)) {
+		*label = (struct mtag_label){ .name = "" };
 		return true;
+	}
+	node = mtag_tree_node(r->space->tree, tag);
+	if (!node)
+		return false;
 	/* The process may have another user's tag: by a number that it was told or made up. */
-	if (row->id == MTAG_ID_KSM || !mtag_tree_sees(r->space, row->id, r->uid)) {
-		strscpy(row->name, reserved, sizeof(row->name));
-		return memchr_inv(row->counters, 0, sizeof(row->counters));
-	}
-	rcu_read_lock();
-	node = mtag_tree_node(r->space->tree, row->id);
-	if (node) {
-		row->parent = node->parent;
-		strscpy(row->name, node->name, sizeof(row->name));
-	}
-	rcu_read_unlock();
-	return node;
+	if (unlikely(!mtag_tree_sees_node(r->space, node, r->uid)))
+		return label_reserved("[hidden]", counters, label);
+	*label = (struct mtag_label){ .parent = node->parent, .len = node->len,
+				      .name = node->name };
+	return true;
 }
 
 /* Fills @row with a tag of the report; false if there is nothing to show under that id. */
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 {
+	struct mtag_label label;
+	bool shown;
+
 	memset(row, 0, sizeof(*row));
 	row->id = tag;
 	mtag_report_counters(r, tag, row->counters);
-	return row_name(r, row);
+	rcu_read_lock();
+	shown = mtag_report_label(r, tag, row->counters, &label);
+	if (shown) {
+		row->parent = label.parent;
+		memcpy(row->name, label.name, label.len);
+	}
+	rcu_read_unlock();
+	return shown;
 }
 
 /* Context: build_lock held. */

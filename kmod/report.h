@@ -36,6 +36,18 @@ struct mtag_report {
 };
 
 /**
+ * struct mtag_label - what a tag of a report is called
+ * @parent:	id; 0 for a first-level tag
+ * @len:	bytes of @name, without the NUL
+ * @name:	last component of its path; as long as its finder is under RCU
+ */
+struct mtag_label {
+	u32 parent;
+	size_t len;
+	const char *name;
+};
+
+/**
  * struct mtag_row - one tag of a report
  * @id:		the tag
  * @parent:	id; 0 for a first-level tag
@@ -54,6 +66,8 @@ void mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters);
 
 struct mtag_report *mtag_report_get(struct mtag_space *s);
 void mtag_report_put(struct mtag_report *r);
+bool mtag_report_label(const struct mtag_report *r, u32 tag, const u64 *counters,
+		       struct mtag_label *label);
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row);
 int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters);
 

@@ -37,6 +37,10 @@ unsigned int mtag_linger_ms = 2000;
 module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
 MODULE_PARM_DESC(linger_ms, "how long the hooks stay after the last tracked process (2000)");
 
+bool mtag_count_down;
+module_param_named(count_down, mtag_count_down, bool, 0644);
+MODULE_PARM_DESC(count_down, "count the pages of a process that ends down to 0, one by one, as tests do");
+
 bool mtag_force_kprobes;
 module_param_named(force_kprobes, mtag_force_kprobes, bool, 0444);
 MODULE_PARM_DESC(force_kprobes, "hook by kprobes even where function tracing works");

@@ -29,7 +29,7 @@ struct mtag_stat {
 extern struct mtag_stat mtag_stat;
 extern unsigned int mtag_max_tags, mtag_max_processes, mtag_max_ranges, mtag_max_memory_kb;
 extern unsigned int mtag_linger_ms, mtag_max_stacks, mtag_unwind_kb;
-extern bool mtag_force_kprobes, mtag_force_ftrace, mtag_direct, mtag_track_all;
+extern bool mtag_count_down, mtag_force_kprobes, mtag_force_ftrace, mtag_direct, mtag_track_all;
 
 extern struct workqueue_struct *mtag_wq;
 

@@ -175,6 +175,7 @@ struct mtag_space {
 	u8 naming;			/* enum mtag_naming */
 	bool left;			/* its process has ended, and was told of; by xchg() */
 	bool oom;			/* the OOM killer kills it, and found it alive */
+	bool agreed;			/* its sums were the kernel's when it ended; end.c */
 	const struct signal_struct *process;	/* whose space this is; only compared */
 
 	struct mtag_ranges ranges;

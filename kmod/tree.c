@@ -155,6 +155,14 @@ static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 	       mtag_account_known(rcu_dereference(s->accounts), node->id);
 }
 
+/* As mtag_tree_sees(), of a tag of its tree. Context: RCU read side. */
+bool mtag_tree_sees_node(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
+{
+	while (node && sees(s, node, uid))
+		node = mtag_tree_node(s->tree, node->parent);
+	return !node;
+}
+
 /**
  * mtag_tree_sees() - may the process of @s see the name of @tag?
  * @s:		space
@@ -169,12 +177,10 @@ static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
  */
 bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid)
 {
-	struct mtag_node *node;
-	bool ret = true;
+	bool ret;
 
 	rcu_read_lock();
-	for (; ret && (node = mtag_tree_node(s->tree, tag)); tag = node->parent)
-		ret = sees(s, node, uid);
+	ret = mtag_tree_sees_node(s, mtag_tree_node(s->tree, tag), uid);
 	rcu_read_unlock();
 	return ret;
 }

@@ -60,6 +60,7 @@ bool mtag_tree_lock(struct mtag_tree *tree, gfp_t gfp);
 int mtag_tree_join(struct mtag_space *s, gfp_t gfp);
 void mtag_tree_leave(struct mtag_space *s);
 bool mtag_tree_has(struct mtag_tree *tree, u32 tag);
+bool mtag_tree_sees_node(struct mtag_space *s, const struct mtag_node *node, kuid_t uid);
 bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid);
 
 /*

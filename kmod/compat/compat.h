@@ -323,8 +323,8 @@ static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 /* The kernel's count of pages, with changes cached by tasks. Caller holds a reference on @mm. */
 long mtag_compat_rss(struct mm_struct *mm, int member);
 
-/* As mtag_compat_rss(), for an mm that no task runs on yet. */
-static inline long mtag_compat_rss_new(struct mm_struct *mm, int member)
+/* As mtag_compat_rss(), for an mm that no task runs on: not yet, or not any more. */
+static inline long mtag_compat_rss_idle(struct mm_struct *mm, int member)
 {
 #if MTAG_SINCE(6, 2)
 	return percpu_counter_sum(&mm->rss_stat[member]);

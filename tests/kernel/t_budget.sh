@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What mtag costs stays within its budget, in instructions (and bytes).
-# vm: only=6.1 stock=1 because="what a fault costs differs little between kernels, and counting it takes long; sanitizers cost more" icount=1 group=budget module=linger_ms=2000 timeout=900
+# vm: only=6.1 stock=1 because="what a fault costs differs little between kernels, and counting it takes long; sanitizers cost more" icount=1 group=budget module=linger_ms=2000,count_down=0 timeout=900
 . tests/kernel/lib.sh
 
 swap_on_zram 64M || bail "no swap on zram"

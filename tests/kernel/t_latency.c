@@ -3,7 +3,7 @@
  * However many tags a process has, counting, auditing and forking it does not hold the CPU for long: a thread that is
  * due runs on time. The clock counts instructions.
  */
-/* vm: only=6.1 stock=1 because="it is the same on all, and the clock that counts instructions is slow; sanitizers wait" icount=1 group=latency append=preempt=full module=linger_ms=3600000,max_tags=16000 timeout=900 */
+/* vm: only=6.1 stock=1 because="it is the same on all, and the clock that counts instructions is slow; sanitizers wait" icount=1 group=latency append=preempt=full module=linger_ms=3600000,max_tags=16000,count_down=0 timeout=900 */
 #include "lib/test.h"
 
 #include <sched.h>

@@ -4,7 +4,7 @@
 # guest is some twenty times slower than its host, and by no fixed factor. So the guest's clock counts instructions, 1 ns
 # each: a second of its CPU is 10^9. The rate taken here is 2*10^9 a second, a processor of 2 GHz that ends one
 # instruction in each cycle. A server of today ends some 6*10^9 of mtagctl's, whose work is mostly to print JSON.
-# vm: only=6.1 stock=1 because="what reading costs differs little between kernels, and counting it takes long; sanitizers cost more" icount=1 group=budget module=linger_ms=2000 timeout=600
+# vm: only=6.1 stock=1 because="what reading costs differs little between kernels, and counting it takes long; sanitizers cost more" icount=1 group=budget module=linger_ms=2000,count_down=0 timeout=600
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 tags=/sys/module/mtag/parameters/max_tags

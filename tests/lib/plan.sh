@@ -115,6 +115,8 @@ parse() {
 		*) fail "$source" "unknown word '$word' in its vm: line; see tests/run-all"; return 1 ;;
 		esac
 	done
+	# Counting down finds more than comparing sums, of all processes that end in a test.
+	[[ $module == *count_down=* ]] || module+=,count_down=1
 	words="${only//,/ } ${also//,/ } ${short//,/ }"
 	[ "$only_long" = 1 ] || words+=" ${only_long//,/ }"
 	for word in $words; do
