@@ -54,7 +54,7 @@ static const struct work {
 	{"unmap, a shared page", file_go, {}},
 	{"copy-on-write", copy_on_write, {}},
 	{"fork, a page", fork_page, {"", "3", "3", "3"}},
-	{"exit, a page", exit_page, {}},
+	{"exit, a page", exit_page, {"", "45", "52", "52"}},
 	{"fork and end, a small process", fork_and_end, {}},
 	{"malloc and free", malloc_pair, {"", "0", "0", "0"}},
 };
@@ -342,12 +342,18 @@ static char reply[1 << 16];
 static int transfer(int fd, uint16_t type, uint8_t cmd, uint16_t flags, uint16_t attr,
 		    const void *data, size_t len)
 {
+	static const struct nlattr brief = {NLA_HDRLEN, MTAG_A_TAG_BRIEF};
 	struct request r = {.nl = {.nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | flags},
 			    .genl = {.cmd = cmd, .version = 1},
 			    .attr = {.nla_type = attr, .nla_len = NLA_HDRLEN + len}};
 
 	memcpy(r.data, data, len);
 	r.nl.nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN + NLA_ALIGN(r.attr.nla_len);
+	/* As the library and mtagctl ask. */
+	if (flags & NLM_F_DUMP) {
+		memcpy((char *)&r + r.nl.nlmsg_len, &brief, sizeof(brief));
+		r.nl.nlmsg_len += sizeof(brief);
+	}
 	must(send(fd, &r, r.nl.nlmsg_len, 0));
 	return must(recv(fd, reply, sizeof(reply), 0));
 }

@@ -101,23 +101,36 @@ static int get_proc(struct nlattr **tb, struct snap *snap, struct proc **proc)
 	return *proc ? 0 : -ENOMEM;
 }
 
+/* There are many tags: what a nest has is found in one pass, without a table of all attributes. */
 static int decode_tag(struct nlattr *nest, struct proc *proc)
 {
-	struct nlattr *tb[MTAG_A_MAX + 1];
-	char name[STRING_MAX];
+	struct nlattr *a, *id = NULL, *parent = NULL, *name = NULL, *counters = NULL, *shares = NULL;
+	char text[STRING_MAX];
 	struct tag *tag;
-	uint16_t parent = MTAG_ID_UNTAGGED;
+	int left;
 
-	if (parse_attrs(tb, nla_data(nest), nla_len(nest)) || !tb[MTAG_A_TAG_ID])
+	nla_for_each_nested(a, nest, left)
+	{
+		if (nla_type(a) == MTAG_A_TAG_ID)
+			id = a;
+		else if (nla_type(a) == MTAG_A_TAG_PARENT)
+			parent = a;
+		else if (nla_type(a) == MTAG_A_TAG_NAME)
+			name = a;
+		else if (nla_type(a) == MTAG_A_TAG_COUNTERS)
+			counters = a;
+		else if (nla_type(a) == MTAG_A_TAG_SHARES)
+			shares = a;
+	}
+	if (!id || nla_len(id) < (int)sizeof(uint16_t) ||
+	    (parent && nla_len(parent) < (int)sizeof(uint16_t)))
 		return -EBADMSG;
-	if (tb[MTAG_A_TAG_PARENT])
-		parent = nla_get_u16(tb[MTAG_A_TAG_PARENT]);
-	tag = proc_add_tag(proc, nla_get_u16(tb[MTAG_A_TAG_ID]), parent,
-			   get_string(tb[MTAG_A_TAG_NAME], name, sizeof(name)));
+	tag = proc_add_tag(proc, nla_get_u16(id), parent ? nla_get_u16(parent) : MTAG_ID_UNTAGGED,
+			   get_string(name, text, sizeof(text)));
 	if (!tag)
 		return -ENOMEM;
-	get_array(tb[MTAG_A_TAG_COUNTERS], tag->c, MTAG_C_NR);
-	tag->shares = get_array(tb[MTAG_A_TAG_SHARES], tag->s, MTAG_S_NR);
+	get_array(counters, tag->c, MTAG_C_NR);
+	tag->shares = get_array(shares, tag->s, MTAG_S_NR);
 	return 0;
 }
 

@@ -221,7 +221,18 @@ static int past_into(struct nlattr *attrs, int len, void *ledger)
 	return decode_past(attrs, len, ledger);
 }
 
-static int dump_processes(struct kern *kern, uint8_t command, pid_t pid,
+/* A dump about one process, or about all. @flag: an attribute of the request; or 0. */
+static struct nl_msg *new_dump(struct kern *kern, uint8_t command, pid_t pid, int flag)
+{
+	struct nl_msg *msg = new_message(kern, command, NLM_F_DUMP, pid);
+
+	if (!msg || !flag || !nla_put_flag(msg, flag))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+static int dump_processes(struct kern *kern, uint8_t command, pid_t pid, int flag,
 			  int (*decode)(struct nlattr *, int, void *), struct snap *snap)
 {
 	bool interrupted;
@@ -231,7 +242,7 @@ static int dump_processes(struct kern *kern, uint8_t command, pid_t pid,
 		struct request request = {.kern = kern, .decode = decode, .into = snap};
 
 		snap_clear(snap);
-		err = send_and_receive(&request, new_message(kern, command, NLM_F_DUMP, pid));
+		err = send_and_receive(&request, new_dump(kern, command, pid, flag));
 	}
 	interrupted = err == -EINTR;
 	err = err && !interrupted ? err : snap_finish(snap);
@@ -249,8 +260,11 @@ static int do_request(struct kern *kern, uint8_t command, pid_t pid,
 
 static int dump_tags(struct kern *kern, uint8_t command, pid_t pid, struct snap *snap)
 {
-	int err = dump_processes(kern, command, pid, tags_into, snap);
+	int err = dump_processes(kern, command, pid, MTAG_A_TAG_BRIEF, tags_into, snap);
 
+	/* From a module that does not know the flag. */
+	if (err == -EINVAL)
+		err = dump_processes(kern, command, pid, 0, tags_into, snap);
 	return !err && pid && !snap->n_procs ? -ESRCH : err;
 }
 
@@ -266,7 +280,7 @@ int kern_shares(struct kern *kern, pid_t pid, struct snap *snap)
 
 int kern_procs(struct kern *kern, struct snap *snap)
 {
-	return dump_processes(kern, MTAG_CMD_PROC_GET, 0, procs_into, snap);
+	return dump_processes(kern, MTAG_CMD_PROC_GET, 0, 0, procs_into, snap);
 }
 
 int kern_audit(struct kern *kern, pid_t pid, struct audit *audit)

@@ -33,6 +33,7 @@
  * @running:	set once the core owns the dump and will call dump_done()
  * @single:	the request names a process, and only that is shown
  * @shares:	the request is for shares, too
+ * @brief:	and wants no zeros at the end of counters
  */
 struct dump {
 	struct mtag_space *space;
@@ -47,6 +48,7 @@ struct dump {
 	bool *running;
 	bool single;
 	bool shares;
+	bool brief;
 };
 
 static struct dump *dump_of(struct netlink_callback *cb)
@@ -179,22 +181,6 @@ static int dump_single(struct dump *d, struct mtag_request *r)
 	return mtag_message_explain(&r->extack, dump_read(d) ?: -ESRCH);
 }
 
-/* Adds tag @d->tag, if there is anything to show of it. Context: RCU read side. */
-static int put_tag(struct sk_buff *skb, const struct dump *d)
-{
-	u64 counters[MTAG_C_NR], shares[MTAG_S_NR];
-	struct mtag_label label;
-
-	mtag_report_counters(d->report, d->tag, counters);
-	if (!mtag_report_label(d->report, d->tag, counters, &label))
-		return 0;
-	if (!d->shares)
-		return mtag_message_put_tag(skb, d->tag, &label, counters, NULL);
-	shares[MTAG_S_USS] = d->pss->shares[d->tag].uss;
-	shares[MTAG_S_PSS] = d->pss->shares[d->tag].pss;
-	return mtag_message_put_tag(skb, d->tag, &label, counters, shares);
-}
-
 /* Adds a message with as many tags as fit. Return: 1 after the last tag; 0 if @skb is full. */
 static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
 {
@@ -202,10 +188,7 @@ static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct du
 
 	if (mtag_message_put_process(skb, &d->process) || mtag_message_put_health(skb, d->report))
 		goto cancel;
-	rcu_read_lock();
-	while (d->tag < d->report->nr_tags && !put_tag(skb, d))
-		d->tag++;
-	rcu_read_unlock();
+	d->tag = mtag_message_put_tags(skb, d->report, first, d->brief, d->pss);
 	if (d->tag == first)
 		goto cancel;
 	genlmsg_end(skb, hdr);
@@ -298,6 +281,7 @@ static int dump_begin(struct mtag_request *r,
 		return mtag_message_explain(&r->extack, -ENOMEM);
 	d->running = &running;
 	d->shares = fill == dump_all_shares;
+	d->brief = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_TAG_BRIEF);
 	if (r->pid) {
 		err = min(dump_single(d, r), 0);
 		d->begun = true;

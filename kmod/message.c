@@ -108,7 +108,23 @@ int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r)
 	       mtag_message_put_u64(skb, MTAG_A_PROC_REPAIRS, r->repairs) ? -EMSGSIZE : 0;
 }
 
-/* ---- tags: there are many, so each is written at once into room that is taken once ---- */
+/* ---- tags: there are many, so each is written at once, into room that is looked for once ---- */
+
+/**
+ * struct tags - tags on their way into a message
+ * @labels:	what they are called
+ * @brief:	leave out zeros at the end of counters
+ * @nr:		of @counters to send
+ * @counters:	of the current tag
+ * @shares:	likewise
+ */
+struct tags {
+	struct mtag_labels labels;
+	bool brief;
+	unsigned int nr;
+	u64 counters[MTAG_C_NR];
+	u64 shares[MTAG_S_NR];
+};
 
 /* Writes the header of an attribute and the zeros that pad it. Return: where its payload begins. */
 static __always_inline void *attr_begin(void *at, int type, int len)
@@ -126,18 +142,10 @@ static __always_inline void *attr_begin(void *at, int type, int len)
 /* Writes an attribute. Return: where the next begins. */
 static __always_inline void *attr_write(void *at, int type, const void *data, int len)
 {
-	memcpy(attr_begin(at, type, len), data, len);
-	return at + nla_total_size(len);
-}
-
-/* Likewise, of a string of @len bytes and its NUL. */
-static __always_inline void *attr_write_string(void *at, int type, const char *string, int len)
-{
-	char *to = attr_begin(at, type, len + 1);
-
-	memcpy(to, string, len);
-	to[len] = '\0';
-	return at + nla_total_size(len + 1);
+	at = attr_begin(at, type, len);
+	if (len)
+		memcpy(at, data, len);
+	return at + NLA_ALIGN(len);
 }
 
 static __always_inline void *attr_write_id(void *at, int type, u16 id)
@@ -145,39 +153,75 @@ static __always_inline void *attr_write_id(void *at, int type, u16 id)
 	return attr_write(at, type, &id, sizeof(id));
 }
 
-/**
- * mtag_message_put_tag() - add a tag to a message
- * @skb:	the message
- * @id:		the tag
- * @label:	what it is called
- * @counters:	MTAG_C_NR of them
- * @shares:	MTAG_S_NR of them; or NULL
- *
- * Return: 0, or -EMSGSIZE if there is no room.
- */
-int mtag_message_put_tag(struct sk_buff *skb, u32 id, const struct mtag_label *label,
-			 const u64 *counters, const u64 *shares)
+/* Reads the counters of a tag. Return: false if there is nothing to show of it. */
+static __always_inline bool tags_read(struct tags *t, const struct mtag_report *r, u32 tag)
 {
-	const int most = MTAG_C_NR * sizeof(*counters), all = MTAG_S_NR * sizeof(*shares);
-	int size = nla_total_size(sizeof(u16)) + nla_total_size(label->len + 1) +
-		   nla_total_size(most);
+	t->nr = mtag_report_empty(r, tag) ? 0 : mtag_report_counters(r, tag, t->counters);
+	if (!mtag_labels_find(&t->labels, r, tag, !t->nr))
+		return false;
+	if (!t->brief) {
+		memset(t->counters + t->nr, 0, (MTAG_C_NR - t->nr) * sizeof(*t->counters));
+		t->nr = MTAG_C_NR;
+	}
+	return true;
+}
+
+/* Adds the tag that was read; false if there is no room. */
+static __always_inline bool tags_put(const struct tags *t, struct sk_buff *skb, u32 tag,
+				     bool shares)
+{
+	int name = t->labels.len + 1, counters = t->nr * sizeof(*t->counters);
+	int size = nla_total_size(sizeof(u16)) + nla_total_size(name) + nla_total_size(counters);
 	void *at;
 
-	if (label->parent)
+	if (t->labels.parent)
 		size += nla_total_size(sizeof(u16));
 	if (shares)
-		size += nla_total_size(all);
+		size += nla_total_size(sizeof(t->shares));
 	if (unlikely(skb_tailroom(skb) < nla_total_size(size)))
-		return -EMSGSIZE;
+		return false;
 	at = attr_begin(__skb_put(skb, nla_total_size(size)), MTAG_A_TAG | NLA_F_NESTED, size);
-	at = attr_write_id(at, MTAG_A_TAG_ID, id);
-	if (label->parent)
-		at = attr_write_id(at, MTAG_A_TAG_PARENT, label->parent);
-	at = attr_write_string(at, MTAG_A_TAG_NAME, label->name, label->len);
-	at = attr_write(at, MTAG_A_TAG_COUNTERS, counters, most);
+	at = attr_write_id(at, MTAG_A_TAG_ID, tag);
+	if (t->labels.parent)
+		at = attr_write_id(at, MTAG_A_TAG_PARENT, t->labels.parent);
+	/* All names end in a NUL. */
+	at = attr_write(at, MTAG_A_TAG_NAME, t->labels.name, name);
+	at = attr_write(at, MTAG_A_TAG_COUNTERS, t->counters, counters);
 	if (shares)
-		attr_write(at, MTAG_A_TAG_SHARES, shares, all);
-	return 0;
+		attr_write(at, MTAG_A_TAG_SHARES, t->shares, sizeof(t->shares));
+	return true;
+}
+
+/**
+ * mtag_message_put_tags() - add tags to a message, as many as fit
+ * @skb:	the message
+ * @r:		report of a process
+ * @tag:	the first of them
+ * @brief:	leave out zeros at the end of counters
+ * @p:		shares of the process to add; or NULL
+ *
+ * Return: the tag to go on with, or r->nr_tags.
+ */
+u32 mtag_message_put_tags(struct sk_buff *skb, const struct mtag_report *r, u32 tag, bool brief,
+			  const struct mtag_pss *p)
+{
+	struct tags t;
+
+	rcu_read_lock();
+	mtag_labels_begin(&t.labels, r);
+	t.brief = brief;
+	for (; tag < r->nr_tags; tag++) {
+		if (!tags_read(&t, r, tag))
+			continue;
+		if (p) {
+			t.shares[MTAG_S_USS] = p->shares[tag].uss;
+			t.shares[MTAG_S_PSS] = p->shares[tag].pss;
+		}
+		if (!tags_put(&t, skb, tag, p))
+			break;
+	}
+	rcu_read_unlock();
+	return tag;
 }
 
 /* ---- sums ---- */

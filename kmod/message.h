@@ -7,6 +7,7 @@
 
 #include <net/genetlink.h>
 #include "access.h"
+#include "pss.h"
 #include "report.h"
 
 enum { MTAG_NETLINK_EVENTS };	/* groups */
@@ -21,8 +22,8 @@ int mtag_message_put_pages(struct sk_buff *skb, int type, u64 pages);
 int mtag_message_explain(struct netlink_ext_ack *extack, int err);
 int mtag_message_put_process(struct sk_buff *skb, const struct mtag_process *p);
 int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r);
-int mtag_message_put_tag(struct sk_buff *skb, u32 id, const struct mtag_label *label,
-			 const u64 *counters, const u64 *shares);
+u32 mtag_message_put_tags(struct sk_buff *skb, const struct mtag_report *r, u32 tag, bool brief,
+			  const struct mtag_pss *p);
 int mtag_message_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r);
 

@@ -301,6 +301,11 @@ static const struct nla_policy pid_policy[MTAG_A_PROC_PID + 1] = {
 	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
 };
 
+static const struct nla_policy tags_policy[MTAG_A_TAG_BRIEF + 1] = {
+	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
+	[MTAG_A_TAG_BRIEF] = { .type = NLA_FLAG },
+};
+
 static const struct nla_policy limit_policy[MTAG_A_LIMIT_FD + 1] = {
 	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
 	[MTAG_A_TAG_ID] = { .type = NLA_U16 },
@@ -329,6 +334,7 @@ static const struct nla_policy no_policy[] = {
 };
 
 #define WITH_PID	.policy = pid_policy, .maxattr = ARRAY_SIZE(pid_policy) - 1
+#define WITH_BRIEF	.policy = tags_policy, .maxattr = ARRAY_SIZE(tags_policy) - 1
 #define WITH_LIMIT	.policy = limit_policy, .maxattr = ARRAY_SIZE(limit_policy) - 1
 #define WITH_START	.policy = stack_start_policy, .maxattr = ARRAY_SIZE(stack_start_policy) - 1
 #define WITH_OLDER	.policy = stack_policy, .maxattr = ARRAY_SIZE(stack_policy) - 1
@@ -338,13 +344,13 @@ static const struct nla_policy no_policy[] = {
 static const struct genl_ops mtag_ops[] = {
 	{ .cmd = MTAG_CMD_INFO_GET, WITH_NOTHING, .doit = info_get },
 	{ .cmd = MTAG_CMD_PROC_GET, WITH_PID, .doit = proc_get_later, DUMP(dump_procs_start) },
-	{ .cmd = MTAG_CMD_TAG_GET, WITH_PID, DUMP(dump_tags_start) },
+	{ .cmd = MTAG_CMD_TAG_GET, WITH_BRIEF, DUMP(dump_tags_start) },
 	{ .cmd = MTAG_CMD_TRACK, WITH_PID, .doit = track_later },
 	{ .cmd = MTAG_CMD_UNTRACK, WITH_PID, .doit = untrack_later },
 	{ .cmd = MTAG_CMD_AUDIT, WITH_PID, .doit = audit_later },
 	{ .cmd = MTAG_CMD_RESET, WITH_PID, .doit = reset_later },
 	{ .cmd = MTAG_CMD_LIMIT, WITH_LIMIT, .doit = limit_later },
-	{ .cmd = MTAG_CMD_PSS_GET, WITH_PID, DUMP(dump_shares_start) },
+	{ .cmd = MTAG_CMD_PSS_GET, WITH_BRIEF, DUMP(dump_shares_start) },
 	{ .cmd = MTAG_CMD_HISTORY_GET, WITH_NOTHING, .start = mtag_recall_start,
 	  .dumpit = mtag_recall_dump, .done = mtag_recall_done },
 	{ .cmd = MTAG_CMD_HISTORY_CLEAR, WITH_NOTHING, .doit = history_clear },

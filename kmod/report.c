@@ -272,8 +272,10 @@ void mtag_report_put(struct mtag_report *r)
 	kvfree(r);
 }
 
-static void to_counters(const struct mtag_sum *sum, u64 virt, u64 *counters)
+static unsigned int to_counters(const struct mtag_sum *sum, u64 virt, u64 *counters)
 {
+	unsigned int nr = MTAG_C_NR;
+	u64 any = 0;
 	int i;
 
 	BUILD_BUG_ON(MTAG_C_MUNMAPS - MTAG_C_MMAPS != MTAG_MUNMAP);
@@ -291,67 +293,66 @@ static void to_counters(const struct mtag_sum *sum, u64 virt, u64 *counters)
 	for (i = 0; i < MTAG_CALLS; i++) {
 		counters[MTAG_C_MMAPS + i] = sum->calls[i];
 		counters[MTAG_C_MMAP_BYTES + i] = sum->bytes[i];
+		any |= sum->calls[i];
 	}
+	/* Without calls there are no bytes of calls. */
+	if (!any)
+		nr = MTAG_C_MMAPS;
+	while (nr && !counters[nr - 1])
+		nr--;
+	return nr;
 }
 
-void mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters)
+unsigned int mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters)
 {
-	to_counters(&r->sums[tag], r->virt[tag], counters);
+	return to_counters(&r->sums[tag], r->virt[tag], counters);
 }
 
-/* Only shown if it has something: the process does not know the tag by name. */
-static bool label_reserved(const char *name, const u64 *counters, struct mtag_label *label)
+static void label(struct mtag_labels *l, const char *name, size_t len, u32 parent)
 {
-	*label = (struct mtag_label){ .name = name, .len = strlen(name) };
-	return memchr_inv(counters, 0, MTAG_C_NR * sizeof(*counters));
+	l->name = name;
+	l->len = len;
+	l->parent = parent;
 }
 
-/**
- * mtag_report_label() - what a tag is called
- * @r:		report
- * @tag:	id below r->nr_tags
- * @counters:	those of the tag
- * @label:	filled
- *
- * Context: RCU read side, as long as @label is used.
- * Return: false if there is nothing to show under that id.
- */
-bool mtag_report_label(const struct mtag_report *r, u32 tag, const u64 *counters,
-		       struct mtag_label *label)
+/* As mtag_labels_find(), of a tag whose @node, or the lack of one, says that it is another. */
+bool mtag_labels_find_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+			    const struct mtag_node *node, bool empty)
 {
-	const struct mtag_node *node;
-
-	if (unlikely(tag == MTAG_ID_KSM))
-		return label_reserved("[ksm]", counters, label);
-	if (unlikely(tag == MTAG_ID_UNTAGGED)) {
-		*label = (struct mtag_label){ .name = "" };
+	if (tag == MTAG_ID_UNTAGGED) {
+		label(l, "", 0, 0);
 		return true;
 	}
-	node = mtag_tree_node(r->space->tree, tag);
+	if (tag == MTAG_ID_KSM) {
+		label(l, "[ksm]", strlen("[ksm]"), 0);
+		return !empty;
+	}
 	if (!node)
 		return false;
 	/* The process may have another user's tag: by a number that it was told or made up. */
-	if (unlikely(!mtag_tree_sees_node(r->space, node, r->uid)))
-		return label_reserved("[hidden]", counters, label);
-	*label = (struct mtag_label){ .parent = node->parent, .len = node->len,
-				      .name = node->name };
+	if (!mtag_tree_sees_node(r->space, node, r->uid)) {
+		label(l, "[hidden]", strlen("[hidden]"), 0);
+		return !empty;
+	}
+	l->seen = node->parent;
+	label(l, node->name, node->len, node->parent);
 	return true;
 }
 
 /* Fills @row with a tag of the report; false if there is nothing to show under that id. */
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 {
-	struct mtag_label label;
+	struct mtag_labels l;
 	bool shown;
 
 	memset(row, 0, sizeof(*row));
 	row->id = tag;
-	mtag_report_counters(r, tag, row->counters);
 	rcu_read_lock();
-	shown = mtag_report_label(r, tag, row->counters, &label);
+	mtag_labels_begin(&l, r);
+	shown = mtag_labels_find(&l, r, tag, !mtag_report_counters(r, tag, row->counters));
 	if (shown) {
-		row->parent = label.parent;
-		memcpy(row->name, label.name, label.len);
+		row->parent = l.parent;
+		memcpy(row->name, l.name, l.len);
 	}
 	rcu_read_unlock();
 	return shown;

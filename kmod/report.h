@@ -8,6 +8,7 @@
 #include "../include/uapi/linux/mtag.h"
 #include "account.h"
 #include "state.h"
+#include "tree.h"
 
 /**
  * struct mtag_report - a process, read at one time
@@ -36,14 +37,20 @@ struct mtag_report {
 };
 
 /**
- * struct mtag_label - what a tag of a report is called
- * @parent:	id; 0 for a first-level tag
+ * struct mtag_labels - goes through what the tags of a report are called
+ * @xas:	of the nodes of its tree
+ * @seen:	a tag that the process sees: so it does all below that are its own
+ * @parent:	of the current tag: id; 0 for a first-level tag
  * @len:	bytes of @name, without the NUL
- * @name:	last component of its path; as long as its finder is under RCU
+ * @name:	last component of its path
+ *
+ * Context: RCU read side, from mtag_labels_begin() until the last use of a name.
  */
-struct mtag_label {
+struct mtag_labels {
+	struct xa_state xas;
+	u32 seen;
 	u32 parent;
-	size_t len;
+	unsigned int len;
 	const char *name;
 };
 
@@ -61,13 +68,60 @@ struct mtag_row {
 	u64 counters[MTAG_C_NR];
 };
 
-/* Fills counters[MTAG_C_NR] with the bytes and calls of one tag. */
-void mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters);
+/* Are all counters of a tag 0? */
+static inline bool mtag_report_empty(const struct mtag_report *r, u32 tag)
+{
+	const u64 *sum = (const u64 *)&r->sums[tag];
+	u64 any = r->virt[tag];
+	int i;
+
+	BUILD_BUG_ON(sizeof(r->sums[tag]) % sizeof(*sum));
+	for (i = 0; i < sizeof(r->sums[tag]) / sizeof(*sum); i++)
+		any |= sum[i];
+	return !any;
+}
+
+/*
+ * Fills counters[MTAG_C_NR] with the bytes and calls of one tag. Return: how many there are without
+ * the zeros at the end.
+ */
+unsigned int mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters);
 
 struct mtag_report *mtag_report_get(struct mtag_space *s);
 void mtag_report_put(struct mtag_report *r);
-bool mtag_report_label(const struct mtag_report *r, u32 tag, const u64 *counters,
-		       struct mtag_label *label);
+/* Begins to go through the labels of @r. */
+static inline void mtag_labels_begin(struct mtag_labels *l, const struct mtag_report *r)
+{
+	l->xas = (struct xa_state)__XA_STATE(&r->space->tree->nodes, 0, 0, 0);
+	l->seen = MTAG_ID_UNTAGGED;
+}
+
+bool mtag_labels_find_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+			    const struct mtag_node *node, bool empty);
+
+/**
+ * mtag_labels_find() - what a tag is called
+ * @l:		labels of @r; takes a tag at once that is the last one's successor
+ * @r:		report
+ * @tag:	id below r->nr_tags
+ * @empty:	all its counters are 0
+ *
+ * Return: false if there is nothing to show under that id.
+ */
+static __always_inline bool mtag_labels_find(struct mtag_labels *l, const struct mtag_report *r,
+					     u32 tag, bool empty)
+{
+	const struct mtag_node *node = mtag_tree_step(&l->xas, tag);
+
+	/* Relatives of one user, and tags one beside the other, are the rule. */
+	if (unlikely(!node || !uid_eq(node->uid, r->uid) || node->parent != l->seen))
+		return mtag_labels_find_other(l, r, tag, node, empty);
+	l->name = node->name;
+	l->len = node->len;
+	l->parent = node->parent;
+	return true;
+}
+
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row);
 int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters);
 

@@ -69,6 +69,25 @@ bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid);
  */
 struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag);
 
+/*
+ * The node of @tag, or NULL, for who goes through many: from a tag to the next one is a step.
+ * Context: RCU read side; @xas is of the tree's nodes.
+ */
+static inline struct mtag_node *mtag_tree_step(struct xa_state *xas, u32 tag)
+{
+	struct mtag_node *node;
+
+	do {
+		if (xas->xa_index + 1 == tag) {
+			node = xas_next(xas);
+		} else {
+			xas_set(xas, tag);
+			node = xas_load(xas);
+		}
+	} while (xas_retry(xas, node));
+	return node;
+}
+
 /* Context of all: tree->lock. */
 struct mtag_node *mtag_tree_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len);
 struct mtag_node *mtag_tree_replace(struct mtag_node *old, u32 parent, const char *name, size_t len,

@@ -17,12 +17,12 @@
 
 #include "uapi/linux/mtag.h"
 
-/* A request has one attribute. */
+/* A request has one attribute, and perhaps a flag behind it. */
 struct request {
 	struct nlmsghdr hdr;
 	struct genlmsghdr genl;
 	struct nlattr attr;
-	char value[8];
+	char value[8 + NLA_HDRLEN];
 };
 
 /* A request under way; what is received goes to @buf. */
@@ -56,9 +56,10 @@ bool mtag__attr_next(struct mtag__attrs *attrs, struct mtag__attr *attr)
 }
 
 static int send_request(const struct talk *talk, uint16_t family, uint16_t flags, uint8_t command,
-			uint16_t type, const void *value, uint16_t len)
+			uint16_t type, const void *value, uint16_t len, uint16_t flag)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	const struct nlattr behind = {.nla_len = NLA_HDRLEN, .nla_type = flag};
 	struct request r = {
 		.hdr = {.nlmsg_type = family,
 			.nlmsg_flags = NLM_F_REQUEST | flags,
@@ -70,6 +71,10 @@ static int send_request(const struct talk *talk, uint16_t family, uint16_t flags
 
 	memcpy(r.value, value, len);
 	r.hdr.nlmsg_len = (uint32_t)(sizeof(r.hdr) + sizeof(r.genl)) + NLA_ALIGN(r.attr.nla_len);
+	if (flag) {
+		memcpy((char *)&r + r.hdr.nlmsg_len, &behind, sizeof(behind));
+		r.hdr.nlmsg_len += sizeof(behind);
+	}
 	do {
 		sent = syscall(SYS_sendto, talk->fd, &r, (long)r.hdr.nlmsg_len, 0L, &kernel,
 			       (long)sizeof(kernel));
@@ -160,20 +165,20 @@ static int find_family(struct talk talk, uint16_t *family)
 	talk.seq = 1;
 	*family = 0;
 	err = send_request(&talk, GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY,
-			   CTRL_ATTR_FAMILY_NAME, MTAG_GENL_NAME, sizeof(MTAG_GENL_NAME));
+			   CTRL_ATTR_FAMILY_NAME, MTAG_GENL_NAME, sizeof(MTAG_GENL_NAME), 0);
 	if (!err)
 		err = receive_all(&talk);
 	return err || *family ? err : -ENOENT;
 }
 
-static int dump_own(struct talk *talk, uint16_t family)
+static int dump_own(struct talk *talk, uint16_t family, uint16_t flag)
 {
 	uint32_t pid = (uint32_t)syscall(SYS_getpid);
 	int err;
 
-	talk->seq = 2;
+	talk->seq++;
 	err = send_request(talk, family, NLM_F_DUMP, MTAG_CMD_TAG_GET, MTAG_A_PROC_PID, &pid,
-			   sizeof(pid));
+			   sizeof(pid), flag);
 	if (!err)
 		err = receive_all(talk);
 	/* Netlink's way to say that a process is not tracked. */
@@ -182,7 +187,7 @@ static int dump_own(struct talk *talk, uint16_t family)
 
 int mtag__dump_tags(void *buf, mtag__take_t *take, void *arg)
 {
-	struct talk talk = {.buf = buf, .take = take, .arg = arg};
+	struct talk talk = {.buf = buf, .take = take, .arg = arg, .seq = 1};
 	int saved = errno, err;
 	uint16_t family;
 
@@ -192,8 +197,12 @@ int mtag__dump_tags(void *buf, mtag__take_t *take, void *arg)
 		err = -errno;
 	} else {
 		err = find_family(talk, &family);
-		if (!err)
-			err = dump_own(&talk, family);
+		if (!err) {
+			err = dump_own(&talk, family, MTAG_A_TAG_BRIEF);
+			/* From a module that does not know the flag. */
+			if (err == -EINVAL)
+				err = dump_own(&talk, family, 0);
+		}
 		syscall(SYS_close, talk.fd);
 	}
 	errno = saved;

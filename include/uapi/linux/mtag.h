@@ -406,6 +406,7 @@ enum {
 	MTAG_A_STACK_FRAMES,	/* binary, array of struct mtag_stack_frame, innermost first */
 	MTAG_A_STACK_LOST,	/* u64, first touches that found no room; in the last message */
 	MTAG_A_STACK_UNCOUNTED,	/* u64 bytes ever first touched that no TOUCHED has; likewise */
+	MTAG_A_TAG_BRIEF,	/* flag, in a request: TAG_COUNTERS leave out zeros at their end */
 	__MTAG_A_MAX
 };
 
