@@ -108,23 +108,7 @@ int mtag_message_put_health(struct sk_buff *skb, const struct mtag_report *r)
 	       mtag_message_put_u64(skb, MTAG_A_PROC_REPAIRS, r->repairs) ? -EMSGSIZE : 0;
 }
 
-/* ---- tags: there are many, so each is written at once, into room that is looked for once ---- */
-
-/**
- * struct tags - tags on their way into a message
- * @labels:	what they are called
- * @brief:	leave out zeros at the end of counters
- * @nr:		of @counters to send
- * @counters:	of the current tag
- * @shares:	likewise
- */
-struct tags {
-	struct mtag_labels labels;
-	bool brief;
-	unsigned int nr;
-	u64 counters[MTAG_C_NR];
-	u64 shares[MTAG_S_NR];
-};
+/* ---- tags: there are many, so they are written at once, into room that is taken once ---- */
 
 /* Writes the header of an attribute and the zeros that pad it. Return: where its payload begins. */
 static __always_inline void *attr_begin(void *at, int type, int len)
@@ -153,43 +137,54 @@ static __always_inline void *attr_write_id(void *at, int type, u16 id)
 	return attr_write(at, type, &id, sizeof(id));
 }
 
-/* Reads the counters of a tag. Return: false if there is nothing to show of it. */
-static __always_inline bool tags_read(struct tags *t, const struct mtag_report *r, u32 tag)
-{
-	t->nr = mtag_report_empty(r, tag) ? 0 : mtag_report_counters(r, tag, t->counters);
-	if (!mtag_labels_find(&t->labels, r, tag, !t->nr))
-		return false;
-	if (!t->brief) {
-		memset(t->counters + t->nr, 0, (MTAG_C_NR - t->nr) * sizeof(*t->counters));
-		t->nr = MTAG_C_NR;
-	}
-	return true;
-}
+/**
+ * struct row - what is sent of a tag
+ * @label:	what it is called
+ * @nr:		of @counters
+ * @counters:	by MTAG_C_*
+ * @shares:	by MTAG_S_*; or NULL
+ */
+struct row {
+	struct mtag_label label;
+	unsigned int nr;
+	const u64 *counters;
+	const u64 *shares;
+};
 
-/* Adds the tag that was read; false if there is no room. */
-static __always_inline bool tags_put(const struct tags *t, struct sk_buff *skb, u32 tag,
-				     bool shares)
+/* Writes a tag before @end. Return: where the next begins; NULL if there is no room. */
+static __always_inline void *row_write(void *at, const void *end, u32 tag, const struct row *row)
 {
-	int name = t->labels.len + 1, counters = t->nr * sizeof(*t->counters);
+	/* All names end in a NUL. */
+	int name = row->label.len + 1, counters = row->nr * sizeof(*row->counters);
+	int shares = row->shares ? MTAG_S_NR * sizeof(*row->shares) : 0;
 	int size = nla_total_size(sizeof(u16)) + nla_total_size(name) + nla_total_size(counters);
-	void *at;
 
-	if (t->labels.parent)
+	if (row->label.parent)
 		size += nla_total_size(sizeof(u16));
 	if (shares)
-		size += nla_total_size(sizeof(t->shares));
-	if (unlikely(skb_tailroom(skb) < nla_total_size(size)))
-		return false;
-	at = attr_begin(__skb_put(skb, nla_total_size(size)), MTAG_A_TAG | NLA_F_NESTED, size);
+		size += nla_total_size(shares);
+	if (unlikely(end - at < nla_total_size(size)))
+		return NULL;
+	at = attr_begin(at, MTAG_A_TAG | NLA_F_NESTED, size);
 	at = attr_write_id(at, MTAG_A_TAG_ID, tag);
-	if (t->labels.parent)
-		at = attr_write_id(at, MTAG_A_TAG_PARENT, t->labels.parent);
-	/* All names end in a NUL. */
-	at = attr_write(at, MTAG_A_TAG_NAME, t->labels.name, name);
-	at = attr_write(at, MTAG_A_TAG_COUNTERS, t->counters, counters);
-	if (shares)
-		attr_write(at, MTAG_A_TAG_SHARES, t->shares, sizeof(t->shares));
-	return true;
+	if (row->label.parent)
+		at = attr_write_id(at, MTAG_A_TAG_PARENT, row->label.parent);
+	at = attr_write(at, MTAG_A_TAG_NAME, row->label.name, name);
+	at = attr_write(at, MTAG_A_TAG_COUNTERS, row->counters, counters);
+	return shares ? attr_write(at, MTAG_A_TAG_SHARES, row->shares, shares) : at;
+}
+
+/* Fills @counters of a tag. Return: how many to send. */
+static __always_inline unsigned int row_read(const struct mtag_report *r, u32 tag, bool brief,
+					     u64 counters[MTAG_C_NR], bool *empty)
+{
+	unsigned int nr = mtag_report_empty(r, tag) ? 0 : mtag_report_counters(r, tag, counters);
+
+	*empty = !nr;
+	if (brief)
+		return nr;
+	memset(counters + nr, 0, (MTAG_C_NR - nr) * sizeof(*counters));
+	return MTAG_C_NR;
 }
 
 /**
@@ -205,22 +200,29 @@ static __always_inline bool tags_put(const struct tags *t, struct sk_buff *skb, 
 u32 mtag_message_put_tags(struct sk_buff *skb, const struct mtag_report *r, u32 tag, bool brief,
 			  const struct mtag_pss *p)
 {
-	struct tags t;
+	void *start = skb_tail_pointer(skb), *end = start + skb_tailroom(skb), *at = start, *next;
+	u64 counters[MTAG_C_NR], shares[MTAG_S_NR];
+	struct row row = { .counters = counters, .shares = p ? shares : NULL };
+	struct mtag_labels labels;
+	bool empty;
 
 	rcu_read_lock();
-	mtag_labels_begin(&t.labels, r);
-	t.brief = brief;
+	mtag_labels_begin(&labels, r);
 	for (; tag < r->nr_tags; tag++) {
-		if (!tags_read(&t, r, tag))
+		row.nr = row_read(r, tag, brief, counters, &empty);
+		if (!mtag_labels_find(&labels, r, tag, empty, &row.label))
 			continue;
 		if (p) {
-			t.shares[MTAG_S_USS] = p->shares[tag].uss;
-			t.shares[MTAG_S_PSS] = p->shares[tag].pss;
+			shares[MTAG_S_USS] = p->shares[tag].uss;
+			shares[MTAG_S_PSS] = p->shares[tag].pss;
 		}
-		if (!tags_put(&t, skb, tag, p))
+		next = row_write(at, end, tag, &row);
+		if (!next)
 			break;
+		at = next;
 	}
 	rcu_read_unlock();
+	__skb_put(skb, at - start);
 	return tag;
 }
 

@@ -308,40 +308,39 @@ unsigned int mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *cou
 	return to_counters(&r->sums[tag], r->virt[tag], counters);
 }
 
-static void label(struct mtag_labels *l, const char *name, size_t len, u32 parent)
+static struct mtag_label reserved(const char *name)
 {
-	l->name = name;
-	l->len = len;
-	l->parent = parent;
+	return (struct mtag_label){ .name = name, .len = strlen(name) };
 }
 
 /* As mtag_labels_find(), of a tag whose @node, or the lack of one, says that it is another. */
-bool mtag_labels_find_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
-			    const struct mtag_node *node, bool empty)
+bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+		       const struct mtag_node *node, bool empty, struct mtag_label *label)
 {
-	if (tag == MTAG_ID_UNTAGGED) {
-		label(l, "", 0, 0);
+	*label = reserved("");
+	if (tag == MTAG_ID_UNTAGGED)
 		return true;
-	}
 	if (tag == MTAG_ID_KSM) {
-		label(l, "[ksm]", strlen("[ksm]"), 0);
+		*label = reserved("[ksm]");
 		return !empty;
 	}
 	if (!node)
 		return false;
 	/* The process may have another user's tag: by a number that it was told or made up. */
 	if (!mtag_tree_sees_node(r->space, node, r->uid)) {
-		label(l, "[hidden]", strlen("[hidden]"), 0);
+		*label = reserved("[hidden]");
 		return !empty;
 	}
 	l->seen = node->parent;
-	label(l, node->name, node->len, node->parent);
+	*label = (struct mtag_label){ .name = node->name, .len = node->len,
+				      .parent = node->parent };
 	return true;
 }
 
 /* Fills @row with a tag of the report; false if there is nothing to show under that id. */
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 {
+	struct mtag_label label;
 	struct mtag_labels l;
 	bool shown;
 
@@ -349,10 +348,10 @@ bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 	row->id = tag;
 	rcu_read_lock();
 	mtag_labels_begin(&l, r);
-	shown = mtag_labels_find(&l, r, tag, !mtag_report_counters(r, tag, row->counters));
+	shown = mtag_labels_find(&l, r, tag, !mtag_report_counters(r, tag, row->counters), &label);
 	if (shown) {
-		row->parent = l.parent;
-		memcpy(row->name, l.name, l.len);
+		row->parent = label.parent;
+		memcpy(row->name, label.name, label.len);
 	}
 	rcu_read_unlock();
 	return shown;

@@ -37,21 +37,25 @@ struct mtag_report {
 };
 
 /**
- * struct mtag_labels - goes through what the tags of a report are called
+ * struct mtag_label - what a tag of a report is called
+ * @parent:	id; 0 for a first-level tag
+ * @len:	bytes of @name, without the NUL
+ * @name:	last component of its path; as long as its finder is under RCU
+ */
+struct mtag_label {
+	u32 parent;
+	unsigned int len;
+	const char *name;
+};
+
+/**
+ * struct mtag_labels - goes through the labels of a report
  * @xas:	of the nodes of its tree
  * @seen:	a tag that the process sees: so it does all below that are its own
- * @parent:	of the current tag: id; 0 for a first-level tag
- * @len:	bytes of @name, without the NUL
- * @name:	last component of its path
- *
- * Context: RCU read side, from mtag_labels_begin() until the last use of a name.
  */
 struct mtag_labels {
 	struct xa_state xas;
 	u32 seen;
-	u32 parent;
-	unsigned int len;
-	const char *name;
 };
 
 /**
@@ -69,15 +73,16 @@ struct mtag_row {
 };
 
 /* Are all counters of a tag 0? */
-static inline bool mtag_report_empty(const struct mtag_report *r, u32 tag)
+static __always_inline bool mtag_report_empty(const struct mtag_report *r, u32 tag)
 {
-	const u64 *sum = (const u64 *)&r->sums[tag];
-	u64 any = r->virt[tag];
+	const struct mtag_sum *sum = &r->sums[tag];
+	u64 any = sum->nr[MTAG_ANON] | sum->nr[MTAG_FILE] | sum->nr[MTAG_SHMEM] |
+		  sum->nr[MTAG_SWAP] | sum->peak | sum->touched | r->virt[tag];
 	int i;
 
-	BUILD_BUG_ON(sizeof(r->sums[tag]) % sizeof(*sum));
-	for (i = 0; i < sizeof(r->sums[tag]) / sizeof(*sum); i++)
-		any |= sum[i];
+	/* Without calls there are no bytes of calls. */
+	for (i = 0; i < MTAG_CALLS; i++)
+		any |= sum->calls[i];
 	return !any;
 }
 
@@ -96,8 +101,8 @@ static inline void mtag_labels_begin(struct mtag_labels *l, const struct mtag_re
 	l->seen = MTAG_ID_UNTAGGED;
 }
 
-bool mtag_labels_find_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
-			    const struct mtag_node *node, bool empty);
+bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+		       const struct mtag_node *node, bool empty, struct mtag_label *label);
 
 /**
  * mtag_labels_find() - what a tag is called
@@ -105,20 +110,27 @@ bool mtag_labels_find_other(struct mtag_labels *l, const struct mtag_report *r, 
  * @r:		report
  * @tag:	id below r->nr_tags
  * @empty:	all its counters are 0
+ * @label:	filled
  *
+ * Inline, as reports have many tags. Context: RCU read side, as long as @label is used.
  * Return: false if there is nothing to show under that id.
  */
 static __always_inline bool mtag_labels_find(struct mtag_labels *l, const struct mtag_report *r,
-					     u32 tag, bool empty)
+					     u32 tag, bool empty, struct mtag_label *label)
 {
 	const struct mtag_node *node = mtag_tree_step(&l->xas, tag);
 
 	/* Relatives of one user, and tags one beside the other, are the rule. */
-	if (unlikely(!node || !uid_eq(node->uid, r->uid) || node->parent != l->seen))
-		return mtag_labels_find_other(l, r, tag, node, empty);
-	l->name = node->name;
-	l->len = node->len;
-	l->parent = node->parent;
+	if (unlikely(!node || !uid_eq(node->uid, r->uid) || node->parent != l->seen)) {
+		struct mtag_label other;
+		bool shown = mtag_labels_other(l, r, tag, node, empty, &other);
+
+		*label = other;
+		return shown;
+	}
+	label->name = node->name;
+	label->len = node->len;
+	label->parent = node->parent;
 	return true;
 }
 

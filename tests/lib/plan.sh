@@ -116,7 +116,7 @@ parse() {
 		esac
 	done
 	# Counting down finds more than comparing sums, of all processes that end in a test.
-	[[ $module == *count_down=* ]] || module+=,count_down=${COUNT_DOWN:-1}
+	[[ $module == *count_down=* ]] || module+=,count_down=1
 	words="${only//,/ } ${also//,/ } ${short//,/ }"
 	[ "$only_long" = 1 ] || words+=" ${only_long//,/ }"
 	for word in $words; do
