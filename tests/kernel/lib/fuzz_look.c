@@ -73,6 +73,7 @@ void check_attr(const struct nlattr *attr, int depth, void *data)
 	case MTAG_A_IMAGE_ID:
 	case MTAG_A_STACK_KIND:
 	case MTAG_A_STACK_WHY:
+	case MTAG_A_STACK_ONE_IN:
 		expect(len == 4, "attribute %d of %zu bytes", attr->nla_type, len);
 		return;
 	case MTAG_A_TAG_ID:
