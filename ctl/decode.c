@@ -104,7 +104,8 @@ static int get_proc(struct nlattr **tb, struct snap *snap, struct proc **proc)
 /* There are many tags: what a nest has is found in one pass, without a table of all attributes. */
 static int decode_tag(struct nlattr *nest, struct proc *proc)
 {
-	struct nlattr *a, *id = NULL, *parent = NULL, *name = NULL, *counters = NULL, *shares = NULL;
+	struct nlattr *a, *id = NULL, *parent = NULL, *name = NULL, *counters = NULL,
+			  *shares = NULL;
 	char text[STRING_MAX];
 	struct tag *tag;
 	int left;

@@ -105,7 +105,7 @@ static int prove_counting(struct mtag_space *s)
 	return ret ?: mtag_selftest_drive();
 }
 
-/* Nobody else is tracked yet: all events came by callers that are known, if those were told right. */
+/* Nobody else is tracked yet: all callers are known, if they were told right. */
 static int expect_known_callers(void)
 {
 	s64 foreign = atomic64_read(&mtag_stat.foreign);
