@@ -18,10 +18,10 @@
  * Lifetimes: a space is hashed by its mm from its publication until that mm is
  * about to lose its pages, or has lost them, or is untracked. Until it is
  * dissolved after that, the space holds the mm's structure by mmgrab(), so that
- * no other mm can take its address, even if a hook missed an event. When its last reference is dropped it is freed
- * after a grace period. A hook finds it under RCU: the page-table lock disables
- * preemption, other hooks take a reference. A tree lives as long as a space or a
- * reader refers to it.
+ * no other mm can take its address, even if a hook missed an event. When its last
+ * reference is dropped it is freed after a grace period. A hook finds it under
+ * RCU: the page-table lock disables preemption, other hooks take a reference. A
+ * tree lives as long as a space or a reader refers to it.
  */
 #ifndef MTAG_H
 #define MTAG_H
