@@ -94,7 +94,7 @@ static void same(int command, pid_t pid, const char *what)
 	size_t short_of_all = 0, zero_at_end = 0;
 
 	/* Shares change when others map the same files meanwhile. */
-	for (int i = 0; i < 10 && others(full, brief); i++) {
+	for (int i = 0; command == MTAG_CMD_PSS_GET && i < 10 && others(full, brief); i++) {
 		full = ask(command, false, pid);
 		brief = ask(command, true, pid);
 	}

@@ -21,7 +21,8 @@
 # The cache entry kernels/NAME is a link to store/NAME-HASH, so that an update never pulls the
 # files from under a running guest.
 
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/mtag
+# A guest sees the host's root, but not through a link into what it has mounted anew, such as /tmp.
+cache=$(realpath -m -- "${XDG_CACHE_HOME:-$HOME/.cache}/mtag")
 
 # What the guest needs before it can see its root; the rest is on it.
 initramfs_modules=(virtio_pci 9pnet_virtio 9p overlay virtio_console)

@@ -40,6 +40,10 @@ vm panic --fast -- sh -c 'echo c >/proc/sysrq-trigger'
 vm warning --fast -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
 vm icount --fast --icount -- sh -c 'cat /proc/loadavg >/dev/null; nproc'
 vm unknown --kernel no-such-kernel -- true
+mkdir "$tmp/home"
+ln -s "$(realpath "${XDG_CACHE_HOME:-$HOME/.cache}/mtag")" "$tmp/home/mtag"
+# shellcheck disable=SC2016
+XDG_CACHE_HOME=$tmp/home vm linked --fast -- sh -c 'test -e "/lib/modules/$(uname -r)/build/Makefile"'
 # guest-tap with a health that tests write: each of them "ID REPAIRS COMMAND".
 mkdir "$tmp/health"
 while read -r id allowed command; do
@@ -70,6 +74,7 @@ check "a panic is shown" says panic "sysrq_handle_crash"
 check "a warning in the kernel's log ends with status 125" status_is warning 125
 check "a warning is shown" says warning "WARNING: CPU: 0 PID: 1 at selftest"
 check "with --icount a command runs" status_is icount 0
+check "a cache behind a link in /tmp is seen" status_is linked 0
 check "an unknown kernel is refused" status_is unknown 125
 check "an unknown kernel's error names the known ones" says unknown "known:.* 6\.1 "
 
