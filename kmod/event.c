@@ -214,6 +214,24 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
 	mtag_space_put(s);
 }
 
+/*
+ * By how much mremap() of the current task lets the mapping grow whose @len bytes at @from it
+ * moves. The new mapping does not tell, as it may be merged with the one behind it.
+ */
+static unsigned long growth(unsigned long from, unsigned long len)
+{
+	unsigned long args[6];
+
+	get_arguments(task_pt_regs(current), args);
+	/*
+	 * The addresses differ in an exec; of a 64-bit one the processor may ignore the top. The
+	 * lengths differ where several mappings are moved.
+	 */
+	if ((args[0] ^ from) << 7 || PAGE_ALIGN(args[1]) != len || PAGE_ALIGN(args[2]) < len)
+		return 0;
+	return PAGE_ALIGN(args[2]) - len;
+}
+
 /**
  * mtag_event_moved() - mremap(), or exec with its stack, is about to move page tables
  * @new_vma:	mapping that they move to
@@ -236,9 +254,8 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 		mtag_text_mapped(s, new_vma);
 	mtag_migrate_shift(s, from, to, len);
 	/* The part that the mapping grows by gets the tag of its old end. */
-	if (from != to && to + len < new_vma->vm_end && to >= new_vma->vm_start)
-		mtag_range_map(s, to + len, new_vma->vm_end - (to + len),
-			       mtag_range_tag(s, from + len - 1, &ignored));
+	mtag_range_map(s, to + len, growth(from, len),
+		       mtag_range_tag(s, from + max(len, 1UL) - 1, &ignored));
 	s->mapping.len = 0;
 	mtag_space_put(s);
 }

@@ -193,6 +193,34 @@ static void forked(void)
 	must(munmap(p, N * PG));
 }
 
+/* The kernel joins a mapping that comes back to the one behind it, whose pages are another tag's. */
+static void joined(void)
+{
+	int fd = must(memfd_create("joined", MFD_CLOEXEC));
+	char *p = area(2 * N * PG), *q;
+	mtag_t before;
+
+	must(ftruncate(fd, 2 * N * PG));
+	for (int half = 0; half < 2; half++) {
+		before = mtag_enter(half ? b : m);
+		must(mmap(p + half * N * PG, N * PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			  fd, half * N * PG));
+		mtag_leave(before);
+	}
+	touch(w, p, 2 * N * PG);
+	q = remap(p, N * PG, N * PG, MREMAP_MAYMOVE | MREMAP_FIXED, area(N * PG));
+	remap(q, N * PG, N * PG, MREMAP_MAYMOVE | MREMAP_FIXED, p);
+	is(smaps(p, 2 * N * PG).vmas, 1, "joined: one mapping");
+	is(virt_of(b), N * PG, "joined: the half behind keeps its tag");
+	must(madvise(p + N * PG, N * PG, MADV_DONTNEED));
+	is(c(b, MTAG_C_SHMEM), 0, "joined: and its pages");
+	is(c(m, MTAG_C_SHMEM), N * PG, "joined: as the half in front does");
+	must(munmap(p, 2 * N * PG));
+	is(c(m, MTAG_C_SHMEM), 0, "joined: all unmapped");
+	close(fd);
+	have(0, 0, 0, "joined");
+}
+
 int main(void)
 {
 	begin_test();
@@ -218,5 +246,6 @@ int main(void)
 	}
 	failed();
 	forked();
+	joined();
 	return end_test();
 }
