@@ -3,6 +3,7 @@
 #   make                 user space into build/
 #   make module          the kernel module into build/<release>/mtag.ko (KERNEL=<release>, KDIR=<headers>)
 #   make demo | check    in a VM; install what they need
+#   make bench           what mtag and other tools cost, in a VM; BASELINE=1: keep the numbers, see docs/performance.md
 #   make fuzz            the fuzzers of user space into build/tests/fuzz/, see tests/unit/fuzz.sh
 #   make install | dkms  on this machine (uninstall, undkms: take that back)
 #   make deb             Debian packages into build/deb/
@@ -91,10 +92,11 @@ ktests   := $(addprefix $(B)/,$(basename $(ktest_src)))
 abis     := $(addprefix $(B)/,$(basename $(abi_src)))
 units    := $(addprefix $(B)/,$(basename $(unit_src)))
 
-.PHONY: all tools programs units
+.PHONY: all tools programs benches units
 all: tools programs units
 tools: $(lib_bin) $(ctl_bin)
-programs: $(examples) $(benches) $(ktests) $(abis) $(B)/tests/plugin.so
+benches: $(benches)
+programs: benches $(examples) $(ktests) $(abis) $(B)/tests/plugin.so
 units: $(units)
 
 # ---- libmtag ----
@@ -369,7 +371,7 @@ deb:
 	@ls $(deb_dir)/*.deb
 
 # ---- running ----
-.PHONY: demo check check-long deps clean
+.PHONY: demo check check-long bench deps clean
 demo:
 	@tests/lib/deps demo
 	@$(MAKE) -s tools programs
@@ -380,6 +382,10 @@ check:
 
 check-long:
 	@tests/run-all --long
+
+bench:
+	@tests/lib/deps bench
+	@bench/run $(if $(BASELINE),--baseline)
 
 deps:
 	@tests/lib/deps build vm demo check

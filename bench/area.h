@@ -18,7 +18,7 @@
 #endif
 #define FORKED (64UL << 20) /* 16,384 pages */
 
-static char *map(size_t len, size_t align, int advice)
+static inline char *map(size_t len, size_t align, int advice)
 {
 	char *p = must(mmap(NULL, len + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0));
@@ -28,7 +28,7 @@ static char *map(size_t len, size_t align, int advice)
 	return p;
 }
 
-static void touch(char *p, size_t len, size_t step)
+static inline void touch(char *p, size_t len, size_t step)
 {
 	for (size_t i = 0; i < len; i += step)
 		p[i] = 1;

@@ -17,7 +17,7 @@
 		must_;                                                                             \
 	})
 
-static double now(void)
+static inline double now(void)
 {
 	struct timespec t;
 
@@ -25,7 +25,7 @@ static double now(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-static double min(double a, double b)
+static inline double min(double a, double b)
 {
 	return a < b ? a : b;
 }

@@ -26,12 +26,11 @@
 #include "mtag.h"
 #include "uapi/linux/mtag.h"
 #include "clock.h"
+#include "health.h"
 #include "pages.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define TAGS	 1000
-#define HEALTH	 "/sys/kernel/debug/mtag/health"
-#define LINGER	 "/sys/module/mtag/parameters/linger_ms"
 
 /* The process that does the work: started for it, and named after its state. */
 enum who { NONE, UNTRACKED, TRACKED, TAGGED, WHO };
@@ -39,7 +38,7 @@ enum who { NONE, UNTRACKED, TRACKED, TAGGED, WHO };
 static const char *const who_name[WHO] = {"none", "untracked", "tracked", "tagged"};
 
 /*
- * Budgets are differences from NONE. The fixed cost of a fork and an exit is spread over 64 MiB.
+ * Budgets are differences from NONE, or a part of it in percent. The fixed cost of a fork and an exit is spread over 64 MiB.
  */
 static const struct work {
 	const char *name;
@@ -56,6 +55,7 @@ static const struct work {
 	{"fork, a page", fork_page, {"", "3", "3", "3"}},
 	{"exit, a page", exit_page, {"", "45", "52", "52"}},
 	{"fork and end, a small process", fork_and_end, {}},
+	{"fork, exec and end of /bin/true", fork_exec_and_end, {"", "1.5%", "5%", "5%"}},
 	{"malloc and free", malloc_pair, {"", "0", "0", "0"}},
 };
 
@@ -120,20 +120,6 @@ static void stop(struct worker *w)
 	must(waitpid(w->pid, NULL, 0));
 }
 
-static double health(const char *name)
-{
-	char line[128], key[64];
-	double value, found = -1;
-	FILE *f = fopen(HEALTH, "re");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%63s %lf", key, &value) == 2 && !strcmp(key, name))
-			found = value;
-	if (f)
-		fclose(f);
-	return found;
-}
-
 static void until_idle(void)
 {
 	while (health("installed") > 0)
@@ -163,6 +149,20 @@ static void round_of(double cost[COUNT(works)][WHO])
 		stop(&w[who]);
 }
 
+static void print_cost(const struct work *work, const double cost[WHO])
+{
+	printf("%s: none\t%.1f\t\n", work->name, cost[NONE]);
+	for (int who = UNTRACKED; who < WHO; who++) {
+		const char *budget = work->budget[who] ?: "";
+
+		printf("%s: %s\t%+.1f\t", work->name, who_name[who], cost[who] - cost[NONE]);
+		if (strchr(budget, '%'))
+			printf("%.1f\n", atof(budget) / 100 * cost[NONE]);
+		else
+			printf("%s\n", budget);
+	}
+}
+
 static void pages(int rounds)
 {
 	double cost[COUNT(works)][WHO];
@@ -172,12 +172,8 @@ static void pages(int rounds)
 			cost[i][who] = 1e12;
 	while (rounds--)
 		round_of(cost);
-	for (size_t i = 0; i < COUNT(works); i++) {
-		printf("%s: none\t%.1f\t\n", works[i].name, cost[i][NONE]);
-		for (int who = UNTRACKED; who < WHO; who++)
-			printf("%s: %s\t%+.1f\t%s\n", works[i].name, who_name[who],
-			       cost[i][who] - cost[i][NONE], works[i].budget[who] ?: "");
-	}
+	for (size_t i = 0; i < COUNT(works); i++)
+		print_cost(&works[i], cost[i]);
 }
 
 /*
@@ -426,17 +422,6 @@ static void many_tags(void)
 	printf("read a process with 1,000 tags, sums only\t%.0f\t150000\n", total);
 	printf("bytes an account and its tag\t%.0f\t%ld\n", memory,
 	       64 * sysconf(_SC_NPROCESSORS_CONF));
-	close(fd);
-}
-
-static void set_linger(const char *ms)
-{
-	int fd = open(LINGER, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, ms, strlen(ms)) < 0) {
-		perror(LINGER);
-		exit(1);
-	}
 	close(fd);
 }
 

@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include "area.h"
+#include "busy.h"
 #include "clock.h"
 
 static double timed_touch(char *p, size_t len, size_t step)
@@ -221,6 +223,27 @@ static double fork_and_end(void)
 			_exit(0);
 		must(waitpid(pid, NULL, 0));
 		best = min(best, now() - start);
+	}
+	return best;
+}
+
+/* As a shell does it: of most programs the part that page events are most of. */
+static double fork_exec_and_end(void)
+{
+	char *const argv[] = {"true", NULL}, *const envp[] = {NULL};
+	double best = 1e9, start;
+	pid_t pid;
+
+	for (int i = 0; i < 10; i++) {
+		start = busy();
+		pid = must(fork());
+		if (!pid) {
+			personality(ADDR_NO_RANDOMIZE);
+			execve("/bin/true", argv, envp);
+			_exit(1);
+		}
+		must(waitpid(pid, NULL, 0));
+		best = min(best, busy() - start);
 	}
 	return best;
 }

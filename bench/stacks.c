@@ -3,7 +3,9 @@
  * Measures what a first touch costs with its user stack taken, in instructions, as cost.c does. Runs below `mtagctl
  * run`, and has its stacks taken from the middle on, as only differences within a process are comparable.
  */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include "area.h"
 #include "clock.h"
 
@@ -55,16 +57,44 @@ static double measure(double (*pass)(char *p))
 	return best / (SMALL / PG);
 }
 
-int main(void)
+static void take_stacks_of(pid_t pid)
 {
-	double again_before = measure(again), cold_before = measure(cold);
 	char command[64];
 
-	snprintf(command, sizeof(command), "exec mtagctl track --stacks %d", (int)getpid());
+	snprintf(command, sizeof(command), "exec mtagctl track --stacks %d", (int)pid);
 	if (system(command)) {
-		fprintf(stderr, "stacks: cannot have its stacks taken\n");
-		return 1;
+		fprintf(stderr, "stacks: cannot have stacks taken\n");
+		exit(1);
 	}
+}
+
+/* What this process pays while the stacks of another program are taken: nothing. Both are there before. */
+static double beside(void)
+{
+	pid_t pid = must(fork());
+	double before, cost;
+
+	if (!pid) {
+		execlp("sleep", "sleep", "infinity", NULL);
+		_exit(127);
+	}
+	usleep(100000);
+	before = measure(again);
+	take_stacks_of(pid);
+	cost = measure(again) - before;
+	kill(pid, SIGKILL);
+	must(waitpid(pid, NULL, 0));
+	return cost;
+}
+
+int main(void)
+{
+	double again_before, cold_before;
+
+	printf("first touch, 4 KiB, no stack, another process's are taken\t%+.1f\t0\n", beside());
+	again_before = measure(again);
+	cold_before = measure(cold);
+	take_stacks_of(getpid());
 	printf("first touch, 4 KiB, stack of 20 frames\t%+.1f\t3500\n",
 	       measure(cold) - cold_before);
 	printf("first touch, 4 KiB, the same stack again\t%+.1f\t400\n",
