@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -15,6 +16,7 @@
 #include "area.h"
 #include "busy.h"
 #include "clock.h"
+#include "mtag.h"
 
 static double timed_touch(char *p, size_t len, size_t step)
 {
@@ -127,6 +129,64 @@ static double file_come(void)
 static double file_go(void)
 {
 	return file(true);
+}
+
+/*
+ * A thousand mappings of one file, each made under a tag of its own where the process is tracked. The kernel maps all
+ * pages of one, sixteen, at a touch.
+ */
+#define MANY	 1000
+#define MANY_LEN (16 * PG)
+
+static bool is_tracked; /* a process that is not must not ask for tags: it would become so */
+
+static void map_many(char *p, int fd)
+{
+	char name[16];
+
+	for (int i = 0; i < MANY; i++) {
+		mtag_t previous = MTAG_UNTAGGED;
+
+		snprintf(name, sizeof(name), "many%d", i);
+		if (is_tracked)
+			previous = mtag_enter(mtag_child(MTAG_UNTAGGED, name));
+		must(mmap(p + i * MANY_LEN, MANY_LEN, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0));
+		if (is_tracked)
+			mtag_leave(previous);
+	}
+}
+
+static double many(bool go)
+{
+	char *p = must(mmap(NULL, MANY * MANY_LEN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	int fd = must(memfd_create("many", 0));
+	double best = 1e9, start, came, gone;
+
+	must(ftruncate(fd, MANY_LEN));
+	for (size_t at = 0; at < MANY_LEN; at += PG)
+		must(pwrite(fd, "", 1, at));
+	map_many(p, fd);
+	for (int i = 0; i < PASSES / 2; i++) {
+		start = now();
+		for (size_t at = 0; at < MANY * MANY_LEN; at += MANY_LEN)
+			(void)*(volatile char *)(p + at);
+		came = (now() - start) / (MANY * MANY_LEN / PG);
+		gone = timed_discard(p, MANY * MANY_LEN, PG);
+		best = min(best, go ? gone : came);
+	}
+	must(munmap(p, MANY * MANY_LEN));
+	close(fd);
+	return best;
+}
+
+static double many_come(void)
+{
+	return many(false);
+}
+
+static double many_go(void)
+{
+	return many(true);
 }
 
 /* Runs do_it(pipe) in a child, waits for it, and returns the number that it wrote to the pipe. */

@@ -2,4 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # bench/pages.sh ROUNDS: in the guest: what page events, the library, reading and stacks cost, as rows of bench/run.
 . tests/kernel/lib.sh
+. bench/memory.sh
+in_memory /bin/true /lib64/ld-linux-x86-64.so.2 /lib/x86_64-linux-gnu/libc.so.6
 swap_on_zram 64M && build/bench/cost "$1" && exec mtagctl run -- build/bench/stacks

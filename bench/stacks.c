@@ -68,7 +68,7 @@ static void take_stacks_of(pid_t pid)
 	}
 }
 
-/* What this process pays while the stacks of another program are taken: nothing. Both are there before. */
+/* What this process pays while the stacks of another program are taken: nothing. */
 static double beside(void)
 {
 	pid_t pid = must(fork());
@@ -91,7 +91,7 @@ int main(void)
 {
 	double again_before, cold_before;
 
-	printf("first touch, 4 KiB, no stack, another process's are taken\t%+.1f\t0\n", beside());
+	printf("first touch, 4 KiB, no stack, another process's are taken\t%+.1f\t1\n", beside());
 	again_before = measure(again);
 	cold_before = measure(cold);
 	take_stacks_of(getpid());
