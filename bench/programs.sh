@@ -32,7 +32,7 @@ SELECT relkind, count(*), max(relname) FROM pg_class GROUP BY relkind ORDER BY 2
 END
 cat >"$tmp/work.sql" <<'END'
 CREATE TABLE t (id INTEGER PRIMARY KEY, word TEXT, n INTEGER);
-WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 20000)
+WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 60000)
 INSERT INTO t SELECT i, hex(i * 7919), i * 31 % 1000 FROM r;
 CREATE INDEX by_n ON t (n);
 SELECT n % 7, count(*), max(word) FROM t GROUP BY n % 7 ORDER BY 2;
@@ -96,10 +96,17 @@ files_in_memory() {
 		/usr/lib/python3.*/ /usr/share/postgresql "${pg%/bin}/lib"
 }
 
+# What putting them in takes is over then.
+hooks_in() {
+	mtagctl run -- sleep infinity &
+	other=$!
+	until_true 60 eval '[ "$(health tracked)" = 1 ] && [ "$(health installed)" -gt 0 ]' && sleep 1
+}
+
 state_begin() {
 	case $1 in
 	none) [ ! -d /sys/module/mtag ] || unload || bail "the module does not unload" ;;
-	untracked) load linger_ms=0 && mtagctl run -- sleep infinity & other=$! ;;
+	untracked) load linger_ms=0 && hooks_in || bail "the hooks do not go in" ;;
 	esac
 }
 
@@ -107,7 +114,7 @@ state_programs() {
 	rm -f "$tmp/db"
 	count 'g++ -O1' "$1" g++ -O1 -c -o "$tmp/work.o" "$tmp/work.cpp"
 	count 'python3, imports' "$1" python3 -c 'import asyncio, argparse, http.client, json, sqlite3, unittest, xml.dom.minidom'
-	count sqlite3 "$1" sh -c "rm -f $tmp/db; exec sqlite3 $tmp/db '.read $tmp/work.sql'"
+	count sqlite3 "$1" sqlite3 "$tmp/db" ".read $tmp/work.sql"
 	redis "$1"
 	pgbench "$1"
 }
