@@ -114,7 +114,8 @@ static void note_unknown_callers(void)
 	s64 foreign = atomic64_read(&mtag_stat.foreign);
 
 	if (foreign)
-		pr_notice("self-test: %lld page events by unknown callers: counting is slower\n", foreign);
+		pr_notice("self-test: %lld page events by unknown callers: counting is slower\n",
+			  foreign);
 }
 
 /* Context: an init function of the module; its loader has an mm. */
