@@ -14,6 +14,7 @@
 
 unsigned long mtag_fault_ip __read_mostly, mtag_zap_ip __read_mostly;
 unsigned long mtag_huge_fault_ip __read_mostly, mtag_huge_zap_ip __read_mostly;
+unsigned long mtag_map_ip __read_mostly, mtag_unmap_ip __read_mostly;
 
 /* Code of the callers, by address. Compilers move unlikely parts of a function elsewhere. */
 static struct caller_range {
@@ -123,6 +124,13 @@ static enum mtag_caller caller_find(unsigned long parent_ip)
 #define SEEN_BITS	9
 #define SEEN_PROBES	8
 static unsigned long seen[1 << SEEN_BITS] __read_mostly;
+
+/* Remembers @ip as one of the most common callers above, unless one is known. */
+void mtag_caller_learn(unsigned long *common, unsigned long ip)
+{
+	if (!READ_ONCE(*common))
+		WRITE_ONCE(*common, ip);
+}
 
 /**
  * mtag_caller_of() - classify a page event by its caller

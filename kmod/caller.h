@@ -47,7 +47,9 @@ struct mtag_caller_name {
 
 /* Return addresses of the most common callers; 0 until the first call. */
 extern unsigned long mtag_fault_ip, mtag_zap_ip, mtag_huge_fault_ip, mtag_huge_zap_ip;
+extern unsigned long mtag_map_ip, mtag_unmap_ip;	/* pages of files */
 
+void mtag_caller_learn(unsigned long *common, unsigned long ip);
 enum mtag_caller mtag_caller_of(unsigned long parent_ip);
 int mtag_caller_init(const struct mtag_caller_name *c);
 

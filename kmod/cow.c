@@ -9,6 +9,7 @@
 #include "caller.h"
 #include "charge.h"
 #include "cow.h"
+#include "hooked.h"
 #include "ksm.h"
 #include "leaf.h"
 #include "mtag.h"

@@ -11,7 +11,9 @@
 #include "direct.h"
 #include "compat/compat.h"
 #include "compat/rest.h"
+#include "hooked.h"
 #include "hot.h"
+#include "hot_file.h"
 #include "space.h"
 #include "thread.h"
 
@@ -45,7 +47,10 @@ notrace void mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned l
 		mtag_rest_new();
 }
 
-/* As mtag_direct_new_anon(), for page_remove_rmap() or folio_remove_rmap_ptes(). */
+/*
+ * As mtag_direct_new_anon(), for page_remove_rmap() or folio_remove_rmap_ptes(), of pages that are
+ * probably anonymous.
+ */
 notrace void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned long a2,
 				unsigned long a3, unsigned long parent_ip, struct hlist_node *node)
 {
@@ -54,4 +59,41 @@ notrace void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned lon
 
 	if (likely(s) && unlikely(mtag_hot_gone(s, &args, parent_ip) == MTAG_LEFT_ALL))
 		mtag_rest_gone();
+}
+
+/* As mtag_direct_remove(), of pages that are probably those of a file. */
+notrace void mtag_direct_drop(unsigned long a0, unsigned long a1, unsigned long a2,
+			      unsigned long a3, unsigned long parent_ip, struct hlist_node *node)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);
+	enum mtag_left left;
+
+	if (unlikely(!s))
+		return;
+	mtag_cpu_hold();
+	left = mtag_hot_dropped(s, &args, parent_ip);
+	mtag_cpu_release();
+	if (unlikely(left == MTAG_LEFT_ALL))
+		mtag_rest_gone();
+}
+
+/* As mtag_direct_new_anon(), for page_add_file_rmap() or folio_add_file_rmap_ptes(). */
+notrace void mtag_direct_add_file(unsigned long a0, unsigned long a1, unsigned long a2,
+				  unsigned long a3, unsigned long parent_ip,
+				  struct hlist_node *node)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);
+	enum mtag_left left;
+
+	if (unlikely(!s))
+		return;
+	mtag_cpu_hold();
+	left = mtag_hot_mapped(s, &args, parent_ip);
+	mtag_cpu_release();
+	if (unlikely(left == MTAG_LEFT_PEAK))
+		mtag_rest_file_peak();
+	else if (unlikely(left == MTAG_LEFT_ALL))
+		mtag_rest_file();
 }

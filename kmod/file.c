@@ -12,10 +12,11 @@
 #include "range.h"
 #include "state.h"
 
-/* Like mtag_range_tag(), but pages that a retag has passed already have their new tag. */
-static u32 event_tag(struct mtag_space *s, unsigned long addr, unsigned long *end)
+/* Like mtag_range_event(), but pages that a retag has passed already have their new tag. */
+static u32 event_tag(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
+		     unsigned long *end)
 {
-	u32 tag = mtag_range_tag(s, addr, end);
+	u32 tag = mtag_range_event(s, vma, addr, end);
 	struct mtag_walk *w;
 
 	if (!(READ_ONCE(s->slow) & MTAG_SLOW_WALK))
@@ -83,7 +84,7 @@ void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 	if (is_vm_hugetlb_page((struct vm_area_struct *)vma))
 		return;
 	for (; addr < last; addr += pages * PAGE_SIZE) {
-		tag = event_tag(s, addr, &end);
+		tag = event_tag(s, vma, addr, &end);
 		pages = (min(end, last) - addr) >> PAGE_SHIFT;
 		mtag_charge(s, tag, kind, sign * pages, addr);
 		if (sign > 0)
@@ -113,7 +114,7 @@ void mtag_file_taken(struct mtag_space *s, const struct vm_area_struct *vma,
 		return;
 	}
 	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
-		tag = event_tag(s, addr, &end);
+		tag = event_tag(s, vma, addr, &end);
 		if (!mtag_migrate_take(s, page + i, 1, addr, tag, kind))
 			mtag_charge(s, tag, kind, -1, addr);
 	}
@@ -133,7 +134,7 @@ void mtag_file_restored(struct mtag_space *s, const struct vm_area_struct *vma,
 		return;
 	}
 	for (i = 0; i < nr; i++, addr += PAGE_SIZE) {
-		tag = event_tag(s, addr, &end);
+		tag = event_tag(s, vma, addr, &end);
 		if (!mtag_migrate_restore(s, addr, &old)) {
 			mtag_charge(s, tag, kind, 1, addr);
 		} else if (old != tag) {

@@ -67,7 +67,7 @@ static u32 touch_tag(struct mtag_space *s, const struct vm_area_struct *vma, uns
 	u32 tag;
 
 	*end = ULONG_MAX;
-	if ((s->slow & MTAG_SLOW_RANGE) && (mtag_range_explicit(s, addr, &tag, end) ||
+	if ((s->slow & MTAG_SLOW_RANGE) && (mtag_range_explicit(s, vma, addr, &tag, end) ||
 					    is_grown(s, vma, addr, &tag, end)))
 		return tag;
 	return mtag_thread_tag(s);
@@ -187,8 +187,8 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		mtag_collapse_added(s, page, nr, addr);
 		break;
 	case MTAG_BY_FAULT:
-		if (nr == 1 && !READ_ONCE(mtag_fault_ip))
-			WRITE_ONCE(mtag_fault_ip, parent_ip);
+		if (nr == 1)
+			mtag_caller_learn(&mtag_fault_ip, parent_ip);
 		fallthrough;
 	case MTAG_BY_TOUCH:
 		new_by_touch(s, page, nr, vma, addr);
@@ -408,6 +408,17 @@ static void parked_removed(struct mtag_space *s, struct page *page, struct mm_st
 	}
 }
 
+/* Callers may drop pages of files elsewhere than small anonymous ones. */
+static void learn_removal(enum mtag_caller caller, bool anon, int nr, unsigned long parent_ip)
+{
+	if (caller != MTAG_BY_ZAP)
+		return;
+	if (anon && nr == 1)
+		mtag_caller_learn(&mtag_zap_ip, parent_ip);
+	else if (!anon && parent_ip != READ_ONCE(mtag_zap_ip))
+		mtag_caller_learn(&mtag_unmap_ip, parent_ip);
+}
+
 /**
  * mtag_follow_remove() - pages are unmapped from @s
  * @s:		space
@@ -433,8 +444,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 			parked_removed(s, page, vma->vm_mm, nr, mtag_follow_addr(vma, page));
 		return;
 	}
-	if (caller == MTAG_BY_ZAP && anon && nr == 1 && !READ_ONCE(mtag_zap_ip))
-		WRITE_ONCE(mtag_zap_ip, parent_ip);
+	learn_removal(caller, anon, nr, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
 		mtag_cow_end(s, vma->vm_mm, page, mtag_follow_addr(vma, page), caller);
 	if (anon) {
@@ -469,6 +479,8 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 	caller = mtag_caller_of(parent_ip);
 	if (caller == MTAG_BY_OTHER)
 		foreign(s);
+	else if (caller == MTAG_BY_TOUCH && nr < HPAGE_PMD_NR)
+		mtag_caller_learn(&mtag_map_ip, parent_ip);
 	if (caller == MTAG_BY_RESTORE)
 		mtag_file_restored(s, vma, page, nr);
 	else

@@ -12,6 +12,8 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/xarray.h>
+#include "answer.h"
+#include "hooked.h"
 #include "memory.h"
 #include "mtag.h"
 #include "range.h"
@@ -56,6 +58,100 @@ static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *fir
 	return range_find(s, addr, first, last);
 }
 
+/* The change is made: earlier answers hold no longer. Context: as for the change. */
+static void changed(struct mtag_space *s)
+{
+	/* Pairs with ask(): who sees the new version sees the change. */
+	smp_store_release(&s->ranges.version, mtag_answer_version());
+}
+
+/* Searches the tree for an answer. */
+static void search(struct mtag_space *s, unsigned long addr, struct mtag_answer *answer)
+{
+	unsigned long last;
+	void *entry = lookup(s, addr, &answer->start, &last);
+
+	answer->end = last == ULONG_MAX ? ULONG_MAX : last + 1;
+	answer->tag = entry_tag(s, entry);
+	answer->given = entry && xa_to_value(entry) & EXPLICIT;
+}
+
+/*
+ * Finds the answer for @addr in @vma, on any CPU or in the tree. Context: preemption disabled;
+ * page-table lock of the mapping.
+ */
+static noinline void ask(struct mtag_space *s, const struct vm_area_struct *vma,
+			 unsigned long addr, struct mtag_answer *answer)
+{
+	/* Where a mapping has several ranges, those of its 64 KiB are found by place. */
+	unsigned long by_place = (unsigned long)s ^ addr >> 16;
+
+	/*
+	 * Pairs with changed(). An event that misses a change here has the page-table lock since
+	 * before the change had any effect on @addr: mmap_lock or the lock of the VMA keeps faults
+	 * off meanwhile, a retag passes each page table, and no page is there otherwise.
+	 */
+	answer->version = smp_load_acquire(&s->ranges.version);
+	if (mtag_answer_recall((unsigned long)vma, answer->version, addr, answer) ||
+	    mtag_answer_recall(by_place, answer->version, addr, answer))
+		return;
+	search(s, addr, answer);
+	if (answer->start <= vma->vm_start && answer->end >= vma->vm_end)
+		mtag_answer_note((unsigned long)vma, answer);
+	else
+		mtag_answer_note(by_place, answer);
+}
+
+/* The answer for @addr in @vma. Context: as ask(). */
+static struct mtag_answer *answer_for(struct mtag_space *s, const struct vm_area_struct *vma,
+				      unsigned long addr)
+{
+	struct mtag_answer *answer = this_cpu_ptr(&mtag_answer);
+
+	if (answer->version != READ_ONCE(s->ranges.version) || addr < answer->start ||
+	    addr >= answer->end)
+		ask(s, vma, addr, answer);
+	return answer;
+}
+
+/**
+ * mtag_range_recall() - have the answer for all of @vma at hand on this CPU
+ * @s:		space
+ * @vma:	mapping of a page
+ *
+ * Does not search for it. Context: page-table lock of the mapping; preemption disabled.
+ * Return: false if no event has found it yet, or if @vma is in several ranges.
+ */
+bool mtag_range_recall(struct mtag_space *s, const struct vm_area_struct *vma)
+{
+	/* See ask() for the version. */
+	return mtag_answer_recall((unsigned long)vma, smp_load_acquire(&s->ranges.version),
+				  vma->vm_start, this_cpu_ptr(&mtag_answer));
+}
+
+/**
+ * mtag_range_event() - the tag that mapped the place of a page event
+ * @s:		space
+ * @vma:	mapping of the page
+ * @addr:	address in @vma
+ * @end:	filled with the end of the range for which the answer holds, exclusive
+ *
+ * Context: page-table lock of the mapping.
+ */
+u32 mtag_range_event(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
+		     unsigned long *end)
+{
+	struct mtag_answer *answer;
+	u32 tag;
+
+	mtag_cpu_hold();
+	answer = answer_for(s, vma, addr);
+	tag = answer->tag;
+	*end = answer->end;
+	mtag_cpu_release();
+	return tag;
+}
+
 /* The part of mtag_range_tag() for a tree that is not empty. */
 u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
@@ -66,17 +162,24 @@ u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end
 	return entry_tag(s, entry);
 }
 
-/* True if @addr is in a range given to a tag explicitly. The answer holds up to @end. */
-bool mtag_range_explicit(struct mtag_space *s, unsigned long addr, u32 *tag, unsigned long *end)
+/*
+ * True if @addr in @vma is in a range given to a tag explicitly. The answer holds up to @end.
+ * Context: page-table lock of the mapping.
+ */
+bool mtag_range_explicit(struct mtag_space *s, const struct vm_area_struct *vma,
+			 unsigned long addr, u32 *tag, unsigned long *end)
 {
-	unsigned long first, last;
-	void *entry = lookup(s, addr, &first, &last);
+	struct mtag_answer *answer;
+	bool given;
 
-	*end = last == ULONG_MAX ? ULONG_MAX : last + 1;
-	if (!entry || !(xa_to_value(entry) & EXPLICIT))
-		return false;
-	*tag = entry_tag(s, entry);
-	return true;
+	mtag_cpu_hold();
+	answer = answer_for(s, vma, addr);
+	*end = answer->end;
+	given = answer->given;
+	if (given)
+		*tag = answer->tag;
+	mtag_cpu_release();
+	return given;
 }
 
 /**
@@ -197,7 +300,9 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 		first = start;
 	if (last != ULONG_MAX && lookup(s, last + 1, &start, &end) == entry)
 		last = end;
-	return mtree_store_range(&s->ranges.tree, first, last, entry, gfp);
+	ret = mtree_store_range(&s->ranges.tree, first, last, entry, gfp);
+	changed(s);
+	return ret;
 }
 
 /* Drops the entries of unmapped ranges. Context: mmap_lock held for writing. */
@@ -214,6 +319,7 @@ static void sweep(struct mtag_space *s, struct mm_struct *mm)
 		hole = vma->vm_end;
 	}
 	mtree_store_range(&s->ranges.tree, hole, ULONG_MAX, NULL, MTAG_GFP);
+	changed(s);
 	s->ranges.stores = 0;
 }
 
@@ -287,6 +393,13 @@ void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 	}
 }
 
+/* A space without ranges. It is not published yet. */
+void mtag_range_init(struct mtag_space *s)
+{
+	mt_init_flags(&s->ranges.tree, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_USE_RCU);
+	s->ranges.version = mtag_answer_version();
+}
+
 /* Copies the ranges to a forked child. Context: both mmap_locks held for writing. */
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 {
@@ -311,6 +424,7 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 			break;
 	}
 	rcu_read_unlock();
+	changed(to);
 	return ret;
 }
 

@@ -12,10 +12,13 @@
 #include "collapse.h"
 #include "compat/compat.h"
 #include "follow.h"
+#include "hooked.h"
 #include "hot.h"
+#include "hot_file.h"
 #include "leaf.h"
 #include "mtag.h"
 #include "owner.h"
+#include "range.h"
 #include "rmap.h"
 #include "space.h"
 #include "state.h"
@@ -94,6 +97,22 @@ void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, u
 	new_unusual(s, mtag_new_page(&args), vma, mtag_new_addr(&args), parent_ip);
 }
 
+/*
+ * Pages are unmapped, probably of one file: by the hot path, perhaps with the tag that another CPU
+ * has found. Return: false if nothing is done.
+ */
+static __always_inline bool dropped(struct mtag_space *s, const struct mtag_args *args,
+				    unsigned long parent_ip, bool recall)
+{
+	enum mtag_left left = MTAG_LEFT_ALL;
+
+	mtag_cpu_hold();
+	if (!recall || mtag_range_recall(s, mtag_ptes_vma(args)))
+		left = mtag_hot_dropped(s, args, parent_ip);
+	mtag_cpu_release();
+	return left != MTAG_LEFT_ALL;
+}
+
 /* Unmap pages that the fast path does not handle. */
 static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *vma,
 				  unsigned long parent_ip, struct page *page, int nr)
@@ -123,6 +142,8 @@ void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 	struct vm_area_struct *vma = mtag_ptes_vma(&args);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
+	if (!PageAnon(mtag_ptes_page(&args)) && dropped(s, &args, parent_ip, true))
+		return;
 	/* Stacks make no difference to a page that goes. */
 	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_zap_ip && !mtag_gone_special(&args) &&
 	    mtag_hot_gone_small(s, mtag_ptes_page(&args)) == MTAG_LEFT_NOTHING)
@@ -156,10 +177,10 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	const struct mtag_args args = mtag_args(fregs);
 	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
 
-	if (likely(!s))
+	if (likely(!s) || !mtag_hot_gone(s, &args, parent_ip) ||
+	    dropped(s, &args, parent_ip, false))
 		return;
-	if (unlikely(mtag_hot_gone(s, &args, parent_ip)))
-		mtag_rmap_gone_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
+	mtag_rmap_gone_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }
 
 /* As mtag_rmap_new_other(), when it has handled the folio but for the peak. */
@@ -225,21 +246,65 @@ void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
 		mtag_follow_file(s, page, vma, nr, parent_ip);
 }
 
-/* As mtag_rmap_added_file(), for the arguments of the hooked function; called by entry.S. */
-void mtag_rmap_add_file(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			unsigned long parent_ip)
+/* Pages of a file in @vma, all of which has one tag, may raise the tag's peak. */
+static void file_peak(struct mtag_space *s, const struct vm_area_struct *vma)
+{
+	unsigned long ignored;
+
+	mtag_account_peak(s, mtag_range_event(s, vma, vma->vm_start, &ignored));
+}
+
+/**
+ * mtag_rmap_file_other() - pages of a file are mapped that the hot path does not handle
+ * @a0:		arguments of the hooked function …
+ * @a1:		…
+ * @a2:		…
+ * @a3:		…
+ * @parent_ip:	its caller
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			  unsigned long parent_ip)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct vm_area_struct *vma = mtag_ptes_vma(&args);
+	struct mtag_space *s = mtag_space_find(vma->vm_mm);
+	enum mtag_left left = MTAG_LEFT_ALL;
 
-	mtag_rmap_added_file(mtag_ptes_vma(&args), mtag_ptes_page(&args), mtag_ptes_nr(&args),
-			     parent_ip);
+	mtag_cpu_hold();
+	if (mtag_range_recall(s, vma))
+		left = mtag_hot_mapped(s, &args, parent_ip);
+	mtag_cpu_release();
+	if (left == MTAG_LEFT_PEAK)
+		file_peak(s, vma);
+	else if (left == MTAG_LEFT_ALL)
+		mtag_follow_file(s, mtag_ptes_page(&args), vma, mtag_ptes_nr(&args), parent_ip);
+}
+
+/* As mtag_rmap_file_other(), when the pages have been handled but for the peak. */
+void mtag_rmap_file_peak(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	const struct vm_area_struct *vma = mtag_ptes_vma(&args);
+
+	file_peak(mtag_space_find(vma->vm_mm), vma);
 }
 
 /* page_add_file_rmap(), folio_add_file_rmap_ptes() */
-MTAG_HOOK_FUNC(mtag_rmap_add_file_ptes)
+MTAG_HOOK_FUNC(mtag_rmap_add_file)
 {
 	const struct mtag_args args = mtag_args(fregs);
+	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
+	enum mtag_left left;
 
-	mtag_rmap_added_file(mtag_ptes_vma(&args), mtag_ptes_page(&args), mtag_ptes_nr(&args),
-			     parent_ip);
+	if (likely(!s))
+		return;
+	mtag_cpu_hold();
+	left = mtag_hot_mapped(s, &args, parent_ip);
+	mtag_cpu_release();
+	if (unlikely(left == MTAG_LEFT_PEAK))
+		mtag_rmap_file_peak(args.arg[0], args.arg[1], args.arg[2], args.arg[3]);
+	else if (unlikely(left == MTAG_LEFT_ALL))
+		mtag_rmap_file_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }

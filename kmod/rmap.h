@@ -19,10 +19,11 @@ void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned lon
 		     unsigned long parent_ip);
 void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
 			  unsigned long parent_ip);
-void mtag_rmap_add_file(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			unsigned long parent_ip);
+void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+			  unsigned long parent_ip);
+void mtag_rmap_file_peak(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3);
 MTAG_HOOK_FUNC(mtag_rmap_new_anon);
 MTAG_HOOK_FUNC(mtag_rmap_remove);
-MTAG_HOOK_FUNC(mtag_rmap_add_file_ptes);
+MTAG_HOOK_FUNC(mtag_rmap_add_file);
 
 #endif /* MTAG_RMAP_H */

@@ -265,7 +265,7 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	s->tree_id = tree->id;
 	s->slow = MTAG_SLOW_WALK;
 	raw_spin_lock_init(&s->walk_lock);
-	mt_init_flags(&s->ranges.tree, MT_FLAGS_ALLOC_RANGE | MT_FLAGS_USE_RCU);
+	mtag_range_init(s);
 	INIT_LIST_HEAD(&s->sibling);
 	INIT_LIST_HEAD(&s->threads);
 	s->pins = RB_ROOT;

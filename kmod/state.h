@@ -87,6 +87,7 @@ struct mtag_ranges {
 	 * writing, or for reading together with build_lock; so are @nr and @room.
 	 */
 	struct maple_tree tree;
+	u64 version;			/* changes after @tree; see answer.h */
 	unsigned int stores;		/* since the last sweep; mmap_lock held for writing */
 	unsigned int nr;		/* upper bound of the number of ranges */
 	unsigned int room;		/* ranges whose memory has been charged */

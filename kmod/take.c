@@ -13,6 +13,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include "hooked.h"
 #include "image.h"
 #include "memory.h"
 #include "mtag.h"

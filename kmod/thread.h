@@ -27,19 +27,6 @@ struct mtag_cpu {
 
 DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
 
-/* A page-table lock disables preemption, except on PREEMPT_RT. */
-static __always_inline void mtag_cpu_hold(void)
-{
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		preempt_disable_notrace();
-}
-
-static __always_inline void mtag_cpu_release(void)
-{
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		preempt_enable_notrace();
-}
-
 u32 mtag_thread_tag(struct mtag_space *s);
 int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag, bool own);

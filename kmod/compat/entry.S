@@ -47,14 +47,17 @@ SYM_FUNC_START(mtag_entry_new_anon)
 	jmp	mtag_direct_new_anon
 SYM_FUNC_END(mtag_entry_new_anon)
 
+/* The first argument is a page or a folio. What a tail page says here is no more than a guess. */
 SYM_FUNC_START(mtag_entry_remove)
 	UNLESS_UNTRACKED PTES_VMA
+	testb	$MTAG_MAPPING_ANON, MTAG_PAGE_MAPPING(%rdi)
+	je	mtag_direct_drop
 	jmp	mtag_direct_remove
 SYM_FUNC_END(mtag_entry_remove)
 
 SYM_FUNC_START(mtag_entry_add_file)
 	UNLESS_UNTRACKED PTES_VMA
-	CALL_C	mtag_rmap_add_file
+	jmp	mtag_direct_add_file
 SYM_FUNC_END(mtag_entry_add_file)
 
 /* free_swap_and_cache(entry) or its successors (entry, nr): may the current task have a record? */

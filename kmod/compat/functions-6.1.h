@@ -8,7 +8,7 @@ HOOK("page_add_new_anon_rmap", mtag_rmap_new_anon, .direct = mtag_entry_new_anon
 CALLED("page_remove_rmap", "try_to_unmap_one try_to_migrate_one")
 HOOK("page_remove_rmap", mtag_rmap_remove, .direct = mtag_entry_remove)
 HOOK("page_add_anon_rmap", mtag_page_add_anon)
-HOOK("page_add_file_rmap", mtag_rmap_add_file_ptes, .direct = mtag_entry_add_file)
+HOOK("page_add_file_rmap", mtag_rmap_add_file, .direct = mtag_entry_add_file)
 CALLED("collapse_huge_page", "hpage_collapse_scan_pmd")
 HOOK("collapse_huge_page", mtag_collapse_begin)
 HOOK("swap_readpage", mtag_swap_read)

@@ -8,7 +8,7 @@ HOOK("folio_add_new_anon_rmap", mtag_rmap_new_anon, .direct = mtag_entry_new_ano
 CALLED("folio_remove_rmap_ptes", "try_to_unmap_one try_to_migrate_one")
 HOOK("folio_remove_rmap_ptes", mtag_rmap_remove, .direct = mtag_entry_remove)
 HOOK("folio_add_anon_rmap_ptes", mtag_folio_add_anon_ptes)
-HOOK("folio_add_file_rmap_ptes", mtag_rmap_add_file_ptes, .direct = mtag_entry_add_file)
+HOOK("folio_add_file_rmap_ptes", mtag_rmap_add_file, .direct = mtag_entry_add_file)
 HOOK("swap_read_folio", mtag_swap_read)
 HOOK("free_swap_and_cache_nr", mtag_swap_free, .direct = mtag_entry_swap_free)
 CALLED("unmap_page_range", "unmap_single_vma")

@@ -8,7 +8,7 @@ HOOK("folio_add_new_anon_rmap", mtag_rmap_new_anon, .direct = mtag_entry_new_ano
 CALLED("folio_remove_rmap_ptes", "try_to_unmap_one try_to_migrate_one")
 HOOK("folio_remove_rmap_ptes", mtag_rmap_remove, .direct = mtag_entry_remove)
 HOOK("folio_add_anon_rmap_ptes", mtag_folio_add_anon_ptes)
-HOOK("folio_add_file_rmap_ptes", mtag_rmap_add_file_ptes, .direct = mtag_entry_add_file)
+HOOK("folio_add_file_rmap_ptes", mtag_rmap_add_file, .direct = mtag_entry_add_file)
 HOOK("folio_add_file_rmap_pud", mtag_folio_add_file_pud)
 HOOK("folio_remove_rmap_pud", mtag_folio_remove_pud)
 HOOK("swap_read_folio", mtag_swap_read)

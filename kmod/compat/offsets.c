@@ -14,6 +14,8 @@ int main(void)
 	DEFINE(MTAG_GOLDEN_RATIO_64, GOLDEN_RATIO_64);
 	DEFINE(MTAG_HASH_BITS, MTAG_HASH_BITS);
 	DEFINE(MTAG_RECORD_BITS, MTAG_RECORD_BITS);
+	DEFINE(MTAG_MAPPING_ANON, 1);
+	DEFINE(MTAG_PAGE_MAPPING, offsetof(struct page, mapping));
 	DEFINE(MTAG_VMA_MM, offsetof(struct vm_area_struct, vm_mm));
 #if MTAG_SINCE(6, 2) && !MTAG_SINCE(6, 15)
 	DEFINE(MTAG_TASK_IN_PCPU_HOT, offsetof(struct pcpu_hot, current_task));

@@ -22,3 +22,12 @@ SYM_FUNC_START(mtag_rest_gone)
 	movq	8(%rsp), %r8
 	CALL_C	mtag_rmap_gone_other
 SYM_FUNC_END(mtag_rest_gone)
+
+SYM_FUNC_START(mtag_rest_file)
+	movq	8(%rsp), %r8
+	CALL_C	mtag_rmap_file_other
+SYM_FUNC_END(mtag_rest_file)
+
+SYM_FUNC_START(mtag_rest_file_peak)
+	CALL_C	mtag_rmap_file_peak
+SYM_FUNC_END(mtag_rest_file_peak)

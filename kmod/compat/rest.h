@@ -9,5 +9,7 @@
 void mtag_rest_new(void);
 void mtag_rest_peak(void);
 void mtag_rest_gone(void);
+void mtag_rest_file(void);
+void mtag_rest_file_peak(void);
 
 #endif /* MTAG_REST_H */
