@@ -215,6 +215,15 @@ void mtag_account_peak(struct mtag_space *s, unsigned int tag)
 		peak_note(s, acc, tag, 0);
 }
 
+/* As mtag_account_peak(), but one page more than @tag will have is charged to it for the moment. */
+void mtag_account_peak_replacing(struct mtag_space *s, unsigned int tag)
+{
+	struct mtag_accounts *acc = rcu_dereference_check(s->accounts, !preemptible());
+
+	if (tag < tags_of(acc))
+		peak_note(s, acc, tag, 1);
+}
+
 /* Raises the peak of @tag to @pages, and returns it. Context: as mtag_account_fold(). */
 u64 mtag_account_seen(const struct mtag_accounts *acc, unsigned int tag, s64 pages)
 {

@@ -32,6 +32,7 @@ void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kin
 void mtag_account_replace(struct mtag_space *s, unsigned int tag);
 void mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages);
 void mtag_account_peak(struct mtag_space *s, unsigned int tag);
+void mtag_account_peak_replacing(struct mtag_space *s, unsigned int tag);
 u64 mtag_account_seen(const struct mtag_accounts *acc, unsigned int tag, s64 pages);
 void mtag_account_check_limits(struct mtag_space *s);
 void mtag_account_call(struct mtag_space *s, unsigned int tag, enum mtag_call call, u64 bytes);

@@ -15,6 +15,7 @@
 unsigned long mtag_fault_ip __read_mostly, mtag_zap_ip __read_mostly;
 unsigned long mtag_huge_fault_ip __read_mostly, mtag_huge_zap_ip __read_mostly;
 unsigned long mtag_map_ip __read_mostly, mtag_unmap_ip __read_mostly;
+unsigned long mtag_copy_ip __read_mostly, mtag_copied_ip __read_mostly;
 
 /* Code of the callers, by address. Compilers move unlikely parts of a function elsewhere. */
 static struct caller_range {

@@ -48,6 +48,7 @@ struct mtag_caller_name {
 /* Return addresses of the most common callers; 0 until the first call. */
 extern unsigned long mtag_fault_ip, mtag_zap_ip, mtag_huge_fault_ip, mtag_huge_zap_ip;
 extern unsigned long mtag_map_ip, mtag_unmap_ip;	/* pages of files */
+extern unsigned long mtag_copy_ip, mtag_copied_ip;	/* copy-on-write: the copy; the original */
 
 void mtag_caller_learn(unsigned long *common, unsigned long ip);
 enum mtag_caller mtag_caller_of(unsigned long parent_ip);

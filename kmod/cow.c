@@ -19,54 +19,18 @@
 #include "touched.h"
 #include "visit.h"
 
-/**
- * struct cow_note - a copy-on-write between its two events
- * @task:	task that added the copy
- * @page:	the copy; NULL once the original is removed
- * @space:	space of @page
- * @addr:	user address of @page
- * @tag:	tag that @page is charged to meanwhile
- * @turn:	sequence number among the copies on this CPU
- */
-struct cow_note {
-	struct task_struct *task;
-	const struct page *page;
-	struct mtag_space *space;
-	unsigned long addr;
-	u32 tag;
-	u32 turn;
-};
-
-/*
- * Only the page-table lock is held between the two events. On PREEMPT_RT other
- * tasks may run on this CPU meanwhile, and copy, too.
- */
-#define COPIES	(IS_ENABLED(CONFIG_PREEMPT_RT) ? 8 : 1)
-
-/**
- * struct cow_cpu - copies under way on a CPU
- * @turn:	number of copies begun
- * @copies:	notes of copies that have not ended
- *
- * Used with preemption disabled.
- */
-struct cow_cpu {
-	u32 turn;
-	struct cow_note copies[COPIES];
-};
-
-static DEFINE_PER_CPU(struct cow_cpu, cow_cpu);
+DEFINE_PER_CPU(struct mtag_cow_cpu, mtag_cow_cpu);
 
 /*
  * Choose the note for a copy that the current task begins: the note that the task
  * used before, or one whose copy has ended, or the oldest. The oldest is most
  * likely a copy of the zero page, which ends without a removal.
  */
-static struct cow_note *note_begun(struct cow_cpu *cpu)
+static struct mtag_cow_note *note_begun(struct mtag_cow_cpu *cpu)
 {
-	struct cow_note *note = cpu->copies, *each;
+	struct mtag_cow_note *note = cpu->copies, *each;
 
-	for (each = cpu->copies; each < cpu->copies + COPIES; each++) {
+	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++) {
 		if (each->task == current) {
 			note = each;
 			break;
@@ -74,17 +38,17 @@ static struct cow_note *note_begun(struct cow_cpu *cpu)
 		if (note->page && (!each->page || (s32)(each->turn - note->turn) < 0))
 			note = each;
 	}
-	if (COPIES > 1)
+	if (MTAG_COPIES > 1)
 		note->turn = cpu->turn++;
 	return note;
 }
 
 /* Find the copy that the current task has begun on this CPU. */
-static struct cow_note *note_find(struct cow_cpu *cpu)
+static struct mtag_cow_note *note_find(struct mtag_cow_cpu *cpu)
 {
-	struct cow_note *each;
+	struct mtag_cow_note *each;
 
-	for (each = cpu->copies; each < cpu->copies + COPIES; each++)
+	for (each = cpu->copies; each < cpu->copies + MTAG_COPIES; each++)
 		if (each->task == current && each->page)
 			return each;
 	return NULL;
@@ -101,13 +65,13 @@ static struct cow_note *note_find(struct cow_cpu *cpu)
  */
 void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
 {
-	struct cow_note *note;
+	struct mtag_cow_note *note;
 
 	mtag_owner_set(page, tag);
 	mtag_charge_replacing(s, mtag_owner_get(page), addr);
 	mtag_account_touch(s, tag, 1);
 	mtag_cpu_hold();
-	note = note_begun(this_cpu_ptr(&cow_cpu));
+	note = note_begun(this_cpu_ptr(&mtag_cow_cpu));
 	note->task = current;
 	note->page = page;
 	note->space = s;
@@ -126,10 +90,10 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 	/* Uprobes also remove pages without a copy: a note found then is a stale one. */
 	bool noted = caller == MTAG_BY_COPY;
 	struct page *copy = NULL;
-	struct cow_note *note;
+	struct mtag_cow_note *note;
 
 	mtag_cpu_hold();
-	note = note_find(this_cpu_ptr(&cow_cpu));
+	note = note_find(this_cpu_ptr(&mtag_cow_cpu));
 	/* A copy of the zero page ends without a removal: its note may still be here. */
 	if (noted && note && note->space == s && (*addr == MTAG_NO_ADDR || *addr == note->addr)) {
 		copy = (struct page *)note->page;

@@ -171,6 +171,8 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		caller = mtag_collapsing(vma->vm_mm) ? MTAG_BY_COLLAPSE : MTAG_BY_FAULT;
 	switch (caller) {
 	case MTAG_BY_COPY:
+		mtag_caller_learn(&mtag_copy_ip, parent_ip);
+		fallthrough;
 	case MTAG_BY_REPLACE:
 		tag = touch_tag(s, vma, addr, &end);
 		mtag_cow_begin(s, page, addr, tag);
@@ -411,12 +413,12 @@ static void parked_removed(struct mtag_space *s, struct page *page, struct mm_st
 /* Callers may drop pages of files elsewhere than small anonymous ones. */
 static void learn_removal(enum mtag_caller caller, bool anon, int nr, unsigned long parent_ip)
 {
-	if (caller != MTAG_BY_ZAP)
-		return;
-	if (anon && nr == 1)
+	if (caller == MTAG_BY_ZAP && anon && nr == 1)
 		mtag_caller_learn(&mtag_zap_ip, parent_ip);
-	else if (!anon && parent_ip != READ_ONCE(mtag_zap_ip))
+	else if (caller == MTAG_BY_ZAP && !anon && parent_ip != READ_ONCE(mtag_zap_ip))
 		mtag_caller_learn(&mtag_unmap_ip, parent_ip);
+	else if (caller == MTAG_BY_COPY && anon)
+		mtag_caller_learn(&mtag_copied_ip, parent_ip);
 }
 
 /**

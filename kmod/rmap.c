@@ -14,6 +14,7 @@
 #include "follow.h"
 #include "hooked.h"
 #include "hot.h"
+#include "hot_copy.h"
 #include "hot_file.h"
 #include "leaf.h"
 #include "mtag.h"
@@ -151,6 +152,33 @@ void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 	remove_slowly(s, vma, parent_ip, mtag_ptes_page(&args), mtag_ptes_nr(&args));
 }
 
+/* As mtag_rmap_new_other(), where a page is copied for a writer. */
+void mtag_rmap_copy(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+		    unsigned long parent_ip)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
+	enum mtag_left left;
+	u32 tag;
+
+	left = mtag_hot_copy(s, &args, &tag);
+	if (unlikely(left == MTAG_LEFT_PEAK))
+		mtag_account_peak_replacing(s, tag);
+	else if (unlikely(left == MTAG_LEFT_ALL))
+		mtag_rmap_new_other(a0, a1, a2, a3, parent_ip);
+}
+
+/* As mtag_rmap_gone_other(), where a page has been copied for a writer. */
+void mtag_rmap_copied(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+		      unsigned long parent_ip)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
+
+	if (unlikely(mtag_hot_copied(s, &args)))
+		mtag_rmap_gone_other(a0, a1, a2, a3, parent_ip);
+}
+
 /* page_add_new_anon_rmap(), folio_add_new_anon_rmap() */
 notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 				struct ftrace_regs *fregs)
@@ -166,7 +194,9 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 	mtag_cpu_release();
 	if (unlikely(left == MTAG_LEFT_PEAK))
 		mtag_account_peak(s, mtag_thread_tag(s));
-	else if (unlikely(left == MTAG_LEFT_ALL))
+	else if (left == MTAG_LEFT_ALL && parent_ip == READ_ONCE(mtag_copy_ip))
+		mtag_rmap_copy(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
+	else if (left == MTAG_LEFT_ALL)
 		mtag_rmap_new_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }
 
@@ -180,7 +210,10 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	if (likely(!s) || !mtag_hot_gone(s, &args, parent_ip) ||
 	    dropped(s, &args, parent_ip, false))
 		return;
-	mtag_rmap_gone_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
+	if (parent_ip == READ_ONCE(mtag_copied_ip))
+		mtag_rmap_copied(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
+	else
+		mtag_rmap_gone_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }
 
 /* As mtag_rmap_new_other(), when it has handled the folio but for the peak. */

@@ -19,6 +19,10 @@ void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned lon
 		     unsigned long parent_ip);
 void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
 			  unsigned long parent_ip);
+void mtag_rmap_copy(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+		    unsigned long parent_ip);
+void mtag_rmap_copied(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
+		      unsigned long parent_ip);
 void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
 			  unsigned long parent_ip);
 void mtag_rmap_file_peak(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3);

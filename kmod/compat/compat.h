@@ -196,6 +196,14 @@ static __always_inline u32 mtag_gone_special(const struct mtag_args *args)
 
 #endif
 
+/* The address in @vma of a small anonymous page that KSM has not merged. */
+static __always_inline unsigned long mtag_anon_addr(const struct vm_area_struct *vma,
+						    const struct page *page)
+{
+	return vma->vm_start +
+	       ((((const struct folio *)page)->index - vma->vm_pgoff) << PAGE_SHIFT);
+}
+
 /* free_swap_and_cache(entry); since 6.10 free_swap_and_cache_nr(entry, nr) */
 #if MTAG_SINCE(6, 10)
 #define mtag_swap_free_nr(fregs)	((int)mtag_arg1(fregs))

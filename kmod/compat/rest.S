@@ -11,7 +11,10 @@
 
 SYM_FUNC_START(mtag_rest_new)
 	movq	8(%rsp), %r8
+	cmpq	%r8, mtag_copy_ip(%rip)
+	je	1f
 	CALL_C	mtag_rmap_new_other
+1:	CALL_C	mtag_rmap_copy
 SYM_FUNC_END(mtag_rest_new)
 
 SYM_FUNC_START(mtag_rest_peak)
@@ -20,7 +23,10 @@ SYM_FUNC_END(mtag_rest_peak)
 
 SYM_FUNC_START(mtag_rest_gone)
 	movq	8(%rsp), %r8
+	cmpq	%r8, mtag_copied_ip(%rip)
+	je	1f
 	CALL_C	mtag_rmap_gone_other
+1:	CALL_C	mtag_rmap_copied
 SYM_FUNC_END(mtag_rest_gone)
 
 SYM_FUNC_START(mtag_rest_file)
