@@ -23,26 +23,17 @@
 #include "visit.h"
 #include "walk.h"
 
-/* Does the child get all anonymous memory of its parent? */
-static bool all_copied(struct mm_struct *mm)
-{
-	VMA_ITERATOR(vmi, mm, 0);
-	struct vm_area_struct *vma;
-
-	for_each_vma(vmi, vma)
-		if (vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK) && vma->anon_vma)
-			return false;
-	return true;
-}
-
-/* Count the mappings of files, with the anonymous pages in them. */
+/*
+ * Count the mappings of files, with the anonymous pages in them, of which fork copies page tables.
+ * Had it copied others, the sums would differ from the kernel's.
+ */
 static void count_files(struct mtag_counter *c, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
 
 	for_each_vma(vmi, vma)
-		if (!vma_is_anonymous(vma))
+		if (!vma_is_anonymous(vma) && mtag_fork_copies(vma))
 			mtag_visit_vma(&c->v, vma, vma->vm_start, vma->vm_end);
 }
 
@@ -112,14 +103,11 @@ static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, str
 	       c->total[MTAG_SHMEM] == mtag_compat_rss_idle(mm, MM_SHMEMPAGES);
 }
 
-static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, struct mm_struct *oldmm,
-			 struct mm_struct *mm)
+static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, struct mm_struct *mm)
 {
 	struct mtag_space *child = c->v.s;
 	bool equal;
 
-	if (!all_copied(oldmm))
-		return false;
 	count_files(c, mm);
 	copy_parent(c, parent);
 	raw_spin_lock(&parent->walk_lock);
@@ -162,7 +150,6 @@ static int fork_by_walk(struct mtag_space *parent, struct mtag_space *child, str
  * fork_count() - count a forked child before it runs
  * @parent:	space
  * @child:	space, new
- * @oldmm:	mm of @parent
  * @mm:		mm of @child, copied
  * @gfp:	for the shadow
  *
@@ -174,8 +161,8 @@ static int fork_by_walk(struct mtag_space *parent, struct mtag_space *child, str
  * Context: both mmap_locks held for writing. May sleep if @gfp allows it.
  * Return: 0, or an error if the child was not counted.
  */
-static int fork_count(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *oldmm,
-		      struct mm_struct *mm, gfp_t gfp)
+static int fork_count(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *mm,
+		      gfp_t gfp)
 {
 	int ret, migrating = atomic_read(&parent->migration.uncharged), left = migrating;
 	struct mtag_counter c;
@@ -190,7 +177,7 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 	ret = mtag_count_init(&c, child, gfp);
 	if (ret)
 		return ret;
-	ret = fork_by_sums(&c, parent, oldmm, mm) ? 0 : fork_by_walk(parent, child, mm, gfp, &left);
+	ret = fork_by_sums(&c, parent, mm) ? 0 : fork_by_walk(parent, child, mm, gfp, &left);
 	kvfree(c.w.shadow);
 	/* Some pages were zapped instead of restored: the child has only those that are left. */
 	atomic_sub(migrating - left, &parent->migration.uncharged);
@@ -276,8 +263,7 @@ MTAG_HOOK_FUNC(mtag_fork_begin)
 	mtag_space_put(parent);
 }
 
-static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
-			struct mm_struct *oldmm, struct mm_struct *mm)
+static void fork_copied(struct mtag_space *parent, struct mtag_space *child, struct mm_struct *mm)
 {
 	bool sleeps;
 	gfp_t gfp = mtag_sleep_gfp(&sleeps);
@@ -287,7 +273,7 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child,
 	if (!gfp)
 		child->birth.untag = !READ_ONCE(parent->live);
 	/* A child that cannot be counted now is counted by its first reader. */
-	if (!gfp || fork_count(parent, child, oldmm, mm, gfp))
+	if (!gfp || fork_count(parent, child, mm, gfp))
 		mtag_space_dirty(child);
 	if (sleeps)
 		mtag_sleep_end();
@@ -302,7 +288,7 @@ MTAG_HOOK_FUNC(mtag_fork_copied)
 	struct mtag_space *child = parent ? mtag_space_lookup(mm) : NULL;
 
 	if (child && !mtag_space_parked(child))
-		fork_copied(parent, child, oldmm, mm);
+		fork_copied(parent, child, mm);
 	if (child)
 		mtag_space_put(child);
 	if (parent)

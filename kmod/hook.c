@@ -18,7 +18,7 @@
 #include "table.h"
 
 #define HOOKS_MAX	48
-#define OWN_MAX		4
+#define OWN_MAX		5
 
 static bool use_kprobes, installed;
 

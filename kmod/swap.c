@@ -204,10 +204,16 @@ static void zap_begins(struct mm_struct *mm)
 	rcu_read_unlock();
 }
 
+/* As mtag_swap_zap(), for the arguments of the hooked function; called by entry.S. */
+void mtag_swap_zaps(const void *tlb, const struct vm_area_struct *vma)
+{
+	zap_begins(vma->vm_mm);
+}
+
 /* unmap_page_range(tlb, vma, …), __zap_vma_range() */
 MTAG_HOOK_FUNC(mtag_swap_zap)
 {
-	zap_begins(((struct vm_area_struct *)mtag_arg1(fregs))->vm_mm);
+	mtag_swap_zaps((void *)mtag_arg0(fregs), (struct vm_area_struct *)mtag_arg1(fregs));
 }
 
 /* madvise_free_pte_range(pmd, addr, end, walk) */

@@ -354,14 +354,14 @@ bool mtag_ways_limited(const struct mtag_drive *d)
 
 const struct mtag_way mtag_ways[] = {
 	{ "mmap", by_mmap, { mtag_event_mmap, mtag_event_mapped } },
-	{ "munmap", by_munmap, { mtag_event_munmap, mtag_swap_zap } },
+	{ "munmap", by_munmap, { mtag_event_munmap } },
 	{ "mremap in place", by_mremap_grow, { mtag_event_mremap, mtag_mremap_grow } },
 	{ "mremap to elsewhere", by_mremap_move, { mtag_event_mremap, mtag_mremap_move } },
 	{ "brk", by_brk, { mtag_event_brk, mtag_event_brk_grow } },
 	{ "shmdt", by_shmdt, { mtag_event_shmdt } },
 	{ "MADV_FREE", by_madvise_free, { mtag_swap_lazyfree } },
 	{ "paging out and in", by_page_out, { } },
-	{ "unmapping swap", by_unmap_of_swap, { mtag_swap_zap } },
+	{ "unmapping swap", by_unmap_of_swap, { } },
 	{ "splitting a huge page", by_split, { } },
 	{ "collapsing into a huge page", by_collapse, { mtag_collapse_begin } },
 	{ "audit", by_audit, { } },

@@ -326,6 +326,12 @@ static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 
 #endif
 
+/* Does fork copy the page tables of a mapping that is no memory of its own? */
+static inline bool mtag_fork_copies(const struct vm_area_struct *vma)
+{
+	return vma->anon_vma || vma->vm_flags & (VM_PFNMAP | VM_MIXEDMAP | VM_UFFD_WP);
+}
+
 /* ---- processes ---- */
 
 /* The kernel's count of pages, with changes cached by tasks. Caller holds a reference on @mm. */

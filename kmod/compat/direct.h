@@ -9,5 +9,6 @@ void mtag_entry_new_anon(void);
 void mtag_entry_remove(void);
 void mtag_entry_add_file(void);
 void mtag_entry_swap_free(void);
+void mtag_entry_zap(void);
 
 #endif /* MTAG_DIRECT_H */

@@ -3,8 +3,9 @@
  * Functions that hooked functions call directly. Who is not tracked must pay next to nothing: no
  * register is saved unless a tracked task or mm may be concerned.
  *
- * At the entry of a function with up to four arguments rax and r8 to r11 are free. The stack holds
- * the address at which the hooked function goes on and, above it, that function's return address.
+ * At the entry of a function with up to four arguments rax and r8 to r11 are free; a fifth is in r8.
+ * The stack holds the address at which the hooked function goes on and, above it, that function's
+ * return address.
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
@@ -24,15 +25,19 @@
 #define PTES_VMA	%rsi
 #endif
 
+/* The bucket of the mm of \vma, in rax. The hash is that of mtag_space_bucket(). */
+.macro BUCKET vma
+	imull	$MTAG_GOLDEN_RATIO_32, MTAG_VMA_MM(\vma), %eax
+	shrl	$(32 - MTAG_HASH_BITS), %eax
+.endm
+
 /*
  * An rmap function with four arguments at most is called for \vma: goes on behind this, with its
- * caller in r8 and the first space of the bucket in r9, if the mm may be tracked. The hash is that
- * of mtag_space_bucket().
+ * caller in r8 and the first space of the bucket in r9, if the mm may be tracked.
  */
 .macro UNLESS_UNTRACKED vma
 	ANNOTATE_NOENDBR	/* Reached only by ftrace's direct call. */
-	imull	$MTAG_GOLDEN_RATIO_32, MTAG_VMA_MM(\vma), %eax
-	shrl	$(32 - MTAG_HASH_BITS), %eax
+	BUCKET	\vma
 	movq	mtag_space_hash(,%rax,8), %r9
 	testq	%r9, %r9
 	jne	1f
@@ -60,9 +65,8 @@ SYM_FUNC_START(mtag_entry_add_file)
 	jmp	mtag_direct_add_file
 SYM_FUNC_END(mtag_entry_add_file)
 
-/* free_swap_and_cache(entry) or its successors (entry, nr): may the current task have a record? */
-SYM_FUNC_START(mtag_entry_swap_free)
-	ANNOTATE_NOENDBR	/* As above. */
+/* Goes on at 1 if the current task may have a record. Writes rax and r11. */
+.macro UNLESS_UNRECORDED
 	movq	PER_CPU_VAR(CURRENT_TASK), %rax
 	movabsq	$MTAG_GOLDEN_RATIO_64, %r11
 	imulq	%r11, %rax
@@ -70,6 +74,12 @@ SYM_FUNC_START(mtag_entry_swap_free)
 	cmpq	$0, mtag_records(,%rax,8)
 	jne	1f
 	RET
+.endm
+
+/* free_swap_and_cache(entry) or its successors (entry, nr) */
+SYM_FUNC_START(mtag_entry_swap_free)
+	ANNOTATE_NOENDBR	/* As above. */
+	UNLESS_UNRECORDED
 1:
 #ifdef MTAG_SWAP_FREE_ONE
 	movq	8(%rsp), %rsi
@@ -79,3 +89,13 @@ SYM_FUNC_START(mtag_entry_swap_free)
 	CALL_C	mtag_swap_freed
 #endif
 SYM_FUNC_END(mtag_entry_swap_free)
+
+/* unmap_page_range(tlb, vma, addr, end, details) or its successor */
+SYM_FUNC_START(mtag_entry_zap)
+	ANNOTATE_NOENDBR	/* As above. */
+	BUCKET	%rsi
+	cmpq	$0, mtag_space_hash(,%rax,8)
+	jne	1f
+	UNLESS_UNRECORDED
+1:	CALL_C	mtag_swap_zaps %r8
+SYM_FUNC_END(mtag_entry_zap)

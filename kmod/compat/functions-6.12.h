@@ -12,7 +12,7 @@ HOOK("folio_add_file_rmap_ptes", mtag_rmap_add_file, .direct = mtag_entry_add_fi
 HOOK("swap_read_folio", mtag_swap_read)
 HOOK("free_swap_and_cache_nr", mtag_swap_free, .direct = mtag_entry_swap_free)
 CALLED("unmap_page_range", "unmap_single_vma")
-HOOK("unmap_page_range", mtag_swap_zap)
+HOOK("unmap_page_range", mtag_swap_zap, .direct = mtag_entry_zap)
 HOOK("userfaultfd_ioctl", mtag_uffd_ioctl)
 CALLED("move_page_tables", "move_vma")
 HOOK("move_page_tables", mtag_mremap_move)
