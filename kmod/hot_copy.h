@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hot path of a copy-on-write where nothing special is going on: what cow.c does, and the removal
- * of the original, in line, as hot.h is. The charge of the original becomes that of the copy.
+ * The hot path of a copy-on-write where nothing special is going on: what cow.c does, and the
+ * removal of the original, in line, as hot.h is. The charge of the original becomes that of the copy.
  *
  * Runs under the page-table lock of the mapping. Allocates, locks and prints nothing. Not for
  * PREEMPT_RT, where tasks may copy at the same time.
@@ -53,8 +53,8 @@ mtag_hot_copy_of(const struct mtag_space *s, const struct vm_area_struct *vma,
 }
 
 /* The original of a copy is removed, and the writer's charge with it. */
-static __always_inline enum mtag_left mtag_hot_copied(struct mtag_space *s,
-						       const struct mtag_args *args)
+static __always_inline enum mtag_left
+mtag_hot_copied(struct mtag_space *s, const struct mtag_args *args)
 {
 	const struct mtag_accounts *acc = rcu_dereference_raw(s->accounts);
 	unsigned long pfn = page_to_pfn(mtag_ptes_page(args));

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154
-# Results of make check-long that are kept, so that a run of hours that was stopped goes on where it was. Only
+# Results that are kept, so that a run that was stopped goes on where it was, and a second one takes minutes. Only
 # what passed is kept, of VMs only that ended well, and for no longer than what made it stays the same: the
-# sources, the kernel, and how the VM was run.
+# sources, the kernel, and how the VM was run. git tells what the sources are.
 # Sourced by tests/run-all, in the checkout, which sets $cache.
 
 kept_names=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/names.awk

@@ -121,4 +121,23 @@ ends 0 "3 passed, 0 failed" "a kernel that mtag refuses is not among those that 
 ok $? "nor in the table"
 MTAG_KERNELS=6.16 run tests/run-all --vm
 ends 1 "0 passed, 0 failed" "no test at all is no success"
+
+rm "$tree"/tests/{kernel/t_*,unit/*,vm/kernels/6.16}
+program tests/unit/good.sh <<<'echo "ok 1"; echo 1..1'
+echo /build >"$tree/.gitignore"
+git -C "$tree" init -q
+git -C "$tree" add -A
+git -C "$tree" -c user.name=t -c user.email=t@localhost commit -qm 1
+run tests/run-all
+! grep -q ^KEPT "$tmp/out"
+ok $? "the first run keeps nothing of another"
+run tests/run-all
+ends 0 "1 passed, 0 failed" "a second one ends as the first"
+says '^KEPT tests/unit/good.sh ' "what passed is not run again"
+run tests/run-all --host
+! grep -q ^KEPT "$tmp/out"
+ok $? "what is asked for by name is"
+program tests/unit/good.sh <<<'echo "not ok 1"; echo 1..1'
+run tests/run-all
+ends 1 "0 passed, 1 failed" "and so is what has changed"
 done_testing
