@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The hot path of a copy-on-write where nothing special is going on: what cow.c does, and the
- * removal of the original, in line, as hot.h is. The charge of the original becomes that of the copy.
+ * removal of the original. In line, as hot.h is. The charge of the original becomes that of the
+ * copy.
  *
  * Runs under the page-table lock of the mapping. Allocates, locks and prints nothing. Not for
  * PREEMPT_RT, where tasks may copy at the same time.

@@ -359,7 +359,8 @@ void mtag_range_map(struct mtag_space *s, unsigned long addr, unsigned long len,
 	/* By mapping, the anonymous memory belongs to that tag as well. */
 	if (READ_ONCE(s->naming) == MTAG_NAMING_MAP)
 		entry = xa_mk_value((tag + 1) | EXPLICIT);
-	if (len)
+	/* Where there are no ranges, none of the base tag is noted either. */
+	if (len && (entry || !mtree_empty(&s->ranges.tree)))
 		store_or_lose(s, addr, len, entry);
 }
 
