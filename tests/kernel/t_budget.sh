@@ -12,7 +12,7 @@ numbers=$(bench/pages.sh "$(if [ "$kernel" = 6.1 ]; then echo 6; else echo 3; fi
 ok $? "the benchmark runs" || bail "$numbers"
 
 # What does not keep to its budget yet.
-todo='first touch, 2 MiB: t|(map|unmap), a shared page, 1,000|copy-on-write: t|fork, a page: t|fork, exec and end of /bin/true|read (a process with )?1,000 tags|bytes an account'
+todo='first touch, 2 MiB: t|(map|unmap), a shared page, 1,000|fork, exec and end of .bin.true: t|read (a process with )?1,000 tags|bytes an account'
 todo+='|first touch, 4 KiB, stack of 20'
 while IFS=$'\t' read -r what measured budget within kept growth _; do
 	if [ "$kernel" = 6.1 ] && [ "$budget" != - ]; then
