@@ -13,7 +13,6 @@ ok $? "the benchmark runs" || bail "$numbers"
 
 # What does not keep to its budget yet.
 todo='first touch, 2 MiB: t|(map|unmap), a shared page, 1,000|fork, exec and end of .bin.true: t|read (a process with )?1,000 tags|bytes an account'
-todo+='|first touch, 4 KiB, stack of 20'
 while IFS=$'\t' read -r what measured budget within kept growth _; do
 	if [ "$kernel" = 6.1 ] && [ "$budget" != - ]; then
 		name="$what: $measured, at most $budget"
