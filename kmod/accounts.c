@@ -1,81 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory for the accounts of a space: chunks of 16, and the array of them, which grows.
+ * Memory for the accounts of a space: chunks of them, and the array of chunks, which grows.
  */
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "accounts.h"
 #include "memory.h"
 #include "mtag.h"
 #include "state.h"
 
-static size_t chunk_bytes(void)
-{
-	return sizeof(struct mtag_chunk) +
-	       num_possible_cpus() * MTAG_CHUNK_TAGS * sizeof(struct mtag_hot);
-}
-
 static void chunk_free(struct mtag_chunk *chunk)
 {
-	free_percpu(chunk->hot);
 	kfree(chunk);
-	mtag_memory_uncharge(chunk_bytes());
-}
-
-/*
- * The per-CPU allocator may fail for a dying task rather than wait. Retry without sleeping, so
- * that its fork stays tracked.
- */
-static struct mtag_hot __percpu *hot_alloc(gfp_t gfp)
-{
-	const size_t size = MTAG_CHUNK_TAGS * sizeof(struct mtag_hot);
-	struct mtag_hot __percpu *hot = __alloc_percpu_gfp(size, __alignof__(struct mtag_hot), gfp);
-
-	if (!hot && fatal_signal_pending(current))
-		hot = __alloc_percpu_gfp(size, __alignof__(struct mtag_hot), MTAG_GFP_NOWAIT);
-	return hot;
+	mtag_memory_uncharge(sizeof(*chunk));
 }
 
 static struct mtag_chunk *chunk_alloc(gfp_t gfp)
 {
 	struct mtag_chunk *chunk;
 
-	if (mtag_memory_charge(chunk_bytes()))
+	if (mtag_memory_charge(sizeof(*chunk)))
 		return NULL;
 	chunk = kzalloc(sizeof(*chunk), gfp);
 	if (!chunk)
-		goto uncharge;
-	chunk->hot = hot_alloc(gfp);
-	if (!chunk->hot)
-		goto free;
+		mtag_memory_uncharge(sizeof(*chunk));
 	return chunk;
-free:
-	kfree(chunk);
-uncharge:
-	mtag_memory_uncharge(chunk_bytes());
-	return NULL;
 }
 
 static size_t array_bytes(unsigned int room)
 {
-	return struct_size((struct mtag_accounts *)NULL, hot, room * MTAG_CHUNK_TAGS) +
-	       room * sizeof(struct mtag_chunk *);
+	return struct_size((struct mtag_accounts *)NULL, chunks, room);
 }
 
-/* Allocates only the arrays of pointers, for @room chunks. */
-static struct mtag_accounts *array_alloc(unsigned int room, gfp_t gfp)
+/* Allocates only the array of pointers, for @room chunks. */
+static struct mtag_accounts *array_alloc(struct mtag_space *s, unsigned int room, gfp_t gfp)
 {
 	struct mtag_accounts *acc;
 
 	if (mtag_memory_charge(array_bytes(room)))
 		return NULL;
-	/* A single allocation: chunks[] follows hot[]. */
 	acc = kvzalloc(array_bytes(room), gfp);
 	if (!acc) {
 		mtag_memory_uncharge(array_bytes(room));
 		return NULL;
 	}
-	acc->chunks = (struct mtag_chunk **)&acc->hot[room * MTAG_CHUNK_TAGS];
+	acc->space = s;
 	acc->room = room;
 	return acc;
 }
@@ -91,15 +59,6 @@ static void array_free_rcu(struct rcu_head *rcu)
 	array_free(container_of(rcu, struct mtag_accounts, rcu));
 }
 
-static void array_put(struct mtag_accounts *acc, unsigned int i, struct mtag_chunk *chunk)
-{
-	unsigned int tag;
-
-	acc->chunks[i] = chunk;
-	for (tag = 0; tag < MTAG_CHUNK_TAGS; tag++)
-		acc->hot[i * MTAG_CHUNK_TAGS + tag] = chunk->hot + tag;
-}
-
 /* Allocates chunks up to @chunks of them, for which @acc has room. */
 static int array_fill(struct mtag_accounts *acc, unsigned int chunks, gfp_t gfp)
 {
@@ -110,7 +69,7 @@ static int array_fill(struct mtag_accounts *acc, unsigned int chunks, gfp_t gfp)
 		chunk = chunk_alloc(gfp);
 		if (!chunk)
 			goto undo;
-		array_put(acc, i, chunk);
+		acc->chunks[i] = chunk;
 	}
 	acc->nr_chunks = chunks;
 	return 0;
@@ -122,15 +81,16 @@ undo:
 
 /**
  * mtag_accounts_alloc() - allocate zeroed accounts for the tags below @nr_tags
- * @nr_tags:	highest id + 1; memory is allocated in chunks of 16 accounts
- * @gfp:	also for per-CPU memory
+ * @s:		space that they are for
+ * @nr_tags:	highest id + 1; memory is allocated in chunks
+ * @gfp:	allocation flags of the caller's context
  *
  * Return: the accounts, or NULL when memory or its limit is exhausted.
  */
-struct mtag_accounts *mtag_accounts_alloc(unsigned int nr_tags, gfp_t gfp)
+struct mtag_accounts *mtag_accounts_alloc(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 {
 	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
-	struct mtag_accounts *acc = array_alloc(chunks, gfp);
+	struct mtag_accounts *acc = array_alloc(s, chunks, gfp);
 
 	if (!acc)
 		return NULL;
@@ -142,6 +102,7 @@ struct mtag_accounts *mtag_accounts_alloc(unsigned int nr_tags, gfp_t gfp)
 	return acc;
 }
 
+/* Context: no CPU has any of them cached. */
 void mtag_accounts_free(struct mtag_accounts *acc)
 {
 	unsigned int i;
@@ -151,17 +112,18 @@ void mtag_accounts_free(struct mtag_accounts *acc)
 	array_free(acc);
 }
 
-/* Copies @old into arrays with room for twice @chunks: O(n) copies in all for n tags. */
+/* Copies @old into an array with room for twice @chunks: O(n) copies in all for n tags. */
 static struct mtag_accounts *array_larger(const struct mtag_accounts *old, unsigned int chunks,
 					  gfp_t gfp)
 {
 	unsigned int most = DIV_ROUND_UP(MTAG_ID_MAX + 1, MTAG_CHUNK_TAGS), i;
-	struct mtag_accounts *acc = array_alloc(min(2 * chunks, max(chunks, most)), gfp);
+	struct mtag_accounts *acc;
 
+	acc = array_alloc(old->space, min(2 * chunks, max(chunks, most)), gfp);
 	if (!acc)
 		return NULL;
 	for (i = 0; i < old->nr_chunks; i++)
-		array_put(acc, i, old->chunks[i]);
+		acc->chunks[i] = old->chunks[i];
 	acc->nr_chunks = old->nr_chunks;
 	acc->nr_tags = old->nr_tags;
 	return acc;
@@ -171,7 +133,7 @@ static struct mtag_accounts *array_larger(const struct mtag_accounts *old, unsig
  * mtag_accounts_reserve() - allocate memory for the accounts of all tags below @nr_tags
  * @s:		space
  * @nr_tags:	highest id + 1
- * @gfp:	also for per-CPU memory
+ * @gfp:	allocation flags of the caller's context
  *
  * This adds no account yet: see mtag_accounts_extend().
  * Context: tree->lock of the space's tree. May sleep if @gfp allows.
@@ -214,9 +176,6 @@ void mtag_accounts_extend(struct mtag_space *s, unsigned int nr_tags)
 	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
 	if (nr_tags <= acc->nr_tags)
 		return;
-	/*
-	 * Pairs with the comparison in each lookup of an account, which then finds it
-	 * zeroed. The hot path needs no barrier, as x86 keeps loads in order.
-	 */
+	/* Pairs with mtag_accounts_nr(), behind which the account is found zeroed. */
 	smp_store_release(&acc->nr_tags, nr_tags);
 }

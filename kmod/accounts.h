@@ -6,77 +6,91 @@
 #define MTAG_ACCOUNTS_H
 
 #include <linux/atomic.h>
+#include <linux/build_bug.h>
 #include <linux/gfp_types.h>
 #include <linux/log2.h>
-#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
 struct mtag_space;
 
 enum mtag_kind { MTAG_ANON, MTAG_FILE, MTAG_SHMEM, MTAG_SWAP, MTAG_KINDS };
+#define MTAG_RESIDENT_KINDS	MTAG_SWAP	/* those before it */
 
-enum mtag_call {
-	MTAG_MMAP, MTAG_MUNMAP, MTAG_MREMAP, MTAG_BRK, MTAG_SHMAT, MTAG_SHMDT, MTAG_CALLS
-};
-
-#define MTAG_CHUNK_TAGS		16U
-#define MTAG_CHUNK_SHIFT	ilog2(MTAG_CHUNK_TAGS)
+/* So many pages of a kind make a CPU add them to the record, and look at the peak and limits. */
+#define MTAG_STOCK_PAGES	64
 
 /**
- * struct mtag_hot - counters that page events change; per CPU and account
- * @nr:		pages by kind, modulo 2^32: only the sum over CPUs is meaningful
- *		(an account can hold up to 8 TiB). Page-table lock, this CPU
- * @touched:	first touches, cumulative
+ * struct mtag_account - the record of a (space, tag)
+ * @nr:		pages by kind, modulo 2^32: what CPUs have cached is yet to be added (an account
+ *		can hold up to 8 TiB). Lock of the account, see stock.h
+ * @touched:	pages first touched, cumulative; likewise
+ * @peak:	pages, highest anon + file + shmem noticed; lock of the account
+ * @known:	see mtag_tree_sees(); tree->lock
+ *
+ * Two of them share a cache line.
  */
-struct mtag_hot {
+struct mtag_account {
 	u32 nr[MTAG_KINDS];
 	u64 touched;
+	u32 peak;
+	bool known;
 };
+static_assert(sizeof(struct mtag_account) == 32);
 
 /**
- * struct mtag_cold - the rest of an account
+ * struct mtag_sum - the numbers of an account: its record, and what CPUs have yet to add
+ * @nr:		pages by kind
+ * @touched:	pages first touched, cumulative
  * @peak:	pages, highest anon + file + shmem noticed
- * @calls:	by enum mtag_call
- * @bytes:	by enum mtag_call
  */
-struct mtag_cold {
-	atomic64_t peak;
-	atomic64_t calls[MTAG_CALLS];
-	atomic64_t bytes[MTAG_CALLS];
+struct mtag_sum {
+	s64 nr[MTAG_KINDS];
+	u64 touched;
+	u64 peak;
 };
 
-/**
- * struct mtag_chunk - the accounts of 16 consecutive tags
- * @hot:	by tag % 16, for each CPU
- * @known:	bits by tag % 16: see mtag_tree_sees(); tree->lock
- * @cold:	by tag % 16
- */
+#define MTAG_CHUNK_TAGS		32U
+#define MTAG_CHUNK_SHIFT	ilog2(MTAG_CHUNK_TAGS)
+
+/* The accounts of consecutive tags, by tag % MTAG_CHUNK_TAGS. */
 struct mtag_chunk {
-	struct mtag_hot __percpu *hot;
-	u16 known;
-	struct mtag_cold cold[MTAG_CHUNK_TAGS];
+	struct mtag_account account[MTAG_CHUNK_TAGS];
 };
 
 /**
- * struct mtag_accounts - the chunks of a space; replaced by a larger one when full
- * @rcu:	frees the arrays, not the chunks
+ * struct mtag_accounts - the chunks of a space; replaced by a larger array when full
+ * @rcu:	frees the array, not the chunks
+ * @space:	whose accounts these are; constant
  * @nr_tags:	ids below this have an account; grows after their accounts are in place
  * @nr_chunks:	used entries of @chunks; tree->lock
- * @room:	entries of @chunks; constant. @hot has 16 times as many
- * @chunks:	by tag / 16
- * @hot:	by tag: chunks[i]->hot, which saves the hot path a load
+ * @room:	entries of @chunks; constant
+ * @chunks:	by tag / MTAG_CHUNK_TAGS
  */
 struct mtag_accounts {
 	struct rcu_head rcu;
+	struct mtag_space *space;
 	unsigned int nr_tags;
 	unsigned int nr_chunks;
 	unsigned int room;
-	struct mtag_chunk **chunks;
-	struct mtag_hot __percpu *hot[];
+	struct mtag_chunk *chunks[];
 };
 
-struct mtag_accounts *mtag_accounts_alloc(unsigned int nr_tags, gfp_t gfp);
+/* The account of @tag, which must be below @acc->nr_tags. */
+static inline struct mtag_account *mtag_accounts_of(const struct mtag_accounts *acc,
+						    unsigned int tag)
+{
+	return &acc->chunks[tag >> MTAG_CHUNK_SHIFT]->account[tag & (MTAG_CHUNK_TAGS - 1)];
+}
+
+/* The number of tags that have an account in @acc. */
+static inline unsigned int mtag_accounts_nr(const struct mtag_accounts *acc)
+{
+	/* Pairs with mtag_accounts_extend(). */
+	return smp_load_acquire(&acc->nr_tags);
+}
+
+struct mtag_accounts *mtag_accounts_alloc(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp);
 void mtag_accounts_free(struct mtag_accounts *acc);
 int mtag_accounts_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp);
 void mtag_accounts_extend(struct mtag_space *s, unsigned int nr_tags);

@@ -85,41 +85,6 @@ static void pause(gfp_t gfp)
 }
 
 /*
- * The numbers that only grow go to @parent, the tag above it so far, so that no sum gets lower.
- * Context: tree->lock.
- */
-static void account_clear(struct mtag_space *s, u32 tag, u32 parent)
-{
-	struct mtag_cold *from, *to;
-	struct mtag_accounts *acc;
-	struct mtag_chunk *chunk;
-	struct mtag_sum sum;
-	int i, cpu;
-
-	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
-	chunk = acc->chunks[tag / MTAG_CHUNK_TAGS];
-	WRITE_ONCE(chunk->known, chunk->known & ~BIT(tag % MTAG_CHUNK_TAGS));
-	from = &chunk->cold[tag % MTAG_CHUNK_TAGS];
-	to = &acc->chunks[parent / MTAG_CHUNK_TAGS]->cold[parent % MTAG_CHUNK_TAGS];
-	mtag_account_fold(acc, tag, &sum);
-	/* No event changes these: nothing is charged to the tag. */
-	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(acc->hot[tag], cpu)->touched, 0);
-	rcu_read_lock();
-	mtag_account_touch(s, parent, sum.touched);
-	if (mtag_space_stacks(s))
-		mtag_touched_move(s->stacks.touched, tag, parent);
-	rcu_read_unlock();
-	atomic64_set(&from->peak, 0);
-	for (i = 0; i < MTAG_CALLS; i++) {
-		atomic64_sub(sum.calls[i], &from->calls[i]);
-		atomic64_sub(sum.bytes[i], &from->bytes[i]);
-		atomic64_add(sum.calls[i], &to->calls[i]);
-		atomic64_add(sum.bytes[i], &to->bytes[i]);
-	}
-}
-
-/*
  * Finds a free tag with a higher id than @parent, as the tags below another have. Context:
  * tree->lock. Return: its node, or NULL.
  */
@@ -178,12 +143,17 @@ static int reuse(struct mtag_space *own, u32 parent, const char *name, size_t le
 		return -ENOENT;
 	/* The default tag may have changed: the new parent need not be the old one. */
 	above = node->parent;
-	node = mtag_tree_replace(node, parent, name, len, gfp);
+	node = mtag_tree_replace(tree, node, parent, name, len, gfp);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	revive(tree, node->id);
 	list_for_each_entry(s, &tree->spaces, sibling) {
-		account_clear(s, node->id, above);
+		mtag_account_give(s, node->id, above);
+		mtag_calls_give(s, node->id, above);
+		rcu_read_lock();
+		if (mtag_space_stacks(s))
+			mtag_touched_move(s->stacks.touched, node->id, above);
+		rcu_read_unlock();
 		pause(gfp);
 	}
 	mtag_tree_know(own, node->id);
@@ -222,7 +192,7 @@ static int rename(struct mtag_tree *tree, u32 tag, const char *name, size_t len)
 	node = mtag_tree_find(tree, old->parent, name, len);
 	if (node)
 		return node == old ? 0 : -EEXIST;
-	return mtag_tree_rename(old, name, len, MTAG_GFP);
+	return mtag_tree_rename(tree, old, name, len, MTAG_GFP);
 }
 
 /* Is @tag still the own tag of @task in @s, as before tree->lock was taken? */

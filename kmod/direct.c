@@ -40,10 +40,12 @@ notrace void mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned l
 		return;
 	mtag_cpu_hold();
 	left = mtag_hot_new(s, &args, parent_ip);
+	if (unlikely(left == MTAG_LEFT_FULL)) {
+		mtag_rest_new_full();
+		return;
+	}
 	mtag_cpu_release();
-	if (unlikely(left == MTAG_LEFT_PEAK))
-		mtag_rest_peak();
-	else if (unlikely(left == MTAG_LEFT_ALL))
+	if (unlikely(left == MTAG_LEFT_ALL))
 		mtag_rest_new();
 }
 
@@ -56,8 +58,18 @@ notrace void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned lon
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);
+	enum mtag_left left;
 
-	if (likely(s) && unlikely(mtag_hot_gone(s, &args, parent_ip) == MTAG_LEFT_ALL))
+	if (unlikely(!s))
+		return;
+	mtag_cpu_hold();
+	left = mtag_hot_gone(s, &args, parent_ip);
+	if (unlikely(left == MTAG_LEFT_FULL)) {
+		mtag_rest_gone_full();
+		return;
+	}
+	mtag_cpu_release();
+	if (unlikely(left == MTAG_LEFT_ALL))
 		mtag_rest_gone();
 }
 
@@ -73,6 +85,10 @@ notrace void mtag_direct_drop(unsigned long a0, unsigned long a1, unsigned long 
 		return;
 	mtag_cpu_hold();
 	left = mtag_hot_dropped(s, &args, parent_ip);
+	if (unlikely(left == MTAG_LEFT_FULL)) {
+		mtag_rest_file_full();
+		return;
+	}
 	mtag_cpu_release();
 	if (unlikely(left == MTAG_LEFT_ALL))
 		mtag_rest_gone();
@@ -91,9 +107,11 @@ notrace void mtag_direct_add_file(unsigned long a0, unsigned long a1, unsigned l
 		return;
 	mtag_cpu_hold();
 	left = mtag_hot_mapped(s, &args, parent_ip);
+	if (unlikely(left == MTAG_LEFT_FULL)) {
+		mtag_rest_file_full();
+		return;
+	}
 	mtag_cpu_release();
-	if (unlikely(left == MTAG_LEFT_PEAK))
-		mtag_rest_file_peak();
-	else if (unlikely(left == MTAG_LEFT_ALL))
+	if (unlikely(left == MTAG_LEFT_ALL))
 		mtag_rest_file();
 }

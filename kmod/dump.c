@@ -34,6 +34,7 @@
  * @single:	the request names a process, and only that is shown
  * @shares:	the request is for shares, too
  * @brief:	and wants no zeros at the end of counters
+ * @totals:	it is for totals of processes only
  */
 struct dump {
 	struct mtag_space *space;
@@ -49,6 +50,7 @@ struct dump {
 	bool single;
 	bool shares;
 	bool brief;
+	bool totals;
 };
 
 static struct dump *dump_of(struct netlink_callback *cb)
@@ -91,9 +93,10 @@ static int dump_done(struct netlink_callback *cb)
 /* Reads d->space into d->report and, if that is wanted, d->pss. */
 static int dump_fill(struct dump *d)
 {
-	struct mtag_report *r = mtag_report_get(d->space);
+	struct mtag_report *r;
 	struct mtag_pss *p;
 
+	r = d->totals ? mtag_report_totals(d->space) : mtag_report_get(d->space);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
 	d->report = r;
@@ -282,6 +285,7 @@ static int dump_begin(struct mtag_request *r,
 	d->running = &running;
 	d->shares = fill == dump_all_shares;
 	d->brief = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_TAG_BRIEF);
+	d->totals = fill == dump_procs;
 	if (r->pid) {
 		err = min(dump_single(d, r), 0);
 		d->begun = true;

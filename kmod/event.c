@@ -90,7 +90,7 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 		return;
 	if (s->mapping.len && vma->vm_mm == current->mm && s->mapping.addr >= vma->vm_start &&
 	    s->mapping.addr + s->mapping.len <= vma->vm_end) {
-		mtag_account_call(s, s->mapping.tag, s->mapping.call, s->mapping.len);
+		mtag_calls_count(s, s->mapping.tag, s->mapping.call, s->mapping.len);
 		/* A driver may have inserted pages already. */
 		if (s->mapping.over && !(vma->vm_flags & VM_MIXEDMAP))
 			mtag_range_map(s, s->mapping.addr, s->mapping.len, s->mapping.tag);
@@ -105,7 +105,7 @@ static void count_call(enum mtag_call call, u64 bytes)
 
 	if (!s)
 		return;
-	mtag_account_call(s, mtag_thread_tag(s), call, bytes);
+	mtag_calls_count(s, mtag_thread_tag(s), call, bytes);
 	mtag_space_put(s);
 }
 

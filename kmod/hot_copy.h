@@ -18,6 +18,7 @@
 #include "mtag.h"
 #include "owner.h"
 #include "state.h"
+#include "stock.h"
 
 /*
  * A copy is mapped. It is charged to the writer, whose tag is filled in @by. Its original, which
@@ -53,36 +54,32 @@ mtag_hot_copy_of(const struct mtag_space *s, const struct vm_area_struct *vma,
 	return this_cpu_read(mtag_cow_cpu.copies[0].page);
 }
 
-/* The original of a copy is removed, and the writer's charge with it. */
+/*
+ * The original of a copy is removed, and the writer's charge with it, as far as this CPU has yet to
+ * add it to the writer's account.
+ */
 static __always_inline enum mtag_left
 mtag_hot_copied(struct mtag_space *s, const struct mtag_args *args)
 {
-	const struct mtag_accounts *acc = rcu_dereference_raw(s->accounts);
 	unsigned long pfn = page_to_pfn(mtag_ptes_page(args));
 	struct mtag_section *section = mtag_owner_section(pfn);
-	struct mtag_hot __percpu *writer;
+	u32 tag, writer = this_cpu_read(mtag_cow_cpu.copies[0].tag);
 	const struct page *copy;
-	u32 tag;
 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || unlikely(mtag_gone_special(args) | s->slow) ||
 	    unlikely(READ_ONCE(mtag_leaf_kept)) || unlikely(!section))
 		return MTAG_LEFT_ALL;
 	tag = READ_ONCE(*mtag_section_tag(section, pfn));
-	/* nr_tags only grows, so a stale value is safe. */
-	if (unlikely(tag >= data_race(acc->nr_tags)))
-		return MTAG_LEFT_ALL;
 	copy = mtag_hot_copy_of(s, mtag_ptes_vma(args), mtag_ptes_page(args));
-	if (unlikely(!copy))
+	if (unlikely(!copy || tag >= mtag_accounts_nr(rcu_dereference_raw(s->accounts)) ||
+		     !mtag_stock_has(s, writer) || !mtag_stock_uncome(writer)))
 		return MTAG_LEFT_ALL;
 	this_cpu_write(mtag_cow_cpu.copies[0].page, NULL);
-	/* Since the copy was mapped its owner has a place, and the writer an account. */
+	/* Since the copy was mapped its owner has a place. */
 	pfn = page_to_pfn(copy);
 	/* The array may be replaced by a longer one, but is not freed. */
 	section = data_race(mtag_sections[pfn >> MTAG_SECTION_SHIFT]);
 	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
-	writer = mtag_hot_of(acc, this_cpu_read(mtag_cow_cpu.copies[0].tag));
-	this_cpu_dec(writer->touched);
-	this_cpu_dec(writer->nr[MTAG_ANON]);
 	return MTAG_LEFT_NOTHING;
 }
 

@@ -2,22 +2,24 @@
 /*
  * Notices when a tag crosses a limit, in the very event that does it.
  *
- * The hot path compares nothing: it sums a tag's counters over all CPUs once per 64 pages that a
- * CPU adds, for the peak. That is enough while the tag is far from its limit. Once it is near,
+ * The hot path compares nothing. Once a CPU has counted 64 pages of a tag, it adds them to the
+ * account, for the peak, too. That is enough while the tag is far from its limit. Once it is near,
  * MTAG_SLOW_LIMIT sends the events of this space, and of no other, through the slow path, where
  * each of them is compared.
  */
 #include <linux/cpumask.h>
+#include "accounts.h"
 #include "limit.h"
 #include "mtag.h"
 
 /*
- * Pages that the hot paths of all CPUs can add without a comparison: less than MTAG_PEAK_BATCH of
- * each of three kinds and CPU. One more share covers events that began before the bit was set.
+ * Pages that all CPUs can add without a comparison: MTAG_STOCK_PAGES at most by the hot path, and
+ * less of each of three kinds otherwise. One more share covers events that began before the bit was
+ * set.
  */
 static s64 unseen(void)
 {
-	return (s64)num_possible_cpus() * MTAG_PEAK_BATCH * (3 + 1);
+	return (s64)num_possible_cpus() * MTAG_STOCK_PAGES * (3 + 3 + 1);
 }
 
 /* A limit counts as crossed until an eighth of it is free again. */

@@ -10,8 +10,6 @@
 #include <linux/types.h>
 #include "state.h"
 
-#define MTAG_PEAK_BATCH		64U	/* pages a CPU may add before it looks at peak and limits */
-
 /**
  * struct mtag_limit - a limit of a tag
  * @node:	in space->limits; RCU

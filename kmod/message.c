@@ -178,7 +178,7 @@ static __always_inline void *row_write(void *at, const void *end, u32 tag, const
 static __always_inline unsigned int row_read(const struct mtag_report *r, u32 tag, bool brief,
 					     u64 counters[MTAG_C_NR], bool *empty)
 {
-	unsigned int nr = mtag_report_empty(r, tag) ? 0 : mtag_report_counters(r, tag, counters);
+	unsigned int nr = mtag_report_counters(r, tag, counters);
 
 	*empty = !nr;
 	if (brief)

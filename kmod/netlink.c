@@ -117,7 +117,7 @@ static int proc_get(struct mtag_request *r)
 
 	if (err)
 		return err;
-	p.report = mtag_report_get(p.target.space);
+	p.report = mtag_report_totals(p.target.space);
 	if (IS_ERR(p.report)) {
 		err = mtag_message_explain(&r->extack, PTR_ERR(p.report));
 	} else {

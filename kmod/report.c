@@ -11,6 +11,7 @@
 #include <linux/string.h>
 #include "access.h"
 #include "account.h"
+#include "calls.h"
 #include "hook.h"
 #include "memory.h"
 #include "migrate.h"
@@ -22,8 +23,6 @@
 #include "state.h"
 #include "tree.h"
 #include "walk.h"
-
-#define FOLD_BATCH	256	/* tags between calls of cond_resched() */
 
 /**
  * struct virt - sums of virtual size
@@ -107,22 +106,6 @@ static int virt_read(struct mtag_space *s, struct mm_struct *mm, struct virt *v)
 	return 0;
 }
 
-static void fold_all(struct mtag_space *s, struct mtag_report *r)
-{
-	struct mtag_accounts *acc;
-	unsigned int tag = 0, end;
-
-	while (tag < r->nr_tags) {
-		end = min(tag + FOLD_BATCH, r->nr_tags);
-		rcu_read_lock();
-		acc = rcu_dereference(s->accounts);
-		for (; tag < end; tag++)
-			mtag_account_read(acc, tag, &r->sums[tag]);
-		rcu_read_unlock();
-		cond_resched();
-	}
-}
-
 /* The number of accounts only grows. */
 static unsigned int count_tags(struct mtag_space *s)
 {
@@ -135,43 +118,29 @@ static unsigned int count_tags(struct mtag_space *s)
 	return nr_tags;
 }
 
-static struct mtag_report *report_alloc(unsigned int nr_tags)
+/* With room for each tag, unless only the @totals are wanted. */
+static struct mtag_report *report_alloc(unsigned int nr_tags, bool totals)
 {
 	struct mtag_report *r;
-	size_t head = struct_size(r, sums, nr_tags);
-	size_t bytes = size_add(head, array_size(nr_tags, sizeof(*r->virt)));
+	unsigned int rows = totals ? 0 : nr_tags;
+	size_t head = struct_size(r, sums, rows);
+	size_t bytes = size_add(head, array_size(rows, sizeof(*r->virt)));
 
 	/* A reader may hold many reports, and for long. */
 	if (mtag_memory_charge(bytes))
 		return NULL;
 	/* Both parts end on a multiple of 8 bytes. */
-	r = kvzalloc(bytes, MTAG_GFP);
+	r = kvmalloc(bytes, MTAG_GFP);
 	if (!r) {
 		mtag_memory_uncharge(bytes);
 		return NULL;
 	}
+	memset(r, 0, sizeof(*r));
 	r->bytes = bytes;
-	r->virt = (void *)r + head;
 	r->nr_tags = nr_tags;
+	if (!totals)
+		r->virt = memset((void *)r + head, 0, bytes - head);
 	return r;
-}
-
-static void add_up(struct mtag_report *r)
-{
-	unsigned int tag;
-	int i;
-
-	for (tag = 0; tag < r->nr_tags; tag++) {
-		const struct mtag_sum *sum = &r->sums[tag];
-
-		for (i = 0; i < MTAG_KINDS; i++)
-			r->total.nr[i] += sum->nr[i];
-		for (i = 0; i < MTAG_CALLS; i++) {
-			r->total.calls[i] += sum->calls[i];
-			r->total.bytes[i] += sum->bytes[i];
-		}
-		r->total.touched += sum->touched;
-	}
 }
 
 /*
@@ -205,9 +174,9 @@ static int report_lock(struct mtag_space *s)
 }
 
 /* Context: build_lock held; @mm may be NULL. */
-static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *mm)
+static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *mm, bool totals)
 {
-	struct mtag_report *r = report_alloc(count_tags(s));
+	struct mtag_report *r = report_alloc(count_tags(s), totals);
 	struct virt v = {};
 	int err;
 
@@ -221,14 +190,35 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 		kvfree(r);
 		return ERR_PTR(err);
 	}
-	fold_all(s, r);
-	add_up(r);
+	mtag_account_read_all(s, r->nr_tags, totals ? NULL : r->sums, &r->total);
 	r->total_virt = v.total;
 	r->lost = atomic64_read(&s->lost);
 	r->overflow = atomic64_read(&s->overflow);
 	r->repairs = atomic64_read(&s->repairs);
 	r->space = mtag_space_get(s);
 	r->uid = mm ? mtag_access_uid(mm) : INVALID_UID;
+	return r;
+}
+
+static struct mtag_report *report_get(struct mtag_space *s, bool totals)
+{
+	struct mtag_report *r;
+	struct mm_struct *mm;
+	int err = settle(s);
+
+	if (err)
+		return ERR_PTR(err);
+	mm = mtag_space_mmget(s);
+	err = report_lock(s);
+	if (err) {
+		r = ERR_PTR(err);
+	} else {
+		r = report_read(s, mm, totals);
+		mutex_unlock(&s->tree->build_lock);
+	}
+	/* This may be the last reference: exit_mmap() must not run under build_lock. */
+	if (mm)
+		mmput(mm);
 	return r;
 }
 
@@ -243,24 +233,13 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
  */
 struct mtag_report *mtag_report_get(struct mtag_space *s)
 {
-	struct mtag_report *r;
-	struct mm_struct *mm;
-	int err = settle(s);
+	return report_get(s, false);
+}
 
-	if (err)
-		return ERR_PTR(err);
-	mm = mtag_space_mmget(s);
-	err = report_lock(s);
-	if (err) {
-		r = ERR_PTR(err);
-	} else {
-		r = report_read(s, mm);
-		mutex_unlock(&s->tree->build_lock);
-	}
-	/* This may be the last reference: exit_mmap() must not run under build_lock. */
-	if (mm)
-		mmput(mm);
-	return r;
+/* As mtag_report_get(), but only the totals. */
+struct mtag_report *mtag_report_totals(struct mtag_space *s)
+{
+	return report_get(s, true);
 }
 
 void mtag_report_put(struct mtag_report *r)
@@ -272,11 +251,10 @@ void mtag_report_put(struct mtag_report *r)
 	kvfree(r);
 }
 
-static unsigned int to_counters(const struct mtag_sum *sum, u64 virt, u64 *counters)
+static unsigned int to_counters(struct mtag_space *s, u32 tag, const struct mtag_sum *sum, u64 virt,
+				u64 *counters)
 {
 	unsigned int nr = MTAG_C_NR;
-	u64 any = 0;
-	int i;
 
 	BUILD_BUG_ON(MTAG_C_MUNMAPS - MTAG_C_MMAPS != MTAG_MUNMAP);
 	BUILD_BUG_ON(MTAG_C_SHMDTS - MTAG_C_MMAPS != MTAG_SHMDT);
@@ -290,13 +268,8 @@ static unsigned int to_counters(const struct mtag_sum *sum, u64 virt, u64 *count
 	counters[MTAG_C_PEAK] = sum->peak << PAGE_SHIFT;
 	counters[MTAG_C_VIRT] = virt;
 	counters[MTAG_C_TOUCHED] = sum->touched << PAGE_SHIFT;
-	for (i = 0; i < MTAG_CALLS; i++) {
-		counters[MTAG_C_MMAPS + i] = sum->calls[i];
-		counters[MTAG_C_MMAP_BYTES + i] = sum->bytes[i];
-		any |= sum->calls[i];
-	}
 	/* Without calls there are no bytes of calls. */
-	if (!any)
+	if (!mtag_calls_read(s, tag, &counters[MTAG_C_MMAPS], &counters[MTAG_C_MMAP_BYTES]))
 		nr = MTAG_C_MMAPS;
 	while (nr && !counters[nr - 1])
 		nr--;
@@ -305,7 +278,7 @@ static unsigned int to_counters(const struct mtag_sum *sum, u64 virt, u64 *count
 
 unsigned int mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters)
 {
-	return to_counters(&r->sums[tag], r->virt[tag], counters);
+	return to_counters(r->space, tag, &r->sums[tag], r->virt[tag], counters);
 }
 
 static struct mtag_label reserved(const char *name)
@@ -373,12 +346,12 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
 	rcu_read_lock();
 	mtag_account_read(rcu_dereference(s->accounts), tag, &sum);
 	rcu_read_unlock();
-	to_counters(&sum, v.one, counters);
+	to_counters(s, tag, &sum, v.one, counters);
 	return 0;
 }
 
 /**
- * mtag_report_one() - read one tag of the calling process: O(CPUs + VMAs + ranges)
+ * mtag_report_one() - read one tag of the calling process: O(CPUs it ran on + VMAs + ranges)
  * @s:		its space
  * @tag:	the tag
  * @counters:	filled; MTAG_C_NR of them

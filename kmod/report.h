@@ -15,14 +15,14 @@
  * @space:	its space; reference
  * @uid:	effective user of the process; invalid if it is exiting
  * @bytes:	size of this report
- * @nr_tags:	entries of @sums and @virt
+ * @nr_tags:	tags of the process
  * @lost:	counter of the space
  * @overflow:	counter of the space
  * @repairs:	counter of the space
  * @total:	sum of @sums, except the peak, which does not add up
  * @total_virt:	sum of @virt
- * @virt:	virtual size in bytes, by tag
- * @sums:	counters by tag
+ * @virt:	virtual size in bytes, by tag; NULL: only the totals have been read
+ * @sums:	counters by tag, likewise
  */
 struct mtag_report {
 	struct mtag_space *space;
@@ -72,20 +72,6 @@ struct mtag_row {
 	u64 counters[MTAG_C_NR];
 };
 
-/* Are all counters of a tag 0? */
-static __always_inline bool mtag_report_empty(const struct mtag_report *r, u32 tag)
-{
-	const struct mtag_sum *sum = &r->sums[tag];
-	u64 any = sum->nr[MTAG_ANON] | sum->nr[MTAG_FILE] | sum->nr[MTAG_SHMEM] |
-		  sum->nr[MTAG_SWAP] | sum->peak | sum->touched | r->virt[tag];
-	int i;
-
-	/* Without calls there are no bytes of calls. */
-	for (i = 0; i < MTAG_CALLS; i++)
-		any |= sum->calls[i];
-	return !any;
-}
-
 /*
  * Fills counters[MTAG_C_NR] with the bytes and calls of one tag. Return: how many there are without
  * the zeros at the end.
@@ -93,6 +79,7 @@ static __always_inline bool mtag_report_empty(const struct mtag_report *r, u32 t
 unsigned int mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters);
 
 struct mtag_report *mtag_report_get(struct mtag_space *s);
+struct mtag_report *mtag_report_totals(struct mtag_space *s);
 void mtag_report_put(struct mtag_report *r);
 /* Begins to go through the labels of @r. */
 static inline void mtag_labels_begin(struct mtag_labels *l, const struct mtag_report *r)

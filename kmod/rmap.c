@@ -8,9 +8,12 @@
 #include <linux/page-flags.h>
 #include <linux/rmap.h>
 #include "account.h"
+#include "accounts.h"
+#include "answer.h"
 #include "caller.h"
 #include "collapse.h"
 #include "compat/compat.h"
+#include "compat/percpu.h"
 #include "follow.h"
 #include "hooked.h"
 #include "hot.h"
@@ -23,6 +26,8 @@
 #include "rmap.h"
 #include "space.h"
 #include "state.h"
+#include "stock.h"
+#include "stock.h"
 #include "take.h"
 #include "thread.h"
 
@@ -30,32 +35,44 @@
 static void new_huge(struct mtag_space *s, struct page *head)
 {
 	u32 tag = mtag_thread_tag(s);
-	struct mtag_hot __percpu *h = mtag_hot_of(rcu_dereference_raw(s->accounts), tag);
 
 	mtag_owner_set_huge(head, tag);
-	this_cpu_add(h->touched, HPAGE_PMD_NR);
-	this_cpu_add(h->nr[MTAG_ANON], HPAGE_PMD_NR);
-	mtag_account_peak(s, tag);
+	mtag_account_come(s, tag, MTAG_ANON, HPAGE_PMD_NR);
 }
 
-/* A process whose stacks are taken touches a new small page. Return: false if nothing is done. */
-static bool new_with_stack(struct mtag_space *s, struct page *page, const struct mm_struct *mm)
+/* Has this CPU cache the account of @tag, unless it is none to be cached. Context: mtag_cpu_hold(). */
+static bool cached(struct mtag_space *s, u32 tag)
 {
-	enum mtag_left left;
-	u32 tag;
-
-	mtag_cpu_hold();
-	left = mtag_hot_new_small(s, page, &tag);
-	mtag_cpu_release();
-	if (left == MTAG_LEFT_ALL)
+	if (tag >= mtag_accounts_nr(rcu_dereference_raw(s->accounts)) || tag == MTAG_ID_KSM)
 		return false;
-	if (left == MTAG_LEFT_PEAK)
-		mtag_account_peak(s, tag);
-	mtag_leaf_set(page, 1, mtag_take(s, mm, tag, 1));
+	mtag_account_enter(s, tag);
 	return true;
 }
 
-/* A new anonymous folio is neither small and ordinary, nor only in need of a stack. */
+/*
+ * A new small page is only in need of a stack, or of an account that this CPU has cached. Return:
+ * false if nothing is done.
+ */
+static bool new_ordinary(struct mtag_space *s, struct page *page, const struct mm_struct *mm)
+{
+	enum mtag_left left = MTAG_LEFT_ALL;
+	u32 tag;
+
+	mtag_cpu_hold();
+	if (this_cpu_read(mtag_cpu.task) == current && this_cpu_read(mtag_cpu.space) == s &&
+	    cached(s, READ_ONCE(*this_cpu_read(mtag_cpu.word))))
+		left = mtag_hot_new_small(s, page, &tag);
+	if (left == MTAG_LEFT_FULL)
+		mtag_account_full(s, tag, 0);
+	mtag_cpu_release();
+	if (left == MTAG_LEFT_ALL)
+		return false;
+	if (s->slow)
+		mtag_leaf_set(page, 1, mtag_take(s, mm, tag, 1));
+	return true;
+}
+
+/* A new anonymous folio is neither small nor ordinary. */
 static void new_unusual(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
 			unsigned long addr, unsigned long parent_ip)
 {
@@ -92,10 +109,19 @@ void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, u
 	struct vm_area_struct *vma = mtag_new_vma(&args);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
-	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_fault_ip &&
-	    new_with_stack(s, mtag_new_page(&args), vma->vm_mm))
+	if (!(s->slow & ~MTAG_SLOW_STACKS) && parent_ip == mtag_fault_ip &&
+	    new_ordinary(s, mtag_new_page(&args), vma->vm_mm))
 		return;
 	new_unusual(s, mtag_new_page(&args), vma, mtag_new_addr(&args), parent_ip);
+}
+
+/*
+ * Has this CPU at hand what the hot path needs for pages of a file in @vma, if any event has found
+ * it. Context: mtag_cpu_hold().
+ */
+static bool recalled(struct mtag_space *s, const struct vm_area_struct *vma)
+{
+	return mtag_range_recall(s, vma) && cached(s, this_cpu_read(mtag_answer.tag));
 }
 
 /*
@@ -108,8 +134,25 @@ static __always_inline bool dropped(struct mtag_space *s, const struct mtag_args
 	enum mtag_left left = MTAG_LEFT_ALL;
 
 	mtag_cpu_hold();
-	if (!recall || mtag_range_recall(s, mtag_ptes_vma(args)))
+	if (!recall || recalled(s, mtag_ptes_vma(args)))
 		left = mtag_hot_dropped(s, args, parent_ip);
+	if (left == MTAG_LEFT_FULL)
+		mtag_account_full(s, this_cpu_read(mtag_answer.tag), 0);
+	mtag_cpu_release();
+	return left != MTAG_LEFT_ALL;
+}
+
+/* A small page is only in need of an account that this CPU has cached. Return: as dropped(). */
+static bool gone_ordinary(struct mtag_space *s, const struct page *page)
+{
+	enum mtag_left left = MTAG_LEFT_ALL;
+	u32 tag = mtag_owner_get(page);
+
+	mtag_cpu_hold();
+	if (cached(s, tag))
+		left = mtag_hot_gone_small(s, page);
+	if (left == MTAG_LEFT_FULL)
+		mtag_account_full(s, tag, 0);
 	mtag_cpu_release();
 	return left != MTAG_LEFT_ALL;
 }
@@ -146,8 +189,8 @@ void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 	if (!PageAnon(mtag_ptes_page(&args)) && dropped(s, &args, parent_ip, true))
 		return;
 	/* Stacks make no difference to a page that goes. */
-	if (s->slow == MTAG_SLOW_STACKS && parent_ip == mtag_zap_ip && !mtag_gone_special(&args) &&
-	    mtag_hot_gone_small(s, mtag_ptes_page(&args)) == MTAG_LEFT_NOTHING)
+	if (!(s->slow & ~MTAG_SLOW_STACKS) && parent_ip == mtag_zap_ip &&
+	    !mtag_gone_special(&args) && gone_ordinary(s, mtag_ptes_page(&args)))
 		return;
 	remove_slowly(s, vma, parent_ip, mtag_ptes_page(&args), mtag_ptes_nr(&args));
 }
@@ -162,8 +205,8 @@ void mtag_rmap_copy(unsigned long a0, unsigned long a1, unsigned long a2, unsign
 	u32 tag;
 
 	left = mtag_hot_copy(s, &args, &tag);
-	if (unlikely(left == MTAG_LEFT_PEAK))
-		mtag_account_peak_replacing(s, tag);
+	if (unlikely(left == MTAG_LEFT_FULL))
+		mtag_account_full(s, tag, 1);
 	else if (unlikely(left == MTAG_LEFT_ALL))
 		mtag_rmap_new_other(a0, a1, a2, a3, parent_ip);
 }
@@ -191,12 +234,14 @@ notrace void mtag_rmap_new_anon(unsigned long ip, unsigned long parent_ip, struc
 		return;
 	mtag_cpu_hold();
 	left = mtag_hot_new(s, &args, parent_ip);
+	if (unlikely(left == MTAG_LEFT_FULL))
+		mtag_account_full(s, mtag_owner_get(mtag_new_page(&args)), 0);
 	mtag_cpu_release();
-	if (unlikely(left == MTAG_LEFT_PEAK))
-		mtag_account_peak(s, mtag_thread_tag(s));
-	else if (left == MTAG_LEFT_ALL && parent_ip == READ_ONCE(mtag_copy_ip))
+	if (likely(left != MTAG_LEFT_ALL))
+		return;
+	if (parent_ip == READ_ONCE(mtag_copy_ip))
 		mtag_rmap_copy(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
-	else if (left == MTAG_LEFT_ALL)
+	else
 		mtag_rmap_new_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }
 
@@ -206,9 +251,16 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 {
 	const struct mtag_args args = mtag_args(fregs);
 	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
+	enum mtag_left left;
 
-	if (likely(!s) || !mtag_hot_gone(s, &args, parent_ip) ||
-	    dropped(s, &args, parent_ip, false))
+	if (likely(!s))
+		return;
+	mtag_cpu_hold();
+	left = mtag_hot_gone(s, &args, parent_ip);
+	if (unlikely(left == MTAG_LEFT_FULL))
+		mtag_account_full(s, mtag_owner_get(mtag_ptes_page(&args)), 0);
+	mtag_cpu_release();
+	if (likely(left != MTAG_LEFT_ALL) || dropped(s, &args, parent_ip, false))
 		return;
 	if (parent_ip == READ_ONCE(mtag_copied_ip))
 		mtag_rmap_copied(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
@@ -216,13 +268,27 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 		mtag_rmap_gone_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }
 
-/* As mtag_rmap_new_other(), when it has handled the folio but for the peak. */
-void mtag_rmap_new_peak(unsigned long a0, unsigned long a1)
+/*
+ * As mtag_rmap_new_other(), when the folio is handled and only this CPU's count is full. Context:
+ * as there; mtag_cpu_hold() since then, which this ends.
+ */
+void mtag_rmap_new_full(unsigned long a0, unsigned long a1)
 {
 	const struct mtag_args args = { { a0, a1 } };
 	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
 
-	mtag_account_peak(s, mtag_thread_tag(s));
+	mtag_account_full(s, mtag_owner_get(mtag_new_page(&args)), 0);
+	mtag_cpu_release();
+}
+
+/* As mtag_rmap_new_full(), for an anonymous page that is unmapped. */
+void mtag_rmap_gone_full(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
+{
+	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
+
+	mtag_account_full(s, mtag_owner_get(mtag_ptes_page(&args)), 0);
+	mtag_cpu_release();
 }
 
 /**
@@ -279,14 +345,6 @@ void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
 		mtag_follow_file(s, page, vma, nr, parent_ip);
 }
 
-/* Pages of a file in @vma, all of which has one tag, may raise the tag's peak. */
-static void file_peak(struct mtag_space *s, const struct vm_area_struct *vma)
-{
-	unsigned long ignored;
-
-	mtag_account_peak(s, mtag_range_event(s, vma, vma->vm_start, &ignored));
-}
-
 /**
  * mtag_rmap_file_other() - pages of a file are mapped that the hot path does not handle
  * @a0:		arguments of the hooked function …
@@ -306,22 +364,24 @@ void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 	enum mtag_left left = MTAG_LEFT_ALL;
 
 	mtag_cpu_hold();
-	if (mtag_range_recall(s, vma))
+	if (recalled(s, vma))
 		left = mtag_hot_mapped(s, &args, parent_ip);
+	if (left == MTAG_LEFT_FULL)
+		mtag_account_full(s, this_cpu_read(mtag_answer.tag), 0);
 	mtag_cpu_release();
-	if (left == MTAG_LEFT_PEAK)
-		file_peak(s, vma);
-	else if (left == MTAG_LEFT_ALL)
+	if (left == MTAG_LEFT_ALL)
 		mtag_follow_file(s, mtag_ptes_page(&args), vma, mtag_ptes_nr(&args), parent_ip);
 }
 
-/* As mtag_rmap_file_other(), when the pages have been handled but for the peak. */
-void mtag_rmap_file_peak(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
+/* As mtag_rmap_gone_full(), for pages of a file that come or go. */
+void mtag_rmap_file_full(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
-	const struct vm_area_struct *vma = mtag_ptes_vma(&args);
 
-	file_peak(mtag_space_find(vma->vm_mm), vma);
+	/* The CPU has been held, so that the answer is the same as before. */
+	mtag_account_full(mtag_space_find(mtag_ptes_vma(&args)->vm_mm),
+			  this_cpu_read(mtag_answer.tag), 0);
+	mtag_cpu_release();
 }
 
 /* page_add_file_rmap(), folio_add_file_rmap_ptes() */
@@ -335,9 +395,9 @@ MTAG_HOOK_FUNC(mtag_rmap_add_file)
 		return;
 	mtag_cpu_hold();
 	left = mtag_hot_mapped(s, &args, parent_ip);
+	if (unlikely(left == MTAG_LEFT_FULL))
+		mtag_account_full(s, this_cpu_read(mtag_answer.tag), 0);
 	mtag_cpu_release();
-	if (unlikely(left == MTAG_LEFT_PEAK))
-		mtag_rmap_file_peak(args.arg[0], args.arg[1], args.arg[2], args.arg[3]);
-	else if (unlikely(left == MTAG_LEFT_ALL))
+	if (unlikely(left == MTAG_LEFT_ALL))
 		mtag_rmap_file_other(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
 }

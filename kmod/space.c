@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include "account.h"
 #include "accounts.h"
+#include "calls.h"
 #include "memory.h"
 #include "mtag.h"
 #include "note.h"
@@ -16,6 +17,7 @@
 #include "space.h"
 #include "stat.h"
 #include "state.h"
+#include "stock.h"
 #include "text.h"
 #include "tree.h"
 
@@ -42,7 +44,9 @@ static void space_free(struct work_struct *work)
 	/* A space that could not be published has never been dissolved. */
 	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
+	mtag_stock_forget(s);
 	mtag_accounts_free(rcu_dereference_protected(s->accounts, true));
+	mtag_calls_free(s);
 	kfree(s->collapse.owners);
 	kfree(s->collapse.leaves);
 	mtag_memory_uncharge(sizeof(*s));
@@ -257,10 +261,11 @@ struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp)
 	s = kmem_cache_zalloc(cache, gfp);
 	if (!s)
 		goto uncharge;
-	acc = mtag_accounts_alloc(READ_ONCE(tree->nr_tags), gfp);
+	acc = mtag_accounts_alloc(s, READ_ONCE(tree->nr_tags), gfp);
 	if (!acc)
 		goto free;
 	RCU_INIT_POINTER(s->accounts, acc);
+	mtag_calls_init(s);
 	s->tree = mtag_tree_get(tree);
 	s->tree_id = tree->id;
 	s->slow = MTAG_SLOW_WALK;

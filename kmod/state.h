@@ -20,6 +20,7 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include "calls.h"
 #include "stat.h"
 
 /**
@@ -37,7 +38,8 @@
  * @sweeping:	a sweep looks for those that own nothing; atomic
  * @parked:	a space of the tree was parked; never cleared. @build_lock
  * @unlisted:	the tree may have strays that stray.c does not list; never cleared. strays_lock
- * @rcu:	frees it
+ * @names:	nodes, their bytes, and the bytes charged for them; @lock
+ * @free:	frees it and its nodes after a grace period
  */
 struct mtag_tree {
 	struct kref ref;
@@ -53,7 +55,12 @@ struct mtag_tree {
 	atomic_t sweeping;
 	bool parked;
 	bool unlisted;
-	struct rcu_head rcu;
+	struct {
+		unsigned int nr;
+		size_t bytes;
+		size_t charged;
+	} names;
+	struct rcu_work free;
 };
 
 /* Bits of mtag_space.slow: reasons for the hot path to take the slow path */
@@ -166,6 +173,7 @@ struct mtag_space {
 	struct mtag_accounts __rcu *accounts;	/* replaced under tree->lock */
 	u32 base_tag;			/* of addresses that @ranges does not contain */
 	u32 tree_id;			/* tree->id, which saves a load; constant */
+	unsigned long cpus;		/* by CPU % 64: may it have accounts cached? Atomic */
 
 	struct mtag_tree *tree;		/* reference; constant */
 	raw_spinlock_t walk_lock;	/* protects counters during a walk or a fork */
@@ -186,6 +194,8 @@ struct mtag_space {
 	struct mtag_birth birth;
 	struct mtag_migration migration;
 	struct mtag_stacks stacks;
+	struct xarray calls;		/* struct mtag_calls, by tag */
+	struct mtag_calls untagged_calls;
 	struct hlist_head limits;	/* struct mtag_limit; RCU, changed under watch_lock */
 
 	struct list_head threads;	/* with a word or tag of their own; mtag_record_lock */

@@ -12,9 +12,9 @@
 #include <linux/slab.h>
 #include "account.h"
 #include "accounts.h"
-#include "memory.h"
 #include "mtag.h"
 #include "name.h"
+#include "node.h"
 #include "stat.h"
 #include "state.h"
 #include "stray.h"
@@ -22,7 +22,7 @@
 #include "tree.h"
 
 struct node_key {
-	const struct mtag_tree *tree;
+	u32 tree_id;
 	u16 parent;
 	u8 len;
 	const char *name;
@@ -31,23 +31,23 @@ struct node_key {
 static struct rhashtable node_table;
 static atomic_t last_tree_id;
 
-static u32 hash_name(const struct mtag_tree *tree, u16 parent, const char *name, u8 len, u32 seed)
+static u32 hash_name(u32 tree_id, u16 parent, const char *name, u8 len, u32 seed)
 {
-	return jhash(name, len, jhash_2words(tree->id, parent, seed));
+	return jhash(name, len, jhash_2words(tree_id, parent, seed));
 }
 
 static u32 key_hashfn(const void *data, u32 len, u32 seed)
 {
 	const struct node_key *key = data;
 
-	return hash_name(key->tree, key->parent, key->name, key->len, seed);
+	return hash_name(key->tree_id, key->parent, key->name, key->len, seed);
 }
 
 static u32 obj_hashfn(const void *data, u32 len, u32 seed)
 {
 	const struct mtag_node *node = data;
 
-	return hash_name(node->tree, node->parent, node->name, node->len, seed);
+	return hash_name(node->tree_id, node->parent, node->name, node->len, seed);
 }
 
 static int obj_cmpfn(struct rhashtable_compare_arg *arg, const void *obj)
@@ -55,7 +55,7 @@ static int obj_cmpfn(struct rhashtable_compare_arg *arg, const void *obj)
 	const struct node_key *key = arg->key;
 	const struct mtag_node *node = obj;
 
-	return node->tree != key->tree || node->parent != key->parent ||
+	return node->tree_id != key->tree_id || node->parent != key->parent ||
 	       node->len != key->len || memcmp(node->name, key->name, key->len);
 }
 
@@ -69,13 +69,23 @@ static const struct rhashtable_params node_params = {
 
 int mtag_tree_init(void)
 {
-	return rhashtable_init(&node_table, &node_params);
+	int ret = mtag_node_init();
+
+	if (ret)
+		return ret;
+	ret = rhashtable_init(&node_table, &node_params);
+	if (ret)
+		mtag_node_exit();
+	return ret;
 }
 
 void mtag_tree_exit(void)
 {
+	/* First old nodes and the works that free trees, then those works. */
 	rcu_barrier();
+	flush_workqueue(mtag_wq);
 	rhashtable_destroy(&node_table);
+	mtag_node_exit();
 }
 
 /**
@@ -108,10 +118,19 @@ struct mtag_tree *mtag_tree_get(struct mtag_tree *tree)
 	return tree;
 }
 
-/* Constant, so that the module's total memory does not reveal how long another user's names are. */
-static size_t node_bytes(void)
+static void tree_free(struct work_struct *work)
 {
-	return struct_size((struct mtag_node *)NULL, name, MTAG_NAME_MAX + 1);
+	struct mtag_tree *tree = container_of(to_rcu_work(work), struct mtag_tree, free);
+	struct mtag_node *node;
+	unsigned long id;
+
+	xa_for_each(&tree->nodes, id, node) {
+		mtag_node_free(node);
+		cond_resched();
+	}
+	xa_destroy(&tree->nodes);
+	mtag_node_uncharge_all(tree);
+	kfree(tree);
 }
 
 static void tree_release(struct kref *ref)
@@ -123,12 +142,10 @@ static void tree_release(struct kref *ref)
 	mtag_stray_forget(tree);
 	xa_for_each(&tree->nodes, id, node) {
 		rhashtable_remove_fast(&node_table, &node->hash, node_params);
-		mtag_memory_uncharge(node_bytes());
-		kfree_rcu(node, rcu);
 		cond_resched();
 	}
-	xa_destroy(&tree->nodes);
-	kfree_rcu(tree, rcu);
+	INIT_RCU_WORK(&tree->free, tree_free);
+	queue_rcu_work(mtag_wq, &tree->free);
 }
 
 /* Context: may sleep. */
@@ -199,7 +216,7 @@ void mtag_tree_know(struct mtag_space *s, u32 tag)
 /* The tag @name below @parent, or NULL. Context: tree->lock. */
 struct mtag_node *mtag_tree_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len)
 {
-	struct node_key key = { .tree = tree, .parent = parent, .len = len, .name = name };
+	struct node_key key = { .tree_id = tree->id, .parent = parent, .len = len, .name = name };
 
 	return rhashtable_lookup_fast(&node_table, &key, node_params);
 }
@@ -213,20 +230,15 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u16 id, u32 parent, 
 
 	if (depth > MTAG_DEPTH_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	if (mtag_memory_charge(node_bytes()))
+	node = mtag_node_alloc(tree, len, gfp);
+	if (!node)
 		return ERR_PTR(-ENOMEM);
-	node = kzalloc(struct_size(node, name, len + 1), gfp);
-	if (!node) {
-		mtag_memory_uncharge(node_bytes());
-		return ERR_PTR(-ENOMEM);
-	}
-	node->tree = tree;
+	node->tree_id = tree->id;
 	node->uid = current_euid();
 	node->born = tree->born;
 	node->id = id;
 	node->parent = parent;
 	node->depth = depth;
-	node->len = len;
 	memcpy(node->name, name, len);
 	return node;
 }
@@ -260,38 +272,36 @@ static void accounts_extend(struct mtag_tree *tree, struct mtag_space *own, unsi
 }
 
 /* Context: tree->lock. */
-static void keep_parent(const struct mtag_node *node)
+static void keep_parent(struct mtag_tree *tree, const struct mtag_node *node)
 {
-	struct mtag_node *parent = mtag_tree_node(node->tree, node->parent);
+	struct mtag_node *parent = mtag_tree_node(tree, node->parent);
 
 	if (parent)
 		parent->kept = true;
 }
 
-static void node_free(struct mtag_node *node)
-{
-	mtag_memory_uncharge(node_bytes());
-	kfree_rcu(node, rcu);
-}
-
 /* Puts @node, complete, in the place of @old. Context: tree->lock. Return: 0, or @node is freed. */
-static int node_swap(struct mtag_node *old, struct mtag_node *node)
+static int node_swap(struct mtag_tree *tree, struct mtag_node *old, struct mtag_node *node,
+		     gfp_t gfp)
 {
-	int ret = rhashtable_insert_fast(&node_table, &node->hash, node_params);
+	struct mtag_old_node *o = kmalloc(sizeof(*o), gfp);
+	int ret = o ? rhashtable_insert_fast(&node_table, &node->hash, node_params) : -ENOMEM;
 
 	if (ret) {
-		node_free(node);
+		kfree(o);
+		mtag_node_drop(tree, node);
 		return ret;
 	}
 	/* The entry exists: nothing is allocated, and the marks stay. */
-	xa_store(&node->tree->nodes, node->id, node, 0);
+	xa_store(&tree->nodes, node->id, node, 0);
 	rhashtable_remove_fast(&node_table, &old->hash, node_params);
-	node_free(old);
+	mtag_node_retire(tree, old, o);
 	return 0;
 }
 
 /**
  * mtag_tree_replace() - give a tag that owns nothing to somebody else, under another name
+ * @tree:	tree of the tag
  * @old:	the tag's node; freed after a grace period
  * @parent:	id of the tag above it from now on
  * @name:	valid; no other tag below @parent has it
@@ -303,25 +313,25 @@ static int node_swap(struct mtag_node *old, struct mtag_node *node)
  * Return: the new node, whose other members are those of a new tag; or an error, and the old name
  * stays.
  */
-struct mtag_node *mtag_tree_replace(struct mtag_node *old, u32 parent, const char *name, size_t len,
-				    gfp_t gfp)
+struct mtag_node *mtag_tree_replace(struct mtag_tree *tree, struct mtag_node *old, u32 parent,
+				    const char *name, size_t len, gfp_t gfp)
 {
-	struct mtag_tree *tree = old->tree;
 	struct mtag_node *node = node_alloc(tree, old->id, parent, name, len, gfp);
 	int ret;
 
 	if (IS_ERR(node))
 		return node;
-	ret = node_swap(old, node);
+	ret = node_swap(tree, old, node, gfp);
 	if (ret)
 		return ERR_PTR(ret);
-	keep_parent(node);
+	keep_parent(tree, node);
 	WRITE_ONCE(tree->born, tree->born + 1);
 	return node;
 }
 
 /**
  * mtag_tree_rename() - give a tag another name
+ * @tree:	tree of the tag
  * @old:	the tag's node; freed after a grace period
  * @name:	valid; no other tag below the same parent has it
  * @len:	bytes at @name
@@ -331,16 +341,17 @@ struct mtag_node *mtag_tree_replace(struct mtag_node *old, u32 parent, const cha
  * Context: tree->lock.
  * Return: 0; or an error, and the old name stays.
  */
-int mtag_tree_rename(struct mtag_node *old, const char *name, size_t len, gfp_t gfp)
+int mtag_tree_rename(struct mtag_tree *tree, struct mtag_node *old, const char *name, size_t len,
+		     gfp_t gfp)
 {
-	struct mtag_node *node = node_alloc(old->tree, old->id, old->parent, name, len, gfp);
+	struct mtag_node *node = node_alloc(tree, old->id, old->parent, name, len, gfp);
 
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	node->uid = old->uid;
 	node->born = old->born;
 	node->kept = old->kept;
-	return node_swap(old, node);
+	return node_swap(tree, old, node, gfp);
 }
 
 static int node_create(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
@@ -357,22 +368,23 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	ret = accounts_reserve(tree, s, node->id + 1, gfp);
 	if (ret)
 		goto free;
-	ret = xa_err(xa_store(&tree->nodes, node->id, node, gfp));
+	ret = xa_reserve(&tree->nodes, node->id, gfp);
 	if (ret)
 		goto free;
 	ret = rhashtable_insert_fast(&node_table, &node->hash, node_params);
 	if (ret)
-		goto erase;
-	keep_parent(node);
+		goto release;
+	xa_store(&tree->nodes, node->id, node, 0);
+	keep_parent(tree, node);
 	WRITE_ONCE(tree->born, tree->born + 1);
 	/* The node comes before the accounts: only an existing tag is ever charged. */
 	WRITE_ONCE(tree->nr_tags, node->id + 1);
 	accounts_extend(tree, s, node->id + 1);
 	return node->id;
-erase:
-	xa_erase(&tree->nodes, node->id);
+release:
+	xa_release(&tree->nodes, node->id);
 free:
-	node_free(node);
+	mtag_node_drop(tree, node);
 	return ret;
 }
 

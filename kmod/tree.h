@@ -15,10 +15,9 @@
 /**
  * struct mtag_node - a tag
  * @hash:	in the hash table of all trees, by (tree, parent, name)
- * @tree:	not a reference: a tree outlives its tags
- * @rcu:	frees it
- * @uid:	effective uid of the task that created it
  * @born:	tree->born when it was created
+ * @tree_id:	of its tree
+ * @uid:	effective uid of the task that created it
  * @id:		its index in tree->nodes
  * @parent:	id; 0 for a first-level tag
  * @depth:	components of its path
@@ -29,10 +28,9 @@
  */
 struct mtag_node {
 	struct rhash_head hash;
-	struct mtag_tree *tree;
-	struct rcu_head rcu;
-	kuid_t uid;
 	u64 born;
+	u32 tree_id;
+	kuid_t uid;
 	u16 id;
 	u16 parent;
 	u8 depth;
@@ -90,9 +88,10 @@ static inline struct mtag_node *mtag_tree_step(struct xa_state *xas, u32 tag)
 
 /* Context of all: tree->lock. */
 struct mtag_node *mtag_tree_find(struct mtag_tree *tree, u32 parent, const char *name, size_t len);
-struct mtag_node *mtag_tree_replace(struct mtag_node *old, u32 parent, const char *name, size_t len,
-				    gfp_t gfp);
-int mtag_tree_rename(struct mtag_node *old, const char *name, size_t len, gfp_t gfp);
+struct mtag_node *mtag_tree_replace(struct mtag_tree *tree, struct mtag_node *old, u32 parent,
+				    const char *name, size_t len, gfp_t gfp);
+int mtag_tree_rename(struct mtag_tree *tree, struct mtag_node *old, const char *name, size_t len,
+		     gfp_t gfp);
 void mtag_tree_know(struct mtag_space *s, u32 tag);
 
 #endif /* MTAG_TREE_H */

@@ -17,9 +17,9 @@ SYM_FUNC_START(mtag_rest_new)
 1:	CALL_C	mtag_rmap_copy
 SYM_FUNC_END(mtag_rest_new)
 
-SYM_FUNC_START(mtag_rest_peak)
-	CALL_C	mtag_rmap_new_peak
-SYM_FUNC_END(mtag_rest_peak)
+SYM_FUNC_START(mtag_rest_new_full)
+	CALL_C	mtag_rmap_new_full
+SYM_FUNC_END(mtag_rest_new_full)
 
 SYM_FUNC_START(mtag_rest_gone)
 	movq	8(%rsp), %r8
@@ -34,6 +34,10 @@ SYM_FUNC_START(mtag_rest_file)
 	CALL_C	mtag_rmap_file_other
 SYM_FUNC_END(mtag_rest_file)
 
-SYM_FUNC_START(mtag_rest_file_peak)
-	CALL_C	mtag_rmap_file_peak
-SYM_FUNC_END(mtag_rest_file_peak)
+SYM_FUNC_START(mtag_rest_file_full)
+	CALL_C	mtag_rmap_file_full
+SYM_FUNC_END(mtag_rest_file_full)
+
+SYM_FUNC_START(mtag_rest_gone_full)
+	CALL_C	mtag_rmap_gone_full
+SYM_FUNC_END(mtag_rest_gone_full)

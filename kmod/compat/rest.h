@@ -7,9 +7,10 @@
 #define MTAG_REST_H
 
 void mtag_rest_new(void);
-void mtag_rest_peak(void);
+void mtag_rest_new_full(void);
 void mtag_rest_gone(void);
 void mtag_rest_file(void);
-void mtag_rest_file_peak(void);
+void mtag_rest_file_full(void);
+void mtag_rest_gone_full(void);
 
 #endif /* MTAG_REST_H */

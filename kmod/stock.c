@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keeps the counts of accounts: a record each, and what the CPUs have yet to add to it.
+ *
+ * A record that every page event wrote would be a cache line that all CPUs fight for, and one per
+ * CPU would be large. So each CPU has a few accounts cached, and counts there. It adds to the
+ * record when it needs the slot for another account, or has counted MTAG_STOCK_PAGES pages.
+ *
+ * The lock of an account makes "add to the record, clear the slot" one step for whoever sums up.
+ * Locks are few, and shared by accounts that have the same hash: nobody holds two at once.
+ */
+#include <linux/bitmap.h>
+#include <linux/cache.h>
+#include <linux/hash.h>
+#include <linux/minmax.h>
+#include <linux/spinlock.h>
+#include "mtag.h"
+#include "stock.h"
+
+#define LOCK_BITS	6
+
+DEFINE_PER_CPU(struct mtag_stock, mtag_stock);
+
+static struct stock_lock {
+	raw_spinlock_t lock;	/* innermost */
+} ____cacheline_aligned_in_smp locks[1 << LOCK_BITS] = {
+	[0 ... (1 << LOCK_BITS) - 1] = { .lock = __RAW_SPIN_LOCK_UNLOCKED(locks.lock) },
+};
+
+/* The tags of a slot share a lock. */
+static_assert(MTAG_SLOTS % ARRAY_SIZE(locks) == 0);
+
+/* Of the account of @tag, and of all others of @s that have the same slot. */
+static raw_spinlock_t *lock_of(const struct mtag_space *s, u32 tag)
+{
+	return &locks[(hash_ptr((void *)s, LOCK_BITS) + tag) % ARRAY_SIZE(locks)].lock;
+}
+
+/* ---- the CPUs of a space ---- */
+
+/* Notes that this CPU may have accounts of @s cached. */
+static void cpu_mark(struct mtag_space *s)
+{
+	unsigned int bit = raw_smp_processor_id() % BITS_PER_LONG;
+
+	if (!test_bit(bit, &s->cpus))
+		set_bit(bit, &s->cpus);
+}
+
+/* The next CPU behind @cpu, -1 at first, with marks in @cpus; at least nr_cpu_ids at the end. */
+static unsigned int cpu_next(unsigned long cpus, int cpu)
+{
+	unsigned long rest;
+
+	for (cpu++; cpu < nr_cpu_ids; cpu = round_down(cpu, BITS_PER_LONG) + BITS_PER_LONG) {
+		rest = cpus & (~0UL << (cpu % BITS_PER_LONG));
+		if (rest)
+			return round_down(cpu, BITS_PER_LONG) + __ffs(rest);
+	}
+	return cpu;
+}
+
+/* The slots of each CPU that may have accounts of @s cached, which include @s's own. */
+#define for_each_stock(k, cpu, s)							\
+	for (cpu = cpu_next(READ_ONCE((s)->cpus), -1); cpu < nr_cpu_ids;		\
+	     cpu = cpu_next(READ_ONCE((s)->cpus), cpu))					\
+		if (cpu_possible(cpu) && ((k) = per_cpu_ptr(&mtag_stock, cpu)))
+
+/* Caller holds the lock of the account. */
+static bool stock_has(const struct mtag_stock *k, const struct mtag_space *s, u32 tag)
+{
+	unsigned int i = tag % MTAG_SLOTS;
+
+	/* Pairs with mtag_stock_enter(). */
+	return smp_load_acquire(&k->space[i]) == s && READ_ONCE(k->tag[i]) == tag;
+}
+
+/* ---- sums; callers hold the lock of the account ---- */
+
+/* What this CPU has counted of @kind. */
+static s32 slot_pages(const struct mtag_stock *k, int kind, unsigned int i)
+{
+	s32 pages = READ_ONCE(k->nr[kind][i]);
+
+	if (kind < MTAG_RESIDENT_KINDS)
+		pages += READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME -
+			 READ_ONCE(k->gone[kind][i]);
+	return pages;
+}
+
+static s32 slot_touched(const struct mtag_stock *k, unsigned int i)
+{
+	s32 pages = READ_ONCE(k->touched[i]);
+	int kind;
+
+	for (kind = 0; kind < MTAG_RESIDENT_KINDS; kind++)
+		pages += READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME;
+	return pages;
+}
+
+static s32 record_resident(const struct mtag_account *a)
+{
+	return a->nr[MTAG_ANON] + a->nr[MTAG_FILE] + a->nr[MTAG_SHMEM];
+}
+
+/* Has the record pages of any kind? */
+static bool record_pages(const struct mtag_account *a)
+{
+	return a->nr[MTAG_ANON] | a->nr[MTAG_FILE] | a->nr[MTAG_SHMEM] | a->nr[MTAG_SWAP];
+}
+
+static s64 resident(const struct mtag_accounts *acc, u32 tag)
+{
+	u32 sum = record_resident(mtag_accounts_of(acc, tag));
+	unsigned int cpu, i = tag % MTAG_SLOTS;
+	const struct mtag_stock *k;
+
+	for_each_stock(k, cpu, acc->space)
+		if (stock_has(k, acc->space, tag))
+			sum += slot_pages(k, MTAG_ANON, i) + slot_pages(k, MTAG_FILE, i) +
+			       slot_pages(k, MTAG_SHMEM, i);
+	return (s32)sum;
+}
+
+static void sum_up(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
+{
+	const struct mtag_account *a = mtag_accounts_of(acc, tag);
+	unsigned int cpu, i = tag % MTAG_SLOTS, kind;
+	u32 nr[MTAG_KINDS] = {};
+	const struct mtag_stock *k;
+
+	sum->touched = a->touched;
+	for_each_stock(k, cpu, acc->space) {
+		if (!stock_has(k, acc->space, tag))
+			continue;
+		for (kind = 0; kind < MTAG_KINDS; kind++)
+			nr[kind] += slot_pages(k, kind, i);
+		sum->touched += slot_touched(k, i);
+	}
+	for (kind = 0; kind < MTAG_KINDS; kind++)
+		sum->nr[kind] = (s32)(nr[kind] + a->nr[kind]);
+	sum->peak = a->peak;
+}
+
+/* Likewise of an account that no CPU has cached. */
+static __always_inline void sum_record(const struct mtag_account *a, struct mtag_sum *sum)
+{
+	int kind;
+
+	for (kind = 0; kind < MTAG_KINDS; kind++)
+		sum->nr[kind] = (s32)a->nr[kind];
+	sum->touched = a->touched;
+	sum->peak = a->peak;
+}
+
+/*
+ * For showing. Pages come and go during a sum: it may see one CPU's removal before another's
+ * addition.
+ */
+static __always_inline void sum_show(struct mtag_account *a, struct mtag_sum *sum)
+{
+	u64 pages;
+	int kind;
+
+	for (kind = 0; kind < MTAG_KINDS; kind++)
+		sum->nr[kind] = max_t(s64, sum->nr[kind], 0);
+	pages = sum->nr[MTAG_ANON] + sum->nr[MTAG_FILE] + sum->nr[MTAG_SHMEM];
+	if (pages > sum->peak) {
+		a->peak = pages;
+		sum->peak = pages;
+	}
+}
+
+/*
+ * Raises the peak to the resident pages, less those that are @transient or under migration. As long
+ * as the record says no more than the peak, there are no more than MTAG_STOCK_PAGES of a kind more
+ * on each CPU: then nothing is summed up.
+ */
+static void peak_raise(const struct mtag_accounts *acc, u32 tag, int transient)
+{
+	struct mtag_account *a = mtag_accounts_of(acc, tag);
+	s64 now;
+
+	if (record_resident(a) <= (s64)a->peak)
+		return;
+	now = resident(acc, tag) - transient - atomic_read(&acc->space->migration.charged);
+	if (now > (s64)a->peak)
+		a->peak = now;
+}
+
+/* ---- this CPU's slots; callers have disabled preemption ---- */
+
+/* Adds slot @i to the record. Caller holds the lock of the account. */
+static void slot_flush(struct mtag_stock *k, unsigned int i, struct mtag_account *a)
+{
+	int kind;
+
+	for (kind = 0; kind < MTAG_KINDS; kind++)
+		a->nr[kind] += slot_pages(k, kind, i);
+	a->touched += slot_touched(k, i);
+	for (kind = 0; kind < MTAG_KINDS; kind++)
+		WRITE_ONCE(k->nr[kind][i], 0);
+	for (kind = 0; kind < MTAG_RESIDENT_KINDS; kind++) {
+		WRITE_ONCE(k->come[kind][i], 0);
+		WRITE_ONCE(k->gone[kind][i], 0);
+	}
+	WRITE_ONCE(k->touched[i], 0);
+}
+
+/**
+ * mtag_stock_leave() - this CPU forgets what is in the slot of a tag
+ * @tag:	id, of any space
+ * @left:	filled with the space of the account that was there
+ * @left_tag:	and its id
+ *
+ * Context: preemption disabled.
+ * Return: true if @left has limits: the caller compares. Otherwise it must not use @left, which
+ * may be gone.
+ */
+bool mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag)
+{
+	struct mtag_stock *k = this_cpu_ptr(&mtag_stock);
+	const struct mtag_accounts *acc;
+	unsigned int i = tag % MTAG_SLOTS;
+	/* Pairs with slot_forget(). */
+	struct mtag_space *s = smp_load_acquire(&k->space[i]);
+	raw_spinlock_t *lock;
+	bool limited = false;
+
+	if (!s)
+		return false;
+	lock = lock_of(s, i);
+	raw_spin_lock(lock);
+	/* mtag_stock_forget() may have been here, and @s may be gone. */
+	if (READ_ONCE(k->space[i]) == s) {
+		*left = s;
+		*left_tag = k->tag[i];
+		acc = rcu_dereference_check(s->accounts, true);
+		slot_flush(k, i, mtag_accounts_of(acc, k->tag[i]));
+		peak_raise(acc, k->tag[i], 0);
+		/* With a limit it is not dead yet, and stays for a grace period at least. */
+		limited = !hlist_empty(&s->limits);
+		/* Pairs with mtag_stock_forget(): @s may go once this is seen. */
+		smp_store_release(&k->space[i], NULL);
+	}
+	raw_spin_unlock(lock);
+	return limited;
+}
+
+/**
+ * mtag_stock_enter() - this CPU caches an account
+ * @s:		space
+ * @tag:	id that has an account. mtag_stock_leave() has cleared its slot
+ *
+ * Context: preemption disabled.
+ */
+void mtag_stock_enter(struct mtag_space *s, u32 tag)
+{
+	struct mtag_stock *k = this_cpu_ptr(&mtag_stock);
+	unsigned int i = tag % MTAG_SLOTS;
+
+	cpu_mark(s);
+	WRITE_ONCE(k->tag[i], tag);
+	/* Pairs with stock_has(), which looks at the tag only then. The counts are 0. */
+	smp_store_release(&k->space[i], s);
+}
+
+/* Adds what this CPU has counted of @tag, if it has it cached. Caller holds the account's lock. */
+static void stock_flush(const struct mtag_accounts *acc, u32 tag)
+{
+	struct mtag_stock *k = this_cpu_ptr(&mtag_stock);
+
+	if (stock_has(k, acc->space, tag))
+		slot_flush(k, tag % MTAG_SLOTS, mtag_accounts_of(acc, tag));
+}
+
+/**
+ * mtag_stock_add_record() - change the pages in the record of an account
+ * @acc:	accounts of its space
+ * @tag:	id
+ * @kind:	kind of the pages
+ * @pages:	how many more; may be negative
+ * @transient:	so many pages are about to go, and do not raise the peak
+ *
+ * The caller compares with limits. Context: preemption disabled.
+ */
+void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages,
+			   int transient)
+{
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+
+	raw_spin_lock(lock);
+	stock_flush(acc, tag);
+	mtag_accounts_of(acc, tag)->nr[kind] += pages;
+	peak_raise(acc, tag, transient);
+	raw_spin_unlock(lock);
+}
+
+/* Counts pages of @tag that are first touched in its record. Context: preemption disabled. */
+void mtag_stock_come_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages)
+{
+	struct mtag_account *a = mtag_accounts_of(acc, tag);
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+
+	raw_spin_lock(lock);
+	a->nr[kind] += pages;
+	a->touched += pages;
+	peak_raise(acc, tag, 0);
+	raw_spin_unlock(lock);
+}
+
+/* Counts first touches in the record of an account. Context: preemption disabled. */
+void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages)
+{
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+
+	raw_spin_lock(lock);
+	mtag_accounts_of(acc, tag)->touched += pages;
+	raw_spin_unlock(lock);
+}
+
+/*
+ * The hot path has counted as many pages of @tag as it can, of which @transient ones are about to
+ * go. Context: preemption disabled.
+ */
+void mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient)
+{
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+
+	raw_spin_lock(lock);
+	stock_flush(acc, tag);
+	peak_raise(acc, tag, transient);
+	raw_spin_unlock(lock);
+}
+
+/* ---- readers; callers keep the accounts from being freed ---- */
+
+/* The resident pages of @tag. */
+s64 mtag_stock_resident(const struct mtag_accounts *acc, u32 tag)
+{
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+	s64 pages;
+
+	raw_spin_lock(lock);
+	pages = resident(acc, tag);
+	raw_spin_unlock(lock);
+	return pages;
+}
+
+void mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
+{
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+
+	raw_spin_lock(lock);
+	sum_up(acc, tag, sum);
+	raw_spin_unlock(lock);
+}
+
+/* As mtag_stock_read(), for showing: none is negative, and the peak is raised. */
+void mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
+{
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+
+	raw_spin_lock(lock);
+	sum_up(acc, tag, sum);
+	sum_show(mtag_accounts_of(acc, tag), sum);
+	raw_spin_unlock(lock);
+}
+
+static void sum_add(struct mtag_sum *total, const struct mtag_sum *sum)
+{
+	int kind;
+
+	for (kind = 0; kind < MTAG_KINDS; kind++)
+		total->nr[kind] += sum->nr[kind];
+	total->touched += sum->touched;
+}
+
+/**
+ * mtag_stock_show_slot() - as mtag_stock_show(), of all tags that share a slot
+ * @acc:	accounts of a space
+ * @nr_tags:	only tags below this
+ * @slot:	below MTAG_SLOTS
+ * @sums:	those of each tag are filled; or NULL
+ * @total:	everything but the peaks is added
+ *
+ * All slots together cost O(tags + CPUs that the space has run on).
+ */
+void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags, unsigned int slot,
+			  struct mtag_sum *sums, struct mtag_sum *total)
+{
+	/* One bit for each tag that a CPU has cached: only for these all CPUs are looked at. */
+	DECLARE_BITMAP(cached, (MTAG_ID_MAX + 1) / MTAG_SLOTS + 1);
+	unsigned int tags = DIV_ROUND_UP(nr_tags - min(nr_tags, slot), MTAG_SLOTS);
+	raw_spinlock_t *lock = lock_of(acc->space, slot);
+	const struct mtag_stock *k;
+	struct mtag_account *a;
+	struct mtag_sum sum;
+	unsigned int cpu, i;
+	u32 tag;
+
+	bitmap_zero(cached, tags);
+	raw_spin_lock(lock);
+	for_each_stock(k, cpu, acc->space)
+		if (READ_ONCE(k->space[slot]) == acc->space &&
+		    READ_ONCE(k->tag[slot]) / MTAG_SLOTS < tags)
+			__set_bit(READ_ONCE(k->tag[slot]) / MTAG_SLOTS, cached);
+	for (i = 0, tag = slot; i < tags; i++, tag += MTAG_SLOTS) {
+		a = mtag_accounts_of(acc, tag);
+		if (unlikely(test_bit(i, cached))) {
+			sum_up(acc, tag, &sum);
+		} else if (!sums && !record_pages(a)) {
+			/* As most tags at any time. */
+			total->touched += a->touched;
+			continue;
+		} else {
+			sum_record(a, &sum);
+		}
+		sum_show(a, &sum);
+		sum_add(total, &sum);
+		if (sums)
+			sums[tag] = sum;
+	}
+	raw_spin_unlock(lock);
+}
+
+/* ---- changes of the whole account ---- */
+
+/*
+ * Sets the pages of @tag to @nr. Context: no page event of the space is under way. What CPUs have
+ * cached stays there, so that they need not stop.
+ */
+void mtag_stock_set(const struct mtag_accounts *acc, u32 tag, const s64 nr[MTAG_KINDS])
+{
+	struct mtag_account *a = mtag_accounts_of(acc, tag);
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+	struct mtag_sum sum;
+	int kind;
+
+	raw_spin_lock(lock);
+	sum_up(acc, tag, &sum);
+	for (kind = 0; kind < MTAG_KINDS; kind++)
+		a->nr[kind] += (u32)nr[kind] - (u32)sum.nr[kind];
+	a->peak = max_t(s64, a->peak, nr[MTAG_ANON] + nr[MTAG_FILE] + nr[MTAG_SHMEM]);
+	raw_spin_unlock(lock);
+}
+
+/* Resets the peak to the resident pages, less those under migration, as peak_raise() does. */
+void mtag_stock_reset_peak(const struct mtag_accounts *acc, u32 tag)
+{
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+	s64 pages;
+
+	raw_spin_lock(lock);
+	pages = resident(acc, tag) - atomic_read(&acc->space->migration.charged);
+	mtag_accounts_of(acc, tag)->peak = max_t(s64, pages, 0);
+	raw_spin_unlock(lock);
+}
+
+/*
+ * Resets what only grows, of a @tag that nothing is charged to. Return: its first touches, for
+ * another tag.
+ */
+u64 mtag_stock_clear(const struct mtag_accounts *acc, u32 tag)
+{
+	struct mtag_account *a = mtag_accounts_of(acc, tag);
+	raw_spinlock_t *lock = lock_of(acc->space, tag);
+	struct mtag_sum sum;
+
+	raw_spin_lock(lock);
+	sum_up(acc, tag, &sum);
+	a->touched -= sum.touched;
+	a->peak = 0;
+	raw_spin_unlock(lock);
+	return sum.touched;
+}
+
+static void slot_forget(struct mtag_stock *k, unsigned int i, struct mtag_space *s)
+{
+	raw_spinlock_t *lock = lock_of(s, i);
+	struct mtag_account dropped = {};
+
+	raw_spin_lock(lock);
+	if (READ_ONCE(k->space[i]) == s) {
+		slot_flush(k, i, &dropped);
+		/* Pairs with mtag_stock_leave(), behind which the slot is used for others. */
+		smp_store_release(&k->space[i], NULL);
+	}
+	raw_spin_unlock(lock);
+}
+
+/**
+ * mtag_stock_forget() - have no CPU cache accounts of a space
+ * @s:		space that no hook can find any more, since a grace period ago
+ *
+ * Context: any but interrupts. Afterwards no CPU looks at @s or its accounts.
+ */
+void mtag_stock_forget(struct mtag_space *s)
+{
+	struct mtag_stock *k;
+	unsigned int cpu, i;
+
+	for_each_stock(k, cpu, s)
+		for (i = 0; i < MTAG_SLOTS; i++)
+			/* Pairs with mtag_stock_leave(), which has left @s alone by then. */
+			if (smp_load_acquire(&k->space[i]) == s)
+				slot_forget(k, i, s);
+}
