@@ -131,8 +131,13 @@ static noinline void change_slowly(struct mtag_space *s, unsigned int tag, enum 
 		mtag_space_dirty(s);
 		tag = MTAG_ID_UNTAGGED;
 	}
+	if (abs(pages) >= MTAG_STOCK_PAGES) {
+		mtag_stock_add_record(acc, tag, kind, pages, transient);
+		limit_note(s, acc, tag, transient);
+		return;
+	}
 	/* No CPU caches [ksm], which no thread may have: see mtag_stock_has(). */
-	if (tag != MTAG_ID_KSM && abs(pages) < MTAG_STOCK_PAGES)
+	if (tag != MTAG_ID_KSM)
 		mtag_account_enter(s, tag);
 	if (!mtag_stock_add(s, tag, kind, pages))
 		mtag_stock_add_record(acc, tag, kind, pages, transient);

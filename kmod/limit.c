@@ -13,8 +13,8 @@
 #include "mtag.h"
 
 /*
- * Pages that all CPUs can add without a comparison: MTAG_STOCK_PAGES at most by the hot path, and
- * less of each of three kinds otherwise. One more share covers events that began before the bit was
+ * Pages that all CPUs can add without a comparison: MTAG_STOCK_PAGES at most of each of three kinds
+ * by the hot path, and as many otherwise. One more share covers events that began before the bit was
  * set.
  */
 static s64 unseen(void)

@@ -77,25 +77,20 @@ static bool stock_has(const struct mtag_stock *k, const struct mtag_space *s, u3
 
 /* ---- sums; callers hold the lock of the account ---- */
 
-/* What this CPU has counted of @kind. */
-static s32 slot_pages(const struct mtag_stock *k, int kind, unsigned int i)
+/* Adds what is in slot @i. */
+static __always_inline void slot_add(const struct mtag_stock *k, unsigned int i,
+				     u32 nr[MTAG_KINDS], u64 *touched)
 {
-	s32 pages = READ_ONCE(k->nr[kind][i]);
-
-	if (kind < MTAG_RESIDENT_KINDS)
-		pages += READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME -
-			 READ_ONCE(k->gone[kind][i]);
-	return pages;
-}
-
-static s32 slot_touched(const struct mtag_stock *k, unsigned int i)
-{
-	s32 pages = READ_ONCE(k->touched[i]);
+	u32 come;
 	int kind;
 
-	for (kind = 0; kind < MTAG_RESIDENT_KINDS; kind++)
-		pages += READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME;
-	return pages;
+	*touched += READ_ONCE(k->touched[i]);
+	for (kind = 0; kind < MTAG_RESIDENT_KINDS; kind++) {
+		come = READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME;
+		*touched += come;
+		nr[kind] += READ_ONCE(k->nr[kind][i]) + come - READ_ONCE(k->gone[kind][i]);
+	}
+	nr[MTAG_SWAP] += READ_ONCE(k->nr[MTAG_SWAP][i]);
 }
 
 static s32 record_resident(const struct mtag_account *a)
@@ -111,15 +106,15 @@ static bool record_pages(const struct mtag_account *a)
 
 static s64 resident(const struct mtag_accounts *acc, u32 tag)
 {
-	u32 sum = record_resident(mtag_accounts_of(acc, tag));
+	u32 sum = record_resident(mtag_accounts_of(acc, tag)), nr[MTAG_KINDS] = {};
 	unsigned int cpu, i = tag % MTAG_SLOTS;
 	const struct mtag_stock *k;
+	u64 ignored = 0;
 
 	for_each_stock(k, cpu, acc->space)
 		if (stock_has(k, acc->space, tag))
-			sum += slot_pages(k, MTAG_ANON, i) + slot_pages(k, MTAG_FILE, i) +
-			       slot_pages(k, MTAG_SHMEM, i);
-	return (s32)sum;
+			slot_add(k, i, nr, &ignored);
+	return (s32)(sum + nr[MTAG_ANON] + nr[MTAG_FILE] + nr[MTAG_SHMEM]);
 }
 
 static void sum_up(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
@@ -130,13 +125,9 @@ static void sum_up(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *su
 	const struct mtag_stock *k;
 
 	sum->touched = a->touched;
-	for_each_stock(k, cpu, acc->space) {
-		if (!stock_has(k, acc->space, tag))
-			continue;
-		for (kind = 0; kind < MTAG_KINDS; kind++)
-			nr[kind] += slot_pages(k, kind, i);
-		sum->touched += slot_touched(k, i);
-	}
+	for_each_stock(k, cpu, acc->space)
+		if (stock_has(k, acc->space, tag))
+			slot_add(k, i, nr, &sum->touched);
 	for (kind = 0; kind < MTAG_KINDS; kind++)
 		sum->nr[kind] = (s32)(nr[kind] + a->nr[kind]);
 	sum->peak = a->peak;
@@ -195,9 +186,7 @@ static void slot_flush(struct mtag_stock *k, unsigned int i, struct mtag_account
 {
 	int kind;
 
-	for (kind = 0; kind < MTAG_KINDS; kind++)
-		a->nr[kind] += slot_pages(k, kind, i);
-	a->touched += slot_touched(k, i);
+	slot_add(k, i, a->nr, &a->touched);
 	for (kind = 0; kind < MTAG_KINDS; kind++)
 		WRITE_ONCE(k->nr[kind][i], 0);
 	for (kind = 0; kind < MTAG_RESIDENT_KINDS; kind++) {
@@ -290,9 +279,12 @@ void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_k
 	raw_spinlock_t *lock = lock_of(acc->space, tag);
 
 	raw_spin_lock(lock);
-	stock_flush(acc, tag);
+	/* Few pages may come here as the count of this CPU is full. */
+	if (abs(pages) < MTAG_STOCK_PAGES)
+		stock_flush(acc, tag);
 	mtag_accounts_of(acc, tag)->nr[kind] += pages;
-	peak_raise(acc, tag, transient);
+	if (pages > 0)
+		peak_raise(acc, tag, transient);
 	raw_spin_unlock(lock);
 }
 
