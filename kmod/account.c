@@ -172,20 +172,6 @@ void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kin
 	change(s, tag, kind, pages, 0);
 }
 
-/*
- * As mtag_account_add(), for many pages that are first touched, and for a @tag that has an account.
- */
-void mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
-{
-	const struct mtag_accounts *acc;
-
-	preempt_disable();
-	acc = rcu_dereference_check(s->accounts, true);
-	mtag_stock_come_record(acc, tag, kind, pages);
-	limit_note(s, acc, tag, 0);
-	preempt_enable();
-}
-
 /**
  * mtag_account_replace() - charge @tag with a page that replaces another
  * @s:		space
@@ -206,10 +192,12 @@ static noinline void touch_slowly(struct mtag_space *s, unsigned int tag, s64 pa
 
 	if (tag >= mtag_accounts_nr(acc))
 		return;
-	if (tag != MTAG_ID_KSM && abs(pages) < MTAG_STOCK_PAGES)
+	if (tag != MTAG_ID_KSM && abs(pages) < MTAG_STOCK_PAGES) {
 		mtag_account_enter(s, tag);
-	if (!mtag_stock_touch(s, tag, pages))
-		mtag_stock_touch_record(acc, tag, pages);
+		if (mtag_stock_touch(s, tag, pages))
+			return;
+	}
+	mtag_stock_touch_record(acc, tag, pages);
 }
 
 /* Counts first touches of @pages. Context: as mtag_account_add(). */

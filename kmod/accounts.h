@@ -17,9 +17,6 @@ struct mtag_space;
 enum mtag_kind { MTAG_ANON, MTAG_FILE, MTAG_SHMEM, MTAG_SWAP, MTAG_KINDS };
 #define MTAG_RESIDENT_KINDS	MTAG_SWAP	/* those before it */
 
-/* So many pages of a kind make a CPU add them to the record, and look at the peak and limits. */
-#define MTAG_STOCK_PAGES	64
-
 /**
  * struct mtag_account - the record of a (space, tag)
  * @nr:		pages by kind, modulo 2^32: what CPUs have cached is yet to be added (an account
@@ -36,6 +33,7 @@ struct mtag_account {
 	u32 peak;
 	bool known;
 };
+
 static_assert(sizeof(struct mtag_account) == 32);
 
 /**

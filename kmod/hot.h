@@ -29,8 +29,8 @@ enum mtag_left {
 };
 
 /*
- * The running thread touches a new small page, and this CPU has the account of its tag cached, which
- * is filled in @by. Context: mtag_cpu_hold().
+ * The running thread touches a new small page, and this CPU has the account of its tag, which is
+ * filled in @by, cached. Context: mtag_cpu_hold().
  */
 static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, struct page *page,
 							 u32 *by)
@@ -85,7 +85,8 @@ static __always_inline enum mtag_left mtag_hot_gone_small(struct mtag_space *s,
 
 /*
  * Pages are unmapped. The caller at mtag_zap_ip drops the contents. mtag_gone_special() tells from
- * the arguments and the page whether it is a single anonymous page, not merged. Context: mtag_cpu_hold().
+ * the arguments and the page whether it is a single anonymous page, not merged. Context:
+ * mtag_cpu_hold().
  */
 static __always_inline enum mtag_left
 mtag_hot_gone(struct mtag_space *s, const struct mtag_args *args, unsigned long parent_ip)

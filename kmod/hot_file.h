@@ -23,8 +23,8 @@
 #define MTAG_SLOW_FILES	(MTAG_SLOW_WALK | MTAG_SLOW_FORK | MTAG_SLOW_PARKED | MTAG_SLOW_LIMIT)
 
 /*
- * Does this CPU have at hand which tag the whole mapping has, and its account cached? Not if anything
- * is going on in the space. Context: mtag_cpu_hold().
+ * Does this CPU have at hand which tag the whole mapping has, and its account cached? Not if
+ * anything is going on in the space. Context: mtag_cpu_hold().
  */
 static __always_inline bool mtag_hot_whole(struct mtag_space *s, const struct vm_area_struct *vma,
 					   u32 *tag)

@@ -8,14 +8,13 @@
  * each of them is compared.
  */
 #include <linux/cpumask.h>
-#include "accounts.h"
 #include "limit.h"
 #include "mtag.h"
 
 /*
  * Pages that all CPUs can add without a comparison: MTAG_STOCK_PAGES at most of each of three kinds
- * by the hot path, and as many otherwise. One more share covers events that began before the bit was
- * set.
+ * by the hot path, and as many otherwise. One more share covers events that began before the bit
+ * was set.
  */
 static s64 unseen(void)
 {

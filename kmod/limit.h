@@ -10,6 +10,9 @@
 #include <linux/types.h>
 #include "state.h"
 
+/* So many pages of a kind make a CPU add them to the record, and look at the peak and limits. */
+#define MTAG_STOCK_PAGES	64
+
 /**
  * struct mtag_limit - a limit of a tag
  * @node:	in space->limits; RCU

@@ -13,7 +13,6 @@
 #include "mtag.h"
 #include "node.h"
 #include "state.h"
-#include "tree.h"
 
 #define COMMON_BYTES	48U	/* of a node whose name is of common length, 16 bytes at most */
 #define SPARE_BYTES	1024U	/* charged with a tree's first node, for longer names */

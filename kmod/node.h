@@ -1,15 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory of tags' nodes; node.c.
+ * Nodes of the trees of tags, and their memory; node.c.
  */
 #ifndef MTAG_NODE_H
 #define MTAG_NODE_H
 
 #include <linux/gfp_types.h>
 #include <linux/rcupdate.h>
+#include <linux/rhashtable-types.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
-struct mtag_node;
+/**
+ * struct mtag_node - a tag
+ * @hash:	in the hash table of all trees, by (tree, parent, name)
+ * @born:	tree->born when it was created
+ * @tree_id:	of its tree
+ * @uid:	effective uid of the task that created it
+ * @id:		its index in tree->nodes
+ * @parent:	id; 0 for a first-level tag
+ * @depth:	components of its path
+ * @kept:	a program asked for it by name, or it has tags below: it is never used for another
+ *		thread; tree->lock
+ * @len:	bytes of @name, without the NUL
+ * @name:	NUL-terminated component
+ */
+struct mtag_node {
+	struct rhash_head hash;
+	u64 born;
+	u32 tree_id;
+	kuid_t uid;
+	u16 id;
+	u16 parent;
+	u8 depth;
+	u8 len;
+	bool kept;
+	char name[];
+};
+
 struct mtag_tree;
 
 /* Frees a node that others may still see: allocated before the node is replaced. */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keeps the counts of accounts: a record each, and what the CPUs have yet to add to it.
- *
- * A record that every page event wrote would be a cache line that all CPUs fight for, and one per
- * CPU would be large. So each CPU has a few accounts cached, and counts there. It adds to the
- * record when it needs the slot for another account, or has counted MTAG_STOCK_PAGES pages.
+ * Keeps the counts of accounts: a record each, and what the CPUs have yet to add to it. Each CPU
+ * has a few accounts cached, and counts there. It adds to the record when it needs the slot for
+ * another account, or has counted MTAG_STOCK_PAGES pages.
  *
  * The lock of an account makes "add to the record, clear the slot" one step for whoever sums up.
  * Locks are few, and shared by accounts that have the same hash: nobody holds two at once.
@@ -47,8 +45,8 @@ static void cpu_mark(struct mtag_space *s)
 		set_bit(bit, &s->cpus);
 }
 
-/* The next CPU behind @cpu, -1 at first, with marks in @cpus; at least nr_cpu_ids at the end. */
-static unsigned int cpu_next(unsigned long cpus, int cpu)
+/* The next CPU behind @cpu with marks in @cpus; at least nr_cpu_ids at the end. */
+static int cpu_next(unsigned long cpus, int cpu)
 {
 	unsigned long rest;
 
@@ -60,11 +58,16 @@ static unsigned int cpu_next(unsigned long cpus, int cpu)
 	return cpu;
 }
 
-/* The slots of each CPU that may have accounts of @s cached, which include @s's own. */
-#define for_each_stock(k, cpu, s)							\
-	for (cpu = cpu_next(READ_ONCE((s)->cpus), -1); cpu < nr_cpu_ids;		\
-	     cpu = cpu_next(READ_ONCE((s)->cpus), cpu))					\
-		if (cpu_possible(cpu) && ((k) = per_cpu_ptr(&mtag_stock, cpu)))
+/* The slots of the next CPU behind *@cpu that may have accounts of @s cached, or NULL. */
+static __always_inline struct mtag_stock *stock_next(const struct mtag_space *s, int *cpu)
+{
+	do {
+		*cpu = cpu_next(READ_ONCE(s->cpus), *cpu);
+		if (*cpu >= nr_cpu_ids)
+			return NULL;
+	} while (!cpu_possible(*cpu));
+	return per_cpu_ptr(&mtag_stock, *cpu);
+}
 
 /* Caller holds the lock of the account. */
 static bool stock_has(const struct mtag_stock *k, const struct mtag_space *s, u32 tag)
@@ -77,20 +80,27 @@ static bool stock_has(const struct mtag_stock *k, const struct mtag_space *s, u3
 
 /* ---- sums; callers hold the lock of the account ---- */
 
+/* Adds what is in slot @i of a resident @kind. */
+static __always_inline void slot_add_kind(const struct mtag_stock *k, unsigned int i, int kind,
+					  u32 nr[MTAG_KINDS], s32 *touched)
+{
+	u32 come = READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME;
+
+	*touched += come;
+	nr[kind] += READ_ONCE(k->nr[kind][i]) + come - READ_ONCE(k->gone[kind][i]);
+}
+
 /* Adds what is in slot @i. */
 static __always_inline void slot_add(const struct mtag_stock *k, unsigned int i,
 				     u32 nr[MTAG_KINDS], u64 *touched)
 {
-	u32 come;
-	int kind;
+	s32 more = READ_ONCE(k->touched[i]);
 
-	*touched += READ_ONCE(k->touched[i]);
-	for (kind = 0; kind < MTAG_RESIDENT_KINDS; kind++) {
-		come = READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME;
-		*touched += come;
-		nr[kind] += READ_ONCE(k->nr[kind][i]) + come - READ_ONCE(k->gone[kind][i]);
-	}
+	slot_add_kind(k, i, MTAG_ANON, nr, &more);
+	slot_add_kind(k, i, MTAG_FILE, nr, &more);
+	slot_add_kind(k, i, MTAG_SHMEM, nr, &more);
 	nr[MTAG_SWAP] += READ_ONCE(k->nr[MTAG_SWAP][i]);
+	*touched += more;
 }
 
 static s32 record_resident(const struct mtag_account *a)
@@ -107,11 +117,12 @@ static bool record_pages(const struct mtag_account *a)
 static s64 resident(const struct mtag_accounts *acc, u32 tag)
 {
 	u32 sum = record_resident(mtag_accounts_of(acc, tag)), nr[MTAG_KINDS] = {};
-	unsigned int cpu, i = tag % MTAG_SLOTS;
+	unsigned int i = tag % MTAG_SLOTS;
+	int cpu = -1;
 	const struct mtag_stock *k;
 	u64 ignored = 0;
 
-	for_each_stock(k, cpu, acc->space)
+	while ((k = stock_next(acc->space, &cpu)))
 		if (stock_has(k, acc->space, tag))
 			slot_add(k, i, nr, &ignored);
 	return (s32)(sum + nr[MTAG_ANON] + nr[MTAG_FILE] + nr[MTAG_SHMEM]);
@@ -120,12 +131,13 @@ static s64 resident(const struct mtag_accounts *acc, u32 tag)
 static void sum_up(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
 {
 	const struct mtag_account *a = mtag_accounts_of(acc, tag);
-	unsigned int cpu, i = tag % MTAG_SLOTS, kind;
+	unsigned int i = tag % MTAG_SLOTS, kind;
+	int cpu = -1;
 	u32 nr[MTAG_KINDS] = {};
 	const struct mtag_stock *k;
 
 	sum->touched = a->touched;
-	for_each_stock(k, cpu, acc->space)
+	while ((k = stock_next(acc->space, &cpu)))
 		if (stock_has(k, acc->space, tag))
 			slot_add(k, i, nr, &sum->touched);
 	for (kind = 0; kind < MTAG_KINDS; kind++)
@@ -133,7 +145,7 @@ static void sum_up(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *su
 	sum->peak = a->peak;
 }
 
-/* Likewise of an account that no CPU has cached. */
+/* Likewise of one that no CPU has cached. */
 static __always_inline void sum_record(const struct mtag_account *a, struct mtag_sum *sum)
 {
 	int kind;
@@ -288,19 +300,6 @@ void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_k
 	raw_spin_unlock(lock);
 }
 
-/* Counts pages of @tag that are first touched in its record. Context: preemption disabled. */
-void mtag_stock_come_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages)
-{
-	struct mtag_account *a = mtag_accounts_of(acc, tag);
-	raw_spinlock_t *lock = lock_of(acc->space, tag);
-
-	raw_spin_lock(lock);
-	a->nr[kind] += pages;
-	a->touched += pages;
-	peak_raise(acc, tag, 0);
-	raw_spin_unlock(lock);
-}
-
 /* Counts first touches in the record of an account. Context: preemption disabled. */
 void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages)
 {
@@ -388,12 +387,13 @@ void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags,
 	const struct mtag_stock *k;
 	struct mtag_account *a;
 	struct mtag_sum sum;
-	unsigned int cpu, i;
+	unsigned int i;
+	int cpu = -1;
 	u32 tag;
 
 	bitmap_zero(cached, tags);
 	raw_spin_lock(lock);
-	for_each_stock(k, cpu, acc->space)
+	while ((k = stock_next(acc->space, &cpu)))
 		if (READ_ONCE(k->space[slot]) == acc->space &&
 		    READ_ONCE(k->tag[slot]) / MTAG_SLOTS < tags)
 			__set_bit(READ_ONCE(k->tag[slot]) / MTAG_SLOTS, cached);
@@ -419,8 +419,8 @@ void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags,
 /* ---- changes of the whole account ---- */
 
 /*
- * Sets the pages of @tag to @nr. Context: no page event of the space is under way. What CPUs have
- * cached stays there, so that they need not stop.
+ * Sets the pages of @tag to @nr. What CPUs have cached stays there: they need not stop. Context: no
+ * page event of the space is under way.
  */
 void mtag_stock_set(const struct mtag_accounts *acc, u32 tag, const s64 nr[MTAG_KINDS])
 {
@@ -490,9 +490,10 @@ static void slot_forget(struct mtag_stock *k, unsigned int i, struct mtag_space 
 void mtag_stock_forget(struct mtag_space *s)
 {
 	struct mtag_stock *k;
-	unsigned int cpu, i;
+	unsigned int i;
+	int cpu = -1;
 
-	for_each_stock(k, cpu, s)
+	while ((k = stock_next(s, &cpu)))
 		for (i = 0; i < MTAG_SLOTS; i++)
 			/* Pairs with mtag_stock_leave(), which has left @s alone by then. */
 			if (smp_load_acquire(&k->space[i]) == s)

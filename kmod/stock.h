@@ -7,6 +7,7 @@
 
 #include <linux/percpu.h>
 #include "accounts.h"
+#include "limit.h"
 #include "compat/percpu.h"
 #include "mtag.h"
 #include "state.h"
@@ -60,8 +61,8 @@ static __always_inline bool mtag_stock_has(struct mtag_space *s, u32 tag)
 }
 
 /*
- * Pages of @kind, fewer than MTAG_STOCK_PAGES, are first touched by @tag, which this CPU has cached.
- * Return: must the caller mtag_account_full()?
+ * Pages of @kind, fewer than MTAG_STOCK_PAGES, are first touched by @tag, which this CPU has
+ * cached. Return: must the caller mtag_account_full()?
  */
 static __always_inline bool mtag_stock_come(u32 tag, enum mtag_kind kind, int pages)
 {
@@ -90,14 +91,15 @@ static __always_inline bool mtag_stock_gone(u32 tag, enum mtag_kind kind, int pa
 }
 
 /* Adds to a count of this CPU, if that stays small. Return: false if nothing is done. */
-#define mtag_stock_count(count, pages)						\
-({										\
-	s64 new_ = this_cpu_read(count) + (s64)(pages);				\
-										\
-	if (new_ > -MTAG_STOCK_PAGES && new_ < MTAG_STOCK_PAGES)		\
-		this_cpu_write(count, new_);					\
-	new_ > -MTAG_STOCK_PAGES && new_ < MTAG_STOCK_PAGES;			\
-})
+static __always_inline bool mtag_stock_count(s8 __percpu *count, s64 pages)
+{
+	s64 now = this_cpu_read(*count) + pages;
+
+	if (now <= -MTAG_STOCK_PAGES || now >= MTAG_STOCK_PAGES)
+		return false;
+	this_cpu_write(*count, now);
+	return true;
+}
 
 /* All of the following: context: preemption disabled. */
 
@@ -106,22 +108,20 @@ static __always_inline bool mtag_stock_add(struct mtag_space *s, u32 tag, enum m
 					   int pages)
 {
 	return likely(mtag_stock_has(s, tag)) &&
-	       mtag_stock_count(mtag_stock.nr[kind][mtag_stock_slot(tag)], pages);
+	       mtag_stock_count(&mtag_stock.nr[kind][mtag_stock_slot(tag)], pages);
 }
 
 /* Likewise counts first touches, but those of mtag_stock_come(). */
 static __always_inline bool mtag_stock_touch(struct mtag_space *s, u32 tag, s64 pages)
 {
 	return likely(mtag_stock_has(s, tag)) &&
-	       mtag_stock_count(mtag_stock.touched[mtag_stock_slot(tag)], pages);
+	       mtag_stock_count(&mtag_stock.touched[mtag_stock_slot(tag)], pages);
 }
 
 bool mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag);
 void mtag_stock_enter(struct mtag_space *s, u32 tag);
 void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages,
 			   int transient);
-void mtag_stock_come_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind,
-			    int pages);
 void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages);
 void mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient);
 s64 mtag_stock_resident(const struct mtag_accounts *acc, u32 tag);

@@ -14,7 +14,8 @@
 #define SLOTS	64 /* accounts that a CPU has cached; tags this far apart share a place */
 
 static mtag_t tags[2 * SLOTS + THREADS];
-static char *still; /* STILL pages of each of the first THREADS tags, and of those SLOTS and 2 * SLOTS further on */
+static char *
+	still; /* STILL pages of each of the first THREADS tags, and of those SLOTS and 2 * SLOTS further on */
 static atomic_int running;
 static pthread_barrier_t together;
 
@@ -124,7 +125,8 @@ static void contend(const struct way *way)
 		wrong += read_once(fd, 3 * THREADS, &first_wrong);
 	for (size_t i = 0; i < THREADS; i++)
 		must0(pthread_join(thread[i], NULL));
-	is(wrong, 0, "%s: %zu readings see each page once (%" PRIu64 ")", way->what, reads, first_wrong);
+	is(wrong, 0, "%s: %zu readings see each page once (%" PRIu64 ")", way->what, reads,
+	   first_wrong);
 	for (size_t i = 0; i < 3 * THREADS; i++) {
 		size_t n = i % THREADS + i / THREADS * SLOTS;
 
