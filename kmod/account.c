@@ -132,7 +132,7 @@ static noinline void change_slowly(struct mtag_space *s, unsigned int tag, enum 
 		tag = MTAG_ID_UNTAGGED;
 	}
 	if (abs(pages) >= MTAG_STOCK_PAGES) {
-		mtag_stock_add_record(acc, tag, kind, pages, transient);
+		mtag_stock_add_record(acc, tag, kind, pages, 0, transient);
 		limit_note(s, acc, tag, transient);
 		return;
 	}
@@ -140,7 +140,7 @@ static noinline void change_slowly(struct mtag_space *s, unsigned int tag, enum 
 	if (tag != MTAG_ID_KSM)
 		mtag_account_enter(s, tag);
 	if (!mtag_stock_add(s, tag, kind, pages))
-		mtag_stock_add_record(acc, tag, kind, pages, transient);
+		mtag_stock_add_record(acc, tag, kind, pages, 0, transient);
 	limit_note(s, acc, tag, transient);
 }
 
@@ -170,6 +170,18 @@ static __always_inline void change(struct mtag_space *s, unsigned int tag, enum 
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
 {
 	change(s, tag, kind, pages, 0);
+}
+
+/* As mtag_account_add(), for many pages that @tag, which must have an account, first touches. */
+void mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
+{
+	const struct mtag_accounts *acc;
+
+	preempt_disable();
+	acc = rcu_dereference_check(s->accounts, true);
+	mtag_stock_add_record(acc, tag, kind, pages, pages, 0);
+	limit_note(s, acc, tag, 0);
+	preempt_enable();
 }
 
 /**

@@ -13,6 +13,7 @@ struct mtag_space;
 
 void mtag_account_enter(struct mtag_space *s, u32 tag);
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages);
+void mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages);
 void mtag_account_replace(struct mtag_space *s, unsigned int tag);
 void mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages);
 void mtag_account_full(struct mtag_space *s, u32 tag, int transient);

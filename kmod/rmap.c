@@ -37,8 +37,7 @@ static void new_huge(struct mtag_space *s, struct page *head)
 	u32 tag = mtag_thread_tag(s);
 
 	mtag_owner_set_huge(head, tag);
-	mtag_account_touch(s, tag, HPAGE_PMD_NR);
-	mtag_account_add(s, tag, MTAG_ANON, HPAGE_PMD_NR);
+	mtag_account_come(s, tag, MTAG_ANON, HPAGE_PMD_NR);
 }
 
 /* Has this CPU cache the account of @tag, if it is one to be cached. Context: mtag_cpu_hold(). */

@@ -34,8 +34,6 @@ static raw_spinlock_t *lock_of(const struct mtag_space *s, u32 tag)
 	return &locks[(hash_ptr((void *)s, LOCK_BITS) + tag) % ARRAY_SIZE(locks)].lock;
 }
 
-/* ---- the CPUs of a space ---- */
-
 /* Notes that this CPU may have accounts of @s cached. */
 static void cpu_mark(struct mtag_space *s)
 {
@@ -281,20 +279,23 @@ static void stock_flush(const struct mtag_accounts *acc, u32 tag)
  * @tag:	id
  * @kind:	kind of the pages
  * @pages:	how many more; may be negative
- * @transient:	so many pages are about to go, and do not raise the peak
+ * @touched:	so many of them are first touched
+ * @transient:	so many are about to go, and do not raise the peak
  *
  * The caller compares with limits. Context: preemption disabled.
  */
 void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages,
-			   int transient)
+			   int touched, int transient)
 {
+	struct mtag_account *a = mtag_accounts_of(acc, tag);
 	raw_spinlock_t *lock = lock_of(acc->space, tag);
 
 	raw_spin_lock(lock);
 	/* Few pages may come here as the count of this CPU is full. */
 	if (abs(pages) < MTAG_STOCK_PAGES)
 		stock_flush(acc, tag);
-	mtag_accounts_of(acc, tag)->nr[kind] += pages;
+	a->nr[kind] += pages;
+	a->touched += touched;
 	if (pages > 0)
 		peak_raise(acc, tag, transient);
 	raw_spin_unlock(lock);
@@ -415,8 +416,6 @@ void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags,
 	}
 	raw_spin_unlock(lock);
 }
-
-/* ---- changes of the whole account ---- */
 
 /*
  * Sets the pages of @tag to @nr. What CPUs have cached stays there: they need not stop. Context: no

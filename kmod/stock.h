@@ -121,7 +121,7 @@ static __always_inline bool mtag_stock_touch(struct mtag_space *s, u32 tag, s64 
 bool mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag);
 void mtag_stock_enter(struct mtag_space *s, u32 tag);
 void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages,
-			   int transient);
+			   int touched, int transient);
 void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages);
 void mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient);
 s64 mtag_stock_resident(const struct mtag_accounts *acc, u32 tag);
