@@ -326,7 +326,8 @@ static void track(void)
 	pass_gate(g, 1);
 	/* Whose answer is lost does not know how it went: ENOBUFS, see netlink(7). */
 	if (failing_ctl("/tmp/fail.out", "track", pid, NULL))
-		good(!show(pid, NULL).rows || strstr(now_at->what, "__alloc_skb"),
+		good(!show(pid, NULL).rows || strstr(now_at->what, "__alloc_skb") ||
+			     strstr(now_at->what, "kmalloc_reserve"),
 		     "refused, and yet tracked");
 	ctl(&status, "track %d", pid);
 	good(!status, "it cannot be tracked afterwards");
