@@ -8,7 +8,7 @@
 #
 # A row has grown if it is more than what was kept by 3 %, and by more than two runs of the same differ by: an
 # instruction, and a 4,000th of what the work costs without mtag; on later kernels a 50th, as there it depends more on
-# where pages happen to lie. Where a process begins and ends that is 3 % of the whole,
+# where pages happen to lie. Where a process begins and ends that is 3 % of the whole, or 6,
 # as what it finds in the kernel's caches is left to chance; and half a percent of a whole program, which has many such.
 function dash(field) { return field == "" ? "-" : field }
 FILENAME == ARGV[1] { kept[$1] = $2; next }
@@ -21,7 +21,9 @@ NF < 3 { next }
 	within = growth = "-"
 	if ($3 != "")
 		within = $2 > $3 + ($1 ~ /percent$|against/ ? 0 : 0.5) ? "OVER" : "ok"
-	same = $1 ~ /^fork.* end/ ? 0.03 : ARGV[1] ~ /6\.1\.tsv$/ ? 0.00025 : 0.02
+	same = $1 ~ /^fork.* end/ ? 0.03 : 0.00025
+	if (ARGV[1] !~ /6\.1\.tsv$/)
+		same = $1 ~ /^fork.* end/ ? 0.06 : 0.02
 	slack = $1 ~ /percent$/ ? 0.5 : 1 + none[work] * same
 	old = $1 in kept ? kept[$1] : ""
 	part = 0.03 * (old < 0 ? -old : old)
