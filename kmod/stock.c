@@ -16,6 +16,7 @@
 #include "stock.h"
 
 #define LOCK_BITS	6
+#define LOOKS		100
 
 DEFINE_PER_CPU(struct mtag_stock, mtag_stock);
 
@@ -78,14 +79,26 @@ static bool stock_has(const struct mtag_stock *k, const struct mtag_space *s, u3
 
 /* ---- sums; callers hold the lock of the account ---- */
 
-/* Adds what is in slot @i of a resident @kind. */
+/*
+ * Adds what is in slot @i of a resident @kind. The CPU may count meanwhile: three counts of one
+ * moment are those that are still the same after all have been read. One event takes many times
+ * longer than a look; @looks is for a reader whose own CPU is taken away.
+ */
 static __always_inline void slot_add_kind(const struct mtag_stock *k, unsigned int i, int kind,
 					  u32 nr[MTAG_KINDS], s32 *touched)
 {
-	u32 come = READ_ONCE(k->come[kind][i]) / MTAG_STOCK_COME;
+	int looks = LOOKS;
+	u8 come, gone;
+	s8 rest;
 
-	*touched += come;
-	nr[kind] += READ_ONCE(k->nr[kind][i]) + come - READ_ONCE(k->gone[kind][i]);
+	do {
+		come = READ_ONCE(k->come[kind][i]);
+		gone = READ_ONCE(k->gone[kind][i]);
+		rest = READ_ONCE(k->nr[kind][i]);
+	} while ((come != READ_ONCE(k->come[kind][i]) || gone != READ_ONCE(k->gone[kind][i]) ||
+		  rest != READ_ONCE(k->nr[kind][i])) && --looks);
+	*touched += come / MTAG_STOCK_COME;
+	nr[kind] += rest + come / MTAG_STOCK_COME - gone;
 }
 
 /* Adds what is in slot @i. */

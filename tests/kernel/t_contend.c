@@ -127,6 +127,7 @@ static void contend(const struct way *way)
 		must0(pthread_join(thread[i], NULL));
 	is(wrong, 0, "%s: %zu readings see each page once (%" PRIu64 ")", way->what, reads,
 	   first_wrong);
+	wrong = 0;
 	for (size_t i = 0; i < 3 * THREADS; i++) {
 		size_t n = i % THREADS + i / THREADS * SLOTS;
 
