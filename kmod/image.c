@@ -8,12 +8,14 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "compat/compat.h"
 #include "image.h"
 #include "memory.h"
 #include "mtag.h"
+#include "stat.h"
 #include "user.h"
 
 #define BLOCK	(PAGE_SIZE / sizeof(struct mtag_image *))
@@ -26,7 +28,7 @@ static unsigned int nr_images = MTAG_IMAGE_FIRST;	/* images_lock */
 static DEFINE_SPINLOCK(images_lock);
 
 static unsigned int nr_tables;	/* unwind tables ever given; images_lock */
-static size_t table_bytes[2];	/* of unwind tables: of root's images, of others'; images_lock */
+static size_t table_bytes;	/* of all unwind tables; images_lock */
 static struct mtag_image vdso;	/* not in the table: only its rows and what they refer to */
 
 static struct mtag_image *image_at(unsigned int id)
@@ -178,7 +180,7 @@ static int add(struct mtag_image **image, struct mtag_image ***block, struct mta
 	unsigned int id = nr_images;
 	u16 *chain = chain_of((*image)->ino);
 
-	if (!mtag_user_may(user, user->images, MTAG_IMAGES_MAX - id))
+	if (!mtag_user_may(user, user->images, MTAG_IMAGES_MAX - id, 1))
 		return -ENOSPC;
 	if (!blocks[id / BLOCK]) {
 		if (!*block)
@@ -253,15 +255,23 @@ const struct mtag_rows *mtag_image_rows(unsigned int id)
 }
 
 /* Context: images_lock. Return: whether @image, which is of the file, owns the table now. */
-static bool give(struct mtag_image *image, const struct mtag_rows *rows, void *table, size_t bytes)
+/* Context: images_lock. Return: as mtag_image_give(). */
+static int give(struct mtag_image *image, const struct mtag_rows *rows, void *table, size_t bytes,
+		struct mtag_user *user)
 {
+	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10;
+
 	if (image->rows.blocks)
-		return false;
+		return -EEXIST;
+	/* The parameter may have become less than there is. */
+	if (!mtag_user_may(user, user->table_bytes, most - min(most, table_bytes), bytes))
+		return -ENOMEM;
 	image->table = table;
 	image->table_bytes = bytes;
-	table_bytes[!uid_eq(image->uid, GLOBAL_ROOT_UID)] += bytes;
+	table_bytes += bytes;
+	user->table_bytes += bytes;
 	publish(&image->rows, rows);
-	return true;
+	return 0;
 }
 
 /* Root's table is for the images of all users that have none yet. Context: images_lock. */
@@ -283,34 +293,35 @@ static void share(const struct mtag_image *like, const struct mtag_rows *rows)
  * @rows:	the table, checked
  * @table:	what @rows refers to, by kvmalloc()
  * @bytes:	its size, charged
+ * @user:	whose share of the room for tables it takes
  *
  * A table stays as long as stacks are kept, so that hooks need not hold it.
  * Context: process; stacks are kept.
- * Return: false if there is one already, and @table with its charge is still the caller's.
+ * Return: 0; otherwise @table with its charge is still the caller's: -EEXIST if there is one
+ * already, -ENOMEM if there is no room, or @user has too much of it.
  */
-bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
-		     size_t bytes)
+int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
+		    size_t bytes, struct mtag_user *user)
 {
 	struct mtag_image like = {};
-	bool given;
-	int id;
+	int id, ret;
 
 	if (file)
 		like = image_like(file, current_euid());
 	spin_lock(&images_lock);
 	if (!file) {
-		given = give(&vdso, rows, table, bytes);
+		ret = give(&vdso, rows, table, bytes, user);
 	} else {
 		id = find(&like);
-		given = id >= 0 && give(image_at(id), rows, table, bytes);
-		if (given && uid_eq(like.uid, GLOBAL_ROOT_UID))
+		ret = id < 0 ? -EEXIST : give(image_at(id), rows, table, bytes, user);
+		if (!ret && uid_eq(like.uid, GLOBAL_ROOT_UID))
 			share(&like, rows);
 	}
-	if (given)
+	if (!ret)
 		/* Pairs with mtag_image_tables_given(): the table before its number. */
 		smp_store_release(&nr_tables, nr_tables + 1);
 	spin_unlock(&images_lock);
-	return given;
+	return ret;
 }
 
 /**
@@ -322,12 +333,6 @@ unsigned int mtag_image_tables_given(void)
 {
 	/* Pairs with mtag_image_give(). */
 	return smp_load_acquire(&nr_tables);
-}
-
-/* The bytes of all tables of root's images, or (@others) of other users'. Context: process. */
-size_t mtag_image_table_bytes(bool others)
-{
-	return READ_ONCE(table_bytes[others]);
 }
 
 /**
@@ -361,7 +366,7 @@ void mtag_image_end(void)
 	}
 	table_free(&vdso);
 	memset(&vdso, 0, sizeof(vdso));
-	memset(table_bytes, 0, sizeof(table_bytes));
+	table_bytes = 0;
 	memset(chains, 0, sizeof(chains));
 	nr_images = MTAG_IMAGE_FIRST;
 }

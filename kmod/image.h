@@ -49,10 +49,9 @@ struct mtag_image {
 
 int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp);
 const struct mtag_rows *mtag_image_rows(unsigned int id);
-bool mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
-		     size_t bytes);
+int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
+		    size_t bytes, struct mtag_user *user);
 unsigned int mtag_image_tables_given(void);
-size_t mtag_image_table_bytes(bool others);
 const char *mtag_image_path(unsigned int id);
 void mtag_image_end(void);
 

@@ -3,7 +3,7 @@
  * Takes unwind tables from user space, checks them, and gives them to the images that they are of.
  *
  * Anybody may hand in tables, which say how to walk stacks: those of a user are good for what he
- * runs himself, those of root for everybody. All users but root together have half of the room.
+ * runs himself, those of root for everybody. Nobody but root takes more of the room than he leaves.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -27,23 +27,12 @@ static bool is_root(void)
 	return uid_eq(current_euid(), GLOBAL_ROOT_UID);
 }
 
-/* Callers that come at once may all find the same room, and together exceed the bound. */
-static bool has_room(size_t bytes)
-{
-	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10;
-	size_t others = mtag_image_table_bytes(true);
-
-	if (!is_root() && others + bytes > most / 2)
-		return false;
-	return mtag_image_table_bytes(false) + others + bytes <= most;
-}
-
 /* A copy of the user's table, charged. */
 static void *table_copy(const void __user *table, size_t bytes)
 {
 	void *copy;
 
-	if (!has_room(bytes) || mtag_memory_charge(bytes))
+	if (mtag_memory_charge(bytes))
 		return ERR_PTR(-ENOMEM);
 	copy = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!copy) {
@@ -60,14 +49,15 @@ static void *table_copy(const void __user *table, size_t bytes)
 /* Context: stacks are kept. @file is NULL for the vdso. */
 static int put(const struct file *file, const void __user *table, size_t bytes)
 {
-	struct mtag_user *user;
+	struct mtag_user *user = mtag_user_of(current_cred(), MTAG_GFP);
 	struct mtag_rows rows;
 	void *copy;
 	int ret;
 
+	if (!user)
+		return -ENOMEM;
 	if (file) {
-		user = mtag_user_of(current_cred(), MTAG_GFP);
-		ret = user ? mtag_image_of(file, current_euid(), user, MTAG_GFP) : -ENOMEM;
+		ret = mtag_image_of(file, current_euid(), user, MTAG_GFP);
 		if (ret < 0)
 			return ret;
 	}
@@ -75,11 +65,13 @@ static int put(const struct file *file, const void __user *table, size_t bytes)
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
 	ret = mtag_rows_set(&rows, copy, bytes);
-	if (!ret && mtag_image_give(file, &rows, copy, bytes))
+	if (!ret)
+		ret = mtag_image_give(file, &rows, copy, bytes, user);
+	if (!ret)
 		return 0;
 	kvfree(copy);
 	mtag_memory_uncharge(bytes);
-	return ret ?: -EEXIST;
+	return ret;
 }
 
 /* The regular file @fd, opened for reading. The caller must fput() it. */

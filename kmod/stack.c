@@ -206,7 +206,7 @@ static u32 add(u32 hash, const u64 *frames, unsigned int nr, unsigned int why,
 	u32 *chain = &chains[hash & (nr_chains - 1)];
 	struct mtag_stack *stack;
 
-	if (!mtag_user_may(user, user->stacks, max - nr_stacks))
+	if (!mtag_user_may(user, user->stacks, max - nr_stacks, 1))
 		return MTAG_LEAF_NONE;
 	stack = room_for(struct_size(stack, frames, nr));
 	if (!stack)

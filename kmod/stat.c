@@ -31,7 +31,7 @@ MODULE_PARM_DESC(max_stacks, "different stacks of first touches that are told ap
 
 unsigned int mtag_unwind_kb = 65536;
 module_param_named(unwind_kb, mtag_unwind_kb, uint, 0644);
-MODULE_PARM_DESC(unwind_kb, "KiB for unwind tables; users other than root get half of them (65536)");
+MODULE_PARM_DESC(unwind_kb, "KiB for unwind tables; nobody but root has more than he leaves to others (65536)");
 
 unsigned int mtag_linger_ms = 2000;
 module_param_named(linger_ms, mtag_linger_ms, uint, 0644);

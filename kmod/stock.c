@@ -13,6 +13,7 @@
 #include <linux/minmax.h>
 #include <linux/spinlock.h>
 #include "mtag.h"
+#include "ran_on.h"
 #include "stock.h"
 
 #define LOCK_BITS	6
@@ -35,33 +36,11 @@ static raw_spinlock_t *lock_of(const struct mtag_space *s, u32 tag)
 	return &locks[(hash_ptr((void *)s, LOCK_BITS) + tag) % ARRAY_SIZE(locks)].lock;
 }
 
-/* Notes that this CPU may have accounts of @s cached. */
-static void cpu_mark(struct mtag_space *s)
-{
-	unsigned int bit = raw_smp_processor_id() % BITS_PER_LONG;
-
-	if (!test_bit(bit, &s->cpus))
-		set_bit(bit, &s->cpus);
-}
-
-/* The next CPU behind @cpu with marks in @cpus; at least nr_cpu_ids at the end. */
-static int cpu_next(unsigned long cpus, int cpu)
-{
-	unsigned long rest;
-
-	for (cpu++; cpu < nr_cpu_ids; cpu = round_down(cpu, BITS_PER_LONG) + BITS_PER_LONG) {
-		rest = cpus & (~0UL << (cpu % BITS_PER_LONG));
-		if (rest)
-			return round_down(cpu, BITS_PER_LONG) + __ffs(rest);
-	}
-	return cpu;
-}
-
 /* The slots of the next CPU behind *@cpu that may have accounts of @s cached, or NULL. */
 static __always_inline struct mtag_stock *stock_next(const struct mtag_space *s, int *cpu)
 {
 	do {
-		*cpu = cpu_next(READ_ONCE(s->cpus), *cpu);
+		*cpu = mtag_ran_on_next(READ_ONCE(s->cpus), *cpu);
 		if (*cpu >= nr_cpu_ids)
 			return NULL;
 	} while (!cpu_possible(*cpu));
@@ -271,7 +250,7 @@ void mtag_stock_enter(struct mtag_space *s, u32 tag)
 	struct mtag_stock *k = this_cpu_ptr(&mtag_stock);
 	unsigned int i = tag % MTAG_SLOTS;
 
-	cpu_mark(s);
+	mtag_ran_on_this_cpu(&s->cpus);
 	WRITE_ONCE(k->tag[i], tag);
 	/* Pairs with stock_has(), which looks at the tag only then. The counts are 0. */
 	smp_store_release(&k->space[i], s);

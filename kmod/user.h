@@ -16,12 +16,14 @@
  * @uid:	who
  * @stacks:	stacks that were added for him; of stack.c
  * @images:	images, likewise; of image.c
+ * @table_bytes: of unwind tables that he has handed in; of image.c
  */
 struct mtag_user {
 	struct mtag_user *next;
 	kuid_t uid;
 	unsigned int stacks;
 	unsigned int images;
+	size_t table_bytes;
 };
 
 struct mtag_user *mtag_user_of(const struct cred *cred, gfp_t gfp);
@@ -29,17 +31,20 @@ struct mtag_user *mtag_user_heir(struct mtag_user *user, gfp_t gfp);
 void mtag_user_end(void);
 
 /**
- * mtag_user_may() - may a user have one more?
+ * mtag_user_may() - may a user have more of something?
  * @user:	who
- * @has:	how many he has
- * @left:	how many are left for all
+ * @has:	how much he has
+ * @left:	how much is left for all
+ * @more:	how much more he asks for
  *
  * Nobody but root has more than he leaves to others. So the first may have a half, the next one
  * half of the rest, and something is left for whoever comes last.
  */
-static inline bool mtag_user_may(const struct mtag_user *user, unsigned int has, unsigned int left)
+static inline bool mtag_user_may(const struct mtag_user *user, size_t has, size_t left, size_t more)
 {
-	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? left : has < left;
+	if (more > left)
+		return false;
+	return uid_eq(user->uid, GLOBAL_ROOT_UID) || has + more <= left - more;
 }
 
 #endif /* MTAG_USER_H */

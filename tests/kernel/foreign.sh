@@ -59,13 +59,14 @@ pressure() {
 	folios_before=$(small_folios)
 }
 
-# tracked TAG COMMAND…: runs it tracked, in the control group.
+# tracked TAG COMMAND…: runs it tracked, in the control group; with $stacks set, with its stacks.
+stacks=
 tracked() {
 	local tag=$1
 	shift
 	(
 		echo $BASHPID >"$work/cgroup.procs"
-		exec mtagctl run -t "$tag" -- "$@"
+		exec mtagctl run ${stacks:+--stacks} -t "$tag" -- "$@"
 	)
 }
 

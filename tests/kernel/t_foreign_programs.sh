@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Programs that know nothing of mtag, under mtagctl run: python3, gcc, redis, sqlite3, PostgreSQL.
+# Programs that know nothing of mtag, under mtagctl run: python3, gcc, redis, sqlite3, PostgreSQL; behind the word
+# stacks with the stacks of their pages.
 # vm: group=foreign mem=900M timeout=600 args=python gcc sqlite
 # vm: group=foreign mem=900M timeout=600 args=redis
+# vm: group=foreign mem=900M timeout=600 short=6.1 because="stacks follow pages in the same code everywhere" args=stacks python gcc sqlite
 # vm: group=foreign-long mem=900M timeout=3600 long=1 args=postgres
 . tests/kernel/foreign.sh
 
@@ -112,6 +114,7 @@ pressure 512M
 least=0
 for program; do
 	case $program in
+	stacks) stacks=yes ;;
 	python) python; least=$((least + 25)) ;;
 	gcc) gcc_build; least=$((least + 20)) ;;
 	sqlite) sqlite; least=$((least + 1)) ;;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* No user takes up the room that all stacks have in common: each leaves as much to others as he has. */
-/* vm: group=stacks-users module=max_stacks=600 timeout=300 */
+/* vm: group=stacks-users module=max_stacks=600,unwind_kb=1024 timeout=300 */
 #include <sys/mman.h>
 #include "lib/keepers.h"
 #include "lib/stacks.h"
@@ -9,6 +9,7 @@
 
 #define MOST   600   /* max_stacks */
 #define IMAGES 32766 /* files that can be told apart */
+#define TABLES 128   /* unwind tables that fill unwind_kb */
 #define BITS   11
 #define SLACK  25 /* stacks and files of the program and its library */
 
@@ -65,6 +66,36 @@ static unsigned int touch_by_many(void)
 	return taken;
 }
 
+/* Hands in tables for more files than there is room for. Returns for how many there was. */
+static unsigned int give_many_tables(void)
+{
+	static uint32_t words[(1 << 20) / TABLES / sizeof(uint32_t)];
+	struct mtag_unwind_header *h = (struct mtag_unwind_header *)words;
+	uint32_t blocks = (sizeof(words) - sizeof(*h) - sizeof(struct mtag_unwind_recipe)) / 8 - 1;
+	unsigned int n = 0;
+	int error;
+
+	/* A row for each block, all with the recipe behind them, which says nothing. */
+	*h = (struct mtag_unwind_header){.magic = MTAG_UNWIND_MAGIC,
+					 .version = MTAG_UNWIND_VERSION,
+					 .blocks = blocks,
+					 .rows = blocks,
+					 .recipes = 1};
+	for (uint32_t i = 0; i <= blocks; i++)
+		((uint32_t *)(h + 1))[i] = i;
+	do {
+		int fd = must(memfd_create("file", MFD_CLOEXEC));
+
+		error = table_give(fd, words,
+				   sizeof(*h) + 4 * (2 * blocks + 1) +
+					   sizeof(struct mtag_unwind_recipe));
+		close(fd);
+		n += !error;
+	} while (!error && n <= TABLES);
+	is(-error, ENOMEM, "at last there is no room for another table");
+	return n;
+}
+
 /* Hands in what is no table for more files than there may be. Returns for how many there was room. */
 static unsigned int name_many_files(void)
 {
@@ -104,9 +135,10 @@ static void turn_into(uid_t uid)
 		user(uid);
 }
 
+static const uid_t who[] = {ALICE, BOB, 0};
+
 static void one_after_the_other(void)
 {
-	static const uid_t who[] = {ALICE, BOB, 0};
 	pid_t pid[3];
 
 	for (int i = 0; i < 3; i++)
@@ -125,9 +157,25 @@ static void one_after_the_other(void)
 		}
 	has_had(had[0], IMAGES / 2, "the first user names half of all files");
 	has_had(had[1], IMAGES / 4, "the second half of the others");
-	has_had(had[2], IMAGES / 4, "root all that are left");
+	has_had(had[2], IMAGES - had[0] - had[1], "root all that are left");
 	for (int i = 0; i < 3; i++)
 		end_child(pid[i]);
+}
+
+static void tables_one_after_the_other(void)
+{
+	pid_t keeper;
+
+	frozen_child(keeper) take(0);
+	for (int i = 0; i < 3; i++)
+		in_child {
+			turn_into(who[i]);
+			had[i] = give_many_tables();
+		}
+	has_had(had[0], TABLES / 2, "the first user has half of the room for tables");
+	has_had(had[1], TABLES / 4, "the second half of the rest");
+	has_had(had[2], TABLES / 4, "root all that is left");
+	end_child(keeper);
 }
 
 /* In a namespace of his own a user has further ids, but no further share. */
@@ -168,6 +216,8 @@ int main(void)
 	had = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	one_after_the_other();
 	ok(idle(), "the tables go with the hooks");
+	tables_one_after_the_other();
+	ok(idle(), "and again");
 	by_other_ids();
 	ok(idle(), "once more");
 	return end_test();
