@@ -5,8 +5,9 @@
  * No walk is made, and nothing is waited for: an exit that the OOM killer waits for must not wait
  * for us. What a walk would repair is marked as inexact.
  */
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/cred.h>
+#include <linux/math.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
@@ -56,10 +57,41 @@ static bool is_hidden(struct mtag_space *s, u32 tag)
 	return !mtag_tree_sees(s, tag, task_euid(current->group_leader));
 }
 
-static size_t tag_bytes(struct mtag_space *s, u32 tag)
+/**
+ * struct parent - the tag above the last one that was measured, as many have the same
+ * @id:		of that tag
+ * @bytes:	of its path with a slash; 0 if @id is MTAG_ID_UNTAGGED
+ */
+struct parent {
+	u32 id;
+	int bytes;
+};
+
+/* The size of the path of @tag, or of what is written in its place. */
+static int path_bytes(struct mtag_space *s, u32 tag, struct parent *parent)
 {
-	return mtag_past_tag_bytes(is_hidden(s, tag) ? sizeof(hidden) :
-						       mtag_path_write(s->tree, tag, NULL, 0));
+	const struct mtag_node *node;
+	int bytes = -ENOENT;
+
+	rcu_read_lock();
+	node = mtag_tree_node(s->tree, tag);
+	if (node && !mtag_tree_sees_node(s, node, task_euid(current->group_leader))) {
+		bytes = sizeof(hidden);
+	} else if (node) {
+		if (node->parent != parent->id) {
+			parent->id = node->parent;
+			parent->bytes = parent->id == MTAG_ID_UNTAGGED ? 0 :
+				       mtag_path_write(s->tree, parent->id, NULL, 0);
+		}
+		bytes = parent->bytes + node->len + 1;
+	}
+	rcu_read_unlock();
+	return bytes < 0 ? mtag_path_write(s->tree, tag, NULL, 0) : bytes;
+}
+
+static size_t tag_bytes(struct mtag_space *s, u32 tag, struct parent *parent)
+{
+	return mtag_past_tag_bytes(path_bytes(s, tag, parent));
 }
 
 static void last_add(struct mtag_last *sum, const struct mtag_last *last)
@@ -85,25 +117,38 @@ static u32 count_tags(struct mtag_space *s)
 	return nr;
 }
 
-/* Fills @bytes of the tags whose peak begins as @cut does, by their next digit. */
-static size_t weigh(struct mtag_space *s, u64 cut, int shift, size_t bytes[DIGITS], bool sleeps)
+/**
+ * struct weight - what those tags weigh whose peaks begin with the same digits
+ * @sum:	bytes of them all
+ * @bytes:	by the next digit of the peak
+ * @highest:	of their peaks
+ */
+struct weight {
+	size_t sum;
+	size_t bytes[DIGITS];
+	u64 highest;
+};
+
+/* Of the tags whose peak begins as @cut does, down to the digit at @shift. */
+static void weigh(struct mtag_space *s, u64 cut, int shift, struct weight *w, bool sleeps)
 {
 	u32 tag, nr_tags = count_tags(s);
+	struct parent parent = {};
 	struct mtag_last last;
-	size_t sum = 0, size;
+	size_t size;
 
-	memset(bytes, 0, DIGITS * sizeof(*bytes));
+	memset(w, 0, sizeof(*w));
 	for (tag = MTAG_ID_UNTAGGED; tag < nr_tags; tag++) {
 		if (sleeps)
 			cond_resched();
 		if (!tag_read(s, tag, &last) ||
 		    (last.peak ^ cut) >> (shift + DIGIT_BITS))
 			continue;
-		size = tag_bytes(s, tag);
-		bytes[last.peak >> shift & (DIGITS - 1)] += size;
-		sum += size;
+		size = tag_bytes(s, tag, &parent);
+		w->bytes[last.peak >> shift & (DIGITS - 1)] += size;
+		w->sum += size;
+		w->highest = max(w->highest, last.peak);
 	}
-	return sum;
 }
 
 /**
@@ -122,24 +167,25 @@ struct choice {
 static void choose(struct mtag_space *s, struct choice *c, bool sleeps)
 {
 	int digit, shift = PEAK_BITS - DIGIT_BITS;
-	size_t bytes[DIGITS], left = c->room;
-	size_t all = weigh(s, 0, shift, bytes, sleeps);
+	size_t left = c->room;
+	struct weight w;
 
 	c->above = 0;
 	c->cut = 0;
-	if (all <= c->room) {
-		c->room = all;
+	weigh(s, 0, shift, &w, sleeps);
+	if (w.sum <= c->room) {
+		c->room = w.sum;
 		return;
 	}
-	/* Digit by digit from the highest: at which one do those above it still fit? */
-	for (;;) {
-		for (digit = DIGITS - 1; digit > 0 && bytes[digit] <= left; digit--)
-			left -= bytes[digit];
-		c->cut |= (u64)digit << shift;
+	/* Each digit takes a look at all tags: begin with the first that is not 0 everywhere. */
+	shift = roundup(fls64(w.highest | 1), DIGIT_BITS);
+	/* Digit by digit: at which one do those above it still fit? */
+	while (shift) {
 		shift -= DIGIT_BITS;
-		if (shift < 0)
-			break;
-		weigh(s, c->cut, shift, bytes, sleeps);
+		weigh(s, c->cut, shift, &w, sleeps);
+		for (digit = DIGITS - 1; digit > 0 && w.bytes[digit] <= left; digit--)
+			left -= w.bytes[digit];
+		c->cut |= (u64)digit << shift;
 	}
 	c->above = c->room - left;
 }
@@ -175,6 +221,7 @@ static void put_tags(struct mtag_past *p, struct mtag_space *s, const struct cho
 {
 	size_t size, above = c->above, room = p->bytes - sizeof(*p);
 	u32 tag, nr_tags = count_tags(s);
+	struct parent parent = {};
 	struct mtag_last last;
 
 	for (tag = MTAG_ID_UNTAGGED; tag < nr_tags; tag++) {
@@ -183,7 +230,7 @@ static void put_tags(struct mtag_past *p, struct mtag_space *s, const struct cho
 		if (!tag_read(s, tag, &last))
 			continue;
 		last_add(&p->total, &last);
-		size = tag_bytes(s, tag);
+		size = tag_bytes(s, tag, &parent);
 		/* Room for those above the cut is kept until they come. */
 		if (last.peak > c->cut)
 			above -= min(above, size);
