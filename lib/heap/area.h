@@ -75,7 +75,8 @@ struct mtag_heap_cell {
  * @sequence: differs between two objects in the same record
  * @check: mtag_heap_check()
  *
- * The chance p that an object is sampled is 1 - exp(-(@asked + 1) / @period), and its weight 1 / p.
+ * The chance p that an object is sampled is 1 - exp(-(@asked + 1) / @period), or with @allocated for
+ * @asked if realloc() made it, and its weight is 1 / p.
  * An estimate of any sum over objects is the sum over samples of weight times value; its variance
  * that of weight * (weight - 1) times value squared.
  */
@@ -146,6 +147,8 @@ struct mtag_heap_figures {
  * @samples_used: so many were ever used
  * @samples_lost: objects that should have been sampled, and were not: estimates are too low
  * @seen: allocations of which the library took notice: 0: none has come its way
+ * @damaged: if the mode is exact: objects that were freed with their note of size and owner
+ *	overwritten; cells have them as alive for ever
  * @allocator: its name: "glibc", "jemalloc", "tcmalloc", "mimalloc", or the file that has it;
  *	text ends at the first NUL or the end of the field, and may hold anything
  * @reason: why the mode is not the one that was asked for, a sentence; may be empty
@@ -174,7 +177,7 @@ struct mtag_heap_head {
 	uint32_t reserved;
 	uint64_t samples_lost;
 	uint64_t seen;
-	uint64_t reserved_too;
+	uint64_t damaged;
 	char allocator[64];
 	char reason[128];
 	struct mtag_heap_figures figures;
