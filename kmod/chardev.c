@@ -254,16 +254,16 @@ static int do_unwind(struct mtag_space *s, union arg *arg)
 static int do_heap(struct mtag_space *s, union arg *arg)
 {
 	struct mtag_ioc_heap *h = &arg->heap;
-	int err = -EINVAL;
 
 	if (h->flags & ~MTAG_HEAP_ASK || h->pad)
 		return -EINVAL;
-	if (!h->flags)
-		err = mtag_heap_set(s, h->address, h->length);
-	else if (!h->address && !h->length)
-		err = 0;
 	h->tag = mtag_thread_tag(s);
-	return err;
+	if (!h->flags)
+		return mtag_heap_set(s, h->address, h->length);
+	if (h->address || h->length)
+		return -EINVAL;
+	h->address = mtag_thread_word(s);
+	return 0;
 }
 
 /*

@@ -315,6 +315,7 @@ static void areas_refused(void)
 	must0(mtag_ioctl(MTAG_IOC_HEAP, &ask));
 	mtag_leave(before);
 	is(ask.tag, b, "a thread asks for its current tag");
+	is(*(uint32_t *)(uintptr_t)ask.address, mtag_current(), "and where that is");
 	is(heap_read(0, 0, &byte, 1), (uint64_t)-ENODATA, "that registers nothing");
 	ask.address = (uintptr_t)p;
 	is(mtag_ioctl(MTAG_IOC_HEAP, &ask), (uint64_t)-EINVAL, "and takes no address");

@@ -272,8 +272,9 @@ struct mtag_ioc_unwind {
 /**
  * struct mtag_ioc_heap - MTAG_IOC_HEAP: register where the process keeps its view of its heap
  * @size:	in: sizeof(struct mtag_ioc_heap)
- * @flags:	in: 0, or MTAG_HEAP_ASK: only @tag is wanted, and both fields below are 0
- * @address:	in: page-aligned start of the area; 0: there is none any more
+ * @flags:	in: 0, or MTAG_HEAP_ASK: @tag is wanted, and both fields below are 0
+ * @address:	in: page-aligned start of the area; 0: there is none any more;
+ *		out, if MTAG_HEAP_ASK: of the calling thread's word, or 0
  * @length:	in: bytes, whole pages, at most MTAG_HEAP_MAX; 0 if @address is 0
  * @tag:	out: the calling thread's current tag, as a first touch would be charged
  * @pad:	0
