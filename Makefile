@@ -275,7 +275,7 @@ static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_
 musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \
 		tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
 		tests/unit/lib_write tests/unit/lib_environment tests/kernel/calls
-shared_files := lib/libmtag.so tests/kernel/calls
+shared_files := lib/libmtag.so tests/kernel/calls tests/kernel/heaper
 
 # musl has no headers of the kernel's; those of the other C library are to stay out of sight.
 uapi := $(CURDIR)/$(B)/musl/uapi
