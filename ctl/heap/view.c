@@ -60,9 +60,13 @@ static uint64_t most(uint64_t a, uint64_t b)
 
 /* ---- which mappings are the allocator's ---- */
 
+/* What is larger is no heap: each of its pages would have to be asked for. */
+#define HEAP_MOST (UINT64_C(4) << 40)
+
 static bool may_be_heap(const struct heap_map *map)
 {
-	return map->kind == HEAP_OTHER || map->kind == HEAP_SHARED;
+	return (map->kind == HEAP_OTHER || map->kind == HEAP_SHARED) &&
+	       map->end - map->start <= HEAP_MOST;
 }
 
 /* Those with an object in them, and what is shaped like an arena of glibc's. */
@@ -266,6 +270,8 @@ static int area_in(struct join *join, const struct heap_map *map, uint64_t *byte
 	int err = 0;
 
 	*bytes = 0;
+	if (map->kind == HEAP_FILE)
+		return 0;
 	if (map->start >= start && map->end <= end)
 		*bytes = map->rss;
 	else if (map->start < end && map->end > start)
