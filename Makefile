@@ -50,6 +50,13 @@ lib_src += lib/file.c lib/environment.c                 # snapshots without code
 lib_src += lib/attach.c lib/thread.c                    # tracking, the threads' words
 lib_src += lib/child.c lib/report.c lib/write.c         # calls: tags, all others
 
+# libmtag-heap, likewise, and lib/dev.c.
+heap_src := $(addprefix lib/heap/,chance.c table.c)      # drawing samples, keeping them
+heap_src += $(addprefix lib/heap/,next.c tag.c view.c)   # the allocator behind, the current tag, the area
+heap_src += $(addprefix lib/heap/,figures.c sampler.c)   # what the allocator says, what is sampled
+heap_src += $(addprefix lib/heap/,slot.c exact.c)        # counting all of it
+heap_src += $(addprefix lib/heap/,setup.c malloc.c operators.c) # the beginning; what programs call
+
 ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line
 ctl_src += ctl/stacks/stack.c ctl/model.c ctl/past.c ctl/decode.c          # processes and tags, from messages
 ctl_src += ctl/stacks/trace.c ctl/stacks/decode.c       # user stacks, from messages
@@ -69,9 +76,10 @@ ctl_src += $(addprefix ctl/stacks/,demangle.c perfmap.c object.c symbol.c resolv
 ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
 ctl_src += $(addprefix ctl/stacks/,view.c json.c table.c graph.c)                  # stacks, and how they are shown
 ctl_src += $(addprefix ctl/stacks/,needed.c load.c follow.c)                        # unwind tables, to the module
+ctl_src += $(addprefix ctl/heap/,objects.c maps.c view.c json.c table.c load.c preload.c) # the heap beside its pages
 ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
 ctl_src += $(addprefix ctl/top/,moment.c rows.c table.c batch.c feed.c view.c frame.c screen.c draw.c live.c) # live
-ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
+ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c heap.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
 ctl_src += ctl/main.c                                   # which of them
 
 example_src  := $(wildcard examples/*.c examples/*.cpp)
@@ -83,6 +91,7 @@ unit_src     := $(wildcard tests/unit/*.c tests/unit/*.cpp)
 
 lib_so   := $(B)/lib/libmtag.so.$(SOVERSION)
 lib_a    := $(B)/lib/libmtag.a
+heap_so  := $(B)/lib/libmtag-heap.so
 ktest_a  := $(B)/tests/kernel/lib.a
 ctl_bin  := $(if $(ctl_src),$(B)/bin/mtagctl)
 lib_bin  := $(if $(lib_src),$(lib_so) $(B)/lib/libmtag.so $(lib_a))
@@ -94,7 +103,7 @@ units    := $(addprefix $(B)/,$(basename $(unit_src)))
 
 .PHONY: all tools programs benches units
 all: tools programs units
-tools: $(lib_bin) $(ctl_bin)
+tools: $(lib_bin) $(heap_so) $(ctl_bin)
 benches: $(benches)
 programs: benches $(examples) $(ktests) $(abis) $(B)/tests/plugin.so
 units: $(units)
@@ -124,6 +133,16 @@ $(lib_a): $(lib_static)
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# ---- libmtag-heap: preloaded, so it needs nothing but the C library ----
+heap_obj := $(patsubst %.c,$(B)/obj/shared/%.o,$(heap_src) lib/dev.c)
+# What the compiler knows of malloc() is not so within malloc().
+$(B)/obj/shared/lib/heap/%.o: OUR_CFLAGS += -fno-builtin
+
+$(heap_so): $(heap_obj) lib/heap/libmtag-heap.map
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -pthread -Wl,-soname,$(@F) -Wl,--version-script=lib/heap/libmtag-heap.map \
+		-Wl,-z,defs -Wl,-z,nodelete $(LDFLAGS) -o $@ $(heap_obj)
+
 # ---- mtagctl ----
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
 ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw libdw libelf
@@ -146,7 +165,7 @@ $(B)/obj/ctl/ctl/doctor/load.o: OUR_CPPFLAGS += -DMTAG_KERNELS='"$(kernels)"'
 $(B)/obj/ctl/ctl/doctor/load.o: dkms.conf
 $(B)/obj/ctl/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -Ictl $(ctl_cflags) -c -o $@ $<
+	$(CC) $(OUR_CFLAGS) -Ictl -Ilib $(ctl_cflags) -c -o $@ $<
 
 $(B)/bin/mtagctl: $(ctl_obj) $(ctl_made_obj) $(lib_a)
 	@mkdir -p $(@D)
@@ -211,6 +230,16 @@ $(unwound): $(B)/%: %.c $$(call sources_of,$$*.c) $$(call included_of,$$*.c)
 	$(CC) $(OUR_CFLAGS) -O2 -fomit-frame-pointer -Itests/unit/kernel -Ictl $(LDFLAGS) -MF $@.d -o $@ $< \
 		$(call sources_of,$<) $(call link_of,$<)
 
+# What tests/unit/heap.sh runs: with the library preloaded, or of its objects if they look inside.
+heap_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/heap/*.c))
+units: $(heap_tests) $(heap_so)
+$(heap_tests): $(B)/%: %.c
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -rdynamic -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(call link_of,$<) -lm
+$(B)/tests/unit/heap/seeds: tests/unit/heap/seeds.c $(heap_obj)
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(heap_obj) -lm
+
 $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) -O1 $(SANITIZE) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) -lm
@@ -246,7 +275,7 @@ static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_
 musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \
 		tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
 		tests/unit/lib_write tests/unit/lib_environment tests/kernel/calls
-shared_files := lib/libmtag.so tests/kernel/calls
+shared_files := lib/libmtag.so tests/kernel/calls tests/kernel/heaper
 
 # musl has no headers of the kernel's; those of the other C library are to stay out of sight.
 uapi := $(CURDIR)/$(B)/musl/uapi
@@ -303,7 +332,7 @@ uapi_headers := $(wildcard include/uapi/linux/*.h)
 install: tools
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR) $(DESTDIR)$(UDEVDIR)
 	install -m 755 $(ctl_bin) $(DESTDIR)$(BINDIR)/
-	install -m 644 $(lib_so) $(lib_a) $(DESTDIR)$(LIBDIR)/
+	install -m 644 $(lib_so) $(lib_a) $(heap_so) $(DESTDIR)$(LIBDIR)/
 	ln -sf libmtag.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libmtag.so
 	install -m 644 include/mtag.h include/mtag.hpp $(DESTDIR)$(INCDIR)/
 	install -d $(DESTDIR)$(INCDIR)/mtag/compat
@@ -323,7 +352,7 @@ install: tools
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/mtagctl $(LIBDIR)/libmtag.so $(LIBDIR)/libmtag.so.$(SOVERSION) \
-		$(LIBDIR)/libmtag.a $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \
+		$(LIBDIR)/libmtag.a $(LIBDIR)/libmtag-heap.so $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \
 		$(addprefix $(INCDIR)/mtag/compat/,$(notdir $(compat_headers))) $(addprefix $(INCDIR)/linux/,$(notdir $(uapi_headers))) \
 		$(UDEVDIR)/60-mtag.rules $(completions) $(addprefix $(UNITDIR)/,$(notdir $(system_units))))
 	rmdir $(DESTDIR)$(INCDIR)/mtag/compat $(DESTDIR)$(INCDIR)/mtag 2>/dev/null || true

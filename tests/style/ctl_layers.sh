@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The files of ctl/ and lib/ are layers: the Makefile lists them bottom-up, and each calls, and
+# The files of ctl/, lib/ and lib/heap/ are layers: the Makefile lists them bottom-up, and each calls, and
 # includes headers of, only those before it. Calls are what the objects' symbols say.
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 command -v nm >/dev/null || { echo "1..0 # SKIP no nm"; exit; }
@@ -60,11 +60,14 @@ included_upward() {
 			}'
 }
 
-for dir in ctl lib; do
-	mapfile -t files < <(listed ${dir}_src)
-	objects=build/obj/ctl
-	[ $dir = ctl ] || objects=build/obj/static
-	comm -3 <(printf '%s\n' "${files[@]}" | sort) <(git ls-files "$dir/*.c" | sort) |
+for dir in ctl lib lib/heap; do
+	mapfile -t files < <(listed ${dir#lib/}_src)
+	case $dir in
+	ctl) objects=build/obj/ctl ;;
+	lib) objects=build/obj/static ;;
+	*) objects=build/obj/shared ;;
+	esac
+	comm -3 <(printf '%s\n' "${files[@]}" | sort) <(git ls-files "$dir/*.c" | if [ $dir = lib ]; then grep -v ^lib/heap/; else cat; fi | sort) |
 		check "the Makefile lists the files of $dir/"
 	symbols $objects "${files[@]}" | upward "${files[@]}" | check "no file of $dir/ calls one above it"
 	included_upward $dir "${files[@]}" | check "none includes a header of one above it"

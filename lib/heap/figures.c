@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the allocator says of itself: how much it has from the kernel, and keeps for later. */
+#include "figures.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "view.h"
+
+#define SECOND UINT64_C(1000000000)
+#define SHARE  1000
+
+static void (*ask)(struct mtag_heap_figures *figures);
+static uint64_t due;
+static uint32_t asking, sequence;
+
+static void set(struct mtag_heap_figures *figures, uint64_t *figure, uint64_t value, uint64_t known)
+{
+	*figure = value;
+	figures->known |= known;
+}
+
+/* ---- each allocator ---- */
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+static struct mallinfo2 (*glibc_info)(void);
+
+/* What threads keep in their caches counts as used. */
+static void ask_glibc(struct mtag_heap_figures *figures)
+{
+	struct mallinfo2 info = glibc_info();
+
+	set(figures, &figures->mapped, info.arena + info.hblkhd, MTAG_HEAP_KNOWS_MAPPED);
+	set(figures, &figures->used, info.uordblks + info.hblkhd, MTAG_HEAP_KNOWS_USED);
+	set(figures, &figures->retained, info.fordblks, MTAG_HEAP_KNOWS_RETAINED);
+}
+
+static void find_glibc(void)
+{
+	*(void **)&glibc_info = mtag__next_own("mallinfo2");
+	if (glibc_info)
+		ask = ask_glibc;
+}
+#else
+static void find_glibc(void)
+{
+}
+#endif
+
+static int (*jemalloc_ctl)(const char *name, void *old, size_t *old_len, void *new, size_t new_len);
+
+static uint64_t jemalloc_figure(const char *name)
+{
+	size_t value = 0, len = sizeof(value);
+
+	return jemalloc_ctl(name, &value, &len, NULL, 0) ? 0 : value;
+}
+
+/* Resident: active pages, those that wait to be given back, and metadata. */
+static void ask_jemalloc(struct mtag_heap_figures *figures)
+{
+	uint64_t epoch = 1, resident, used, metadata;
+	size_t len = sizeof(epoch);
+
+	if (jemalloc_ctl("epoch", &epoch, &len, &epoch, len))
+		return;
+	used = jemalloc_figure("stats.allocated");
+	metadata = jemalloc_figure("stats.metadata");
+	resident = jemalloc_figure("stats.resident");
+	set(figures, &figures->mapped, jemalloc_figure("stats.mapped"), MTAG_HEAP_KNOWS_MAPPED);
+	set(figures, &figures->used, used, MTAG_HEAP_KNOWS_USED);
+	set(figures, &figures->metadata, metadata, MTAG_HEAP_KNOWS_METADATA);
+	set(figures, &figures->retained, resident > used + metadata ? resident - used - metadata : 0,
+	    MTAG_HEAP_KNOWS_RETAINED);
+}
+
+static int (*tcmalloc_figure)(const char *name, size_t *value);
+
+/* The heap size is without what was given back to the kernel, as far as the page heap tells. */
+static void ask_tcmalloc(struct mtag_heap_figures *figures)
+{
+	size_t heap = 0, used = 0, unmapped = 0;
+
+	if (!tcmalloc_figure("generic.heap_size", &heap) ||
+	    !tcmalloc_figure("generic.current_allocated_bytes", &used))
+		return;
+	tcmalloc_figure("tcmalloc.pageheap_unmapped_bytes", &unmapped);
+	set(figures, &figures->mapped, heap, MTAG_HEAP_KNOWS_MAPPED);
+	set(figures, &figures->used, used, MTAG_HEAP_KNOWS_USED);
+	set(figures, &figures->retained, heap > used + unmapped ? heap - used - unmapped : 0,
+	    MTAG_HEAP_KNOWS_RETAINED);
+}
+
+static void (*mimalloc_info)(size_t *elapsed, size_t *user, size_t *system, size_t *rss,
+			     size_t *peak_rss, size_t *commit, size_t *peak_commit, size_t *faults);
+
+/* It does not tell what of the memory that it has committed is in use. */
+static void ask_mimalloc(struct mtag_heap_figures *figures)
+{
+	size_t commit = 0;
+
+	mimalloc_info(NULL, NULL, NULL, NULL, NULL, &commit, NULL, NULL);
+	set(figures, &figures->mapped, commit, MTAG_HEAP_KNOWS_MAPPED);
+}
+
+void mtag__figures_find(enum mtag__allocator kind)
+{
+	switch (kind) {
+	case MTAG__GLIBC:
+		find_glibc();
+		break;
+	case MTAG__JEMALLOC:
+		*(void **)&jemalloc_ctl = mtag__next_own("mallctl");
+		ask = ask_jemalloc;
+		break;
+	case MTAG__TCMALLOC:
+		*(void **)&tcmalloc_figure = mtag__next_own("MallocExtension_GetNumericProperty");
+		ask = ask_tcmalloc;
+		break;
+	case MTAG__MIMALLOC:
+		*(void **)&mimalloc_info = mtag__next_own("mi_process_info");
+		if (mimalloc_info)
+			ask = ask_mimalloc;
+		break;
+	case MTAG__OTHER:
+		break;
+	}
+}
+
+/* ---- when ---- */
+
+void mtag__figures_tick(void)
+{
+	struct mtag_heap_figures figures = {0};
+	uint32_t nobody = 0;
+
+	if (!ask)
+		return;
+	figures.time = mtag__view_now();
+	if (figures.time < __atomic_load_n(&due, __ATOMIC_RELAXED) ||
+	    !__atomic_compare_exchange_n(&asking, &nobody, 1, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return;
+	ask(&figures);
+	figures.cost = mtag__view_now() - figures.time;
+	__atomic_store_n(&due, figures.time + (figures.cost > SECOND / SHARE ? figures.cost * SHARE : SECOND),
+			 __ATOMIC_RELAXED);
+	figures.sequence = ++sequence;
+	figures.check = mtag_heap_check(&figures);
+	mtag__view.head->figures = figures;
+	__atomic_store_n(&asking, 0, __ATOMIC_RELEASE);
+}

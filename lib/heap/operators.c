@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The operators of C++. Those of the C++ library call malloc() and free(), and are left to do so.
+ * Some allocators have operators of their own, which do not: these are counted here.
+ *
+ * Each name jumps to where its entry points: at first to what decides that, then to the next operator
+ * of that name, or to one here that counts and then goes there.
+ */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "filter.h"
+#include "next.h"
+#include "sampler.h"
+#include "setup.h"
+#include "view.h"
+
+#define EXPORT	    __attribute__((visibility("default")))
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* How C++ writes size_t in names: unsigned long, unsigned int. */
+#if __SIZEOF_SIZE_T__ == 8
+#define NEW_OPERATORS(X)                                                                           \
+	X(_Znwm, (size_t n), (n), 0)                                                               \
+	X(_Znam, (size_t n), (n), 0)                                                               \
+	X(_ZnwmRKSt9nothrow_t, (size_t n, void *t), (n, t), 0)                                     \
+	X(_ZnamRKSt9nothrow_t, (size_t n, void *t), (n, t), 0)                                     \
+	X(_ZnwmSt11align_val_t, (size_t n, size_t a), (n, a), a)                                   \
+	X(_ZnamSt11align_val_t, (size_t n, size_t a), (n, a), a)                                   \
+	X(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, void *t), (n, a, t), a)         \
+	X(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, void *t), (n, a, t), a)
+#define SIZED_DELETES(X)                                                                           \
+	X(_ZdlPvm, (void *p, size_t n), (p, n))                                                    \
+	X(_ZdaPvm, (void *p, size_t n), (p, n))                                                    \
+	X(_ZdlPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))                        \
+	X(_ZdaPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))
+#else
+#define NEW_OPERATORS(X)                                                                           \
+	X(_Znwj, (size_t n), (n), 0)                                                               \
+	X(_Znaj, (size_t n), (n), 0)                                                               \
+	X(_ZnwjRKSt9nothrow_t, (size_t n, void *t), (n, t), 0)                                     \
+	X(_ZnajRKSt9nothrow_t, (size_t n, void *t), (n, t), 0)                                     \
+	X(_ZnwjSt11align_val_t, (size_t n, size_t a), (n, a), a)                                   \
+	X(_ZnajSt11align_val_t, (size_t n, size_t a), (n, a), a)                                   \
+	X(_ZnwjSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, void *t), (n, a, t), a)         \
+	X(_ZnajSt11align_val_tRKSt9nothrow_t, (size_t n, size_t a, void *t), (n, a, t), a)
+#define SIZED_DELETES(X)                                                                           \
+	X(_ZdlPvj, (void *p, size_t n), (p, n))                                                    \
+	X(_ZdaPvj, (void *p, size_t n), (p, n))                                                    \
+	X(_ZdlPvjSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))                        \
+	X(_ZdaPvjSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))
+#endif
+
+#define DELETE_OPERATORS(X)                                                                        \
+	SIZED_DELETES(X)                                                                           \
+	X(_ZdlPv, (void *p), (p))                                                                  \
+	X(_ZdaPv, (void *p), (p))                                                                  \
+	X(_ZdlPvRKSt9nothrow_t, (void *p, void *t), (p, t))                                        \
+	X(_ZdaPvRKSt9nothrow_t, (void *p, void *t), (p, t))                                        \
+	X(_ZdlPvSt11align_val_t, (void *p, size_t a), (p, a))                                      \
+	X(_ZdaPvSt11align_val_t, (void *p, size_t a), (p, a))                                      \
+	X(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t a, void *t), (p, a, t))            \
+	X(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t a, void *t), (p, a, t))
+
+#define NAME_OF(name) #name
+
+/* ---- where there is no next operator: the C++ library was loaded later, for its user alone ---- */
+
+/* Out of memory: the C++ library calls the program's handler, or throws. */
+static void *fail(size_t n)
+{
+	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD), *(*new)(size_t) = NULL;
+
+	if (library)
+		*(void **)&new = dlsym(library, __SIZEOF_SIZE_T__ == 8 ? "_Znwm" : "_Znwj");
+	if (!new)
+		abort();
+	return new (n);
+}
+
+static void *new_by_malloc(size_t n, size_t alignment, const char *name)
+{
+	void *p;
+
+	if (!n)
+		n = 1;
+	p = alignment ? aligned_alloc(alignment, (n + alignment - 1) & ~(alignment - 1))
+		      : malloc(n);
+	/* Only the names of those that do not throw are so long or end so. */
+	return p || __builtin_strstr(name, "nothrow") ? p : fail(n);
+}
+
+/* ---- the allocator's own ---- */
+
+static void *noted(void *p, size_t n)
+{
+	if (p)
+		mtag__sampler_add(p, n, n + 1);
+	return p;
+}
+
+static inline __attribute__((always_inline)) bool noticed(size_t n)
+{
+	return UNLIKELY(mtag__countdown(&mtag__self.countdown, n + 1));
+}
+
+static __attribute__((noinline)) void forget(void *p)
+{
+	struct mtag_heap_sample sample;
+
+	mtag__sampler_take(p, &sample);
+}
+
+/* What an entry gets to point to; NULL: it is too early to tell. */
+static void *decide(const char *name, void **next, void *counting, void *without)
+{
+	if (!mtag__set_up())
+		return NULL;
+	*next = dlsym(RTLD_NEXT, name);
+	if (!*next)
+		return without;
+	return mtag__view.mode == MTAG_HEAP_SAMPLED && mtag__next_own(name) ? counting : *next;
+}
+
+#define NEW(name, parameters, arguments, alignment)                                                \
+	EXPORT void *name parameters;                                                              \
+	static void *(*next##name)parameters;                                                      \
+	static void *first##name parameters;                                                       \
+	static void *(*entry##name)parameters = first##name;                                       \
+	static void *counting##name parameters                                                     \
+	{                                                                                          \
+		if (noticed(n) && mtag__sampler_due())                                             \
+			return noted(next##name arguments, n);                                     \
+		return next##name arguments;                                                       \
+	}                                                                                          \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")    \
+	static void *without##name parameters                                                      \
+	{                                                                                          \
+		return new_by_malloc(n, alignment, NAME_OF(name));                                 \
+	}                                                                                          \
+	_Pragma("GCC diagnostic pop")                                                              \
+	static void *first##name parameters                                                        \
+	{                                                                                          \
+		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
+				  (void *)without##name);                                          \
+                                                                                                   \
+		if (!to)                                                                           \
+			return without##name arguments;                                            \
+		*(void **)&entry##name = to;                                                       \
+		return entry##name arguments;                                                      \
+	}                                                                                          \
+	EXPORT void *name parameters                                                               \
+	{                                                                                          \
+		return entry##name arguments;                                                      \
+	}
+
+#define DELETE(name, parameters, arguments)                                                        \
+	EXPORT void name parameters;                                                               \
+	static void(*next##name) parameters;                                                       \
+	static void first##name parameters;                                                        \
+	static void(*entry##name) parameters = first##name;                                        \
+	static void counting##name parameters                                                      \
+	{                                                                                          \
+		if (UNLIKELY(mtag__filter_page(p)))                                                \
+			forget(p);                                                                 \
+		next##name arguments;                                                              \
+	}                                                                                          \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")    \
+	static void without##name parameters                                                       \
+	{                                                                                          \
+		free(p);                                                                           \
+	}                                                                                          \
+	_Pragma("GCC diagnostic pop")                                                              \
+	static void first##name parameters                                                         \
+	{                                                                                          \
+		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
+				  (void *)without##name);                                          \
+                                                                                                   \
+		if (!to) {                                                                         \
+			without##name arguments;                                                   \
+			return;                                                                    \
+		}                                                                                  \
+		*(void **)&entry##name = to;                                                       \
+		entry##name arguments;                                                             \
+	}                                                                                          \
+	EXPORT void name parameters                                                                \
+	{                                                                                          \
+		entry##name arguments;                                                             \
+	}
+
+NEW_OPERATORS(NEW)
+DELETE_OPERATORS(DELETE)

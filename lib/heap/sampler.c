@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Taking samples. A thread meets one in so many bytes; then it blocks all signals and takes the lock
+ * of the table, so that no signal handler finds the lock taken by the thread that it interrupts.
+ * Who does not get it after a while goes on without: the sample is lost, the program is not.
+ */
+#include "sampler.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/sdt.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../internal.h"
+#include "chance.h"
+#include "filter.h"
+#include "next.h"
+#include "tag.h"
+#include "view.h"
+
+#define SPINS  100
+#define YIELDS 10000
+
+_Alignas(4096) struct mtag__filter mtag__filter;
+__thread struct mtag__self mtag__self __attribute__((tls_model("initial-exec")));
+uint32_t (*mtag__sampler_owner)(const void *p);
+void (*mtag__sampler_tick)(void);
+
+/* The process whose thread has the lock, or 0. A bare clone(2) may leave it taken by the parent. */
+static _Atomic uint32_t lock;
+
+/* ---- entering and leaving ---- */
+
+/**
+ * struct visit - what is put back when a thread leaves
+ * @mask: its signal mask, as the kernel has it
+ */
+struct visit {
+	uint64_t mask;
+	int saved_errno;
+};
+
+static void enter(struct visit *visit)
+{
+	const uint64_t all = ~UINT64_C(0);
+
+	visit->saved_errno = errno;
+	visit->mask = 0;
+	syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &visit->mask, sizeof(all));
+	mtag__self.busy = true;
+}
+
+static void leave(const struct visit *visit)
+{
+	mtag__self.busy = false;
+	syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &visit->mask, NULL, sizeof(visit->mask));
+	errno = visit->saved_errno;
+}
+
+static bool lock_table(void)
+{
+	uint32_t me = (uint32_t)syscall(SYS_getpid), holder;
+	unsigned i;
+
+	for (i = 0; i < SPINS + YIELDS; i++) {
+		holder = atomic_load_explicit(&lock, memory_order_relaxed);
+		if ((!holder || holder != me) &&
+		    atomic_compare_exchange_strong_explicit(
+			    &lock, &holder, me, memory_order_acquire, memory_order_relaxed))
+			return true;
+		if (i >= SPINS)
+			sched_yield();
+	}
+	return false;
+}
+
+static void unlock_table(void)
+{
+	atomic_store_explicit(&lock, 0, memory_order_release);
+}
+
+static void count_lost(void)
+{
+	__atomic_fetch_add(&mtag__view.head->samples_lost, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- threads ---- */
+
+bool mtag__self_begin(void)
+{
+	struct mtag__self *self = &mtag__self;
+	struct visit visit;
+
+	if (self->begun)
+		return false;
+	self->begun = true;
+	enter(&visit);
+	self->mask = visit.mask;
+	/* The address of a thread's own variable is random, and no other thread has it now. */
+	self->random = (mtag__view_now() ^ (uintptr_t)self * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+	mtag__chance_next(&self->random);
+	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
+	leave(&visit);
+	return true;
+}
+
+bool mtag__sampler_due(void)
+{
+	uint64_t *countdown = &mtag__self.countdown, *random = &mtag__self.random;
+
+	if (!mtag__view.mode) {
+		/* Not to come here again soon. */
+		*countdown = INT64_MAX;
+		return false;
+	}
+	if (mtag__self_begin()) {
+		/* So far it went below 0 by the bytes of this allocation alone. */
+		*countdown += mtag__chance_distance(random, mtag__view.period);
+		if (*countdown <= INT64_MAX)
+			return false;
+	}
+	*countdown = mtag__chance_distance(random, mtag__view.period);
+	return true;
+}
+
+/* ---- samples ---- */
+
+/* What was done under a tag, estimated by this sample. */
+static void count_cell(const struct mtag_heap_sample *sample, bool out)
+{
+	struct mtag_heap_cell *cell = &mtag__view.cells[sample->tag];
+	uint64_t *random = &mtag__self.random, weight = sample->weight;
+
+	if (mtag__view.mode != MTAG_HEAP_SAMPLED)
+		return;
+	__atomic_fetch_add(out ? &cell->asked_out : &cell->asked_in,
+			   mtag__chance_times(random, sample->asked, weight), __ATOMIC_RELAXED);
+	__atomic_fetch_add(out ? &cell->allocated_out : &cell->allocated_in,
+			   mtag__chance_times(random, sample->allocated, weight), __ATOMIC_RELAXED);
+	__atomic_fetch_add(out ? &cell->objects_out : &cell->objects_in,
+			   mtag__chance_times(random, 1, weight), __ATOMIC_RELAXED);
+}
+
+/* Caller has entered. */
+static void store_sample(struct mtag_heap_sample *sample)
+{
+	bool replaced = false, stored = false;
+
+	if (lock_table()) {
+		stored = mtag__table_add(&mtag__view.table, sample, &replaced);
+		if (stored && !replaced)
+			mtag__filter_count((void *)(uintptr_t)sample->address, 1);
+		unlock_table();
+	}
+	if (!stored)
+		count_lost();
+}
+
+/* Caller has entered. An allocator that does not tell has given what it was asked for. */
+static void fill_sample(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn)
+{
+	size_t usable = mtag__next.usable(p);
+
+	sample->address = (uintptr_t)p;
+	sample->asked = asked;
+	sample->allocated = usable < asked ? asked : usable;
+	sample->weight = mtag__chance_weight(drawn, mtag__view.period);
+}
+
+void mtag__sampler_add(void *p, size_t asked, size_t drawn)
+{
+	struct mtag_heap_sample sample = {0};
+	struct visit visit;
+
+	if (mtag__self.busy) {
+		count_lost();
+		return;
+	}
+	enter(&visit);
+	fill_sample(&sample, p, asked, drawn);
+	sample.time = mtag__view_now();
+	mtag__self.tag = mtag__tag_ask(mtag__self.tag);
+	sample.tag = mtag__sampler_owner ? mtag__sampler_owner(p) : mtag__self.tag;
+	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
+	store_sample(&sample);
+	count_cell(&sample, false);
+	DTRACE_PROBE3(otel_memory, alloc, p, asked,
+		      mtag__chance_times(&mtag__self.random, asked, sample.weight));
+	/* A signal handler may have interrupted the allocator, which must not be asked then. */
+	if (mtag__sampler_tick && !(visit.mask & ~mtag__self.mask))
+		mtag__sampler_tick();
+	leave(&visit);
+}
+
+bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
+{
+	struct visit visit;
+	bool found = false;
+
+	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED) || mtag__self.busy)
+		return false;
+	mtag__self_begin();
+	enter(&visit);
+	if (lock_table()) {
+		found = mtag__table_take(&mtag__view.table, (uintptr_t)p, sample);
+		if (found)
+			mtag__filter_count(p, -1);
+		unlock_table();
+	}
+	if (found) {
+		count_cell(sample, true);
+		DTRACE_PROBE1(otel_memory, free, p);
+	}
+	leave(&visit);
+	return found;
+}
+
+void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn)
+{
+	struct mtag_heap_sample moved = *sample;
+	struct visit visit;
+
+	if (mtag__self.busy) {
+		count_lost();
+		return;
+	}
+	enter(&visit);
+	fill_sample(&moved, p, asked, drawn);
+	if (mtag__chance_stays(&mtag__self.random, sample->weight, moved.weight)) {
+		store_sample(&moved);
+		count_cell(&moved, false);
+		DTRACE_PROBE3(otel_memory, alloc, p, asked,
+			      mtag__chance_times(&mtag__self.random, asked, moved.weight));
+	}
+	leave(&visit);
+}
+
+void mtag__sampler_put_back(struct mtag_heap_sample *sample)
+{
+	struct visit visit;
+
+	enter(&visit);
+	store_sample(sample);
+	count_cell(sample, false);
+	leave(&visit);
+}
+
+/* ---- fork ---- */
+
+/* Threads may fork at the same time. */
+static MTAG_TLS struct visit fork_visit;
+static MTAG_TLS bool fork_locked;
+
+/* Signals stay blocked until the fork is done: a handler would find the lock taken by its thread. */
+void mtag__sampler_fork(void)
+{
+	enter(&fork_visit);
+	fork_locked = lock_table();
+}
+
+void mtag__sampler_forked(bool child)
+{
+	if (fork_locked)
+		unlock_table();
+	if (child && mtag__view.head)
+		mtag__view.head->pid = (uint32_t)syscall(SYS_getpid);
+	leave(&fork_visit);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The beginning, which is the first allocation, and the end; and what fork(2) needs. */
+#include "setup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "exact.h"
+#include "figures.h"
+#include "filter.h"
+#include "next.h"
+#include "sampler.h"
+#include "slot.h"
+#include "tag.h"
+#include "view.h"
+
+static enum { UNTRIED, UNDER_WAY, DONE } state;
+static bool loaded, spilled;
+
+/* An early object passes the filter, in any mode, and then is known by its address. */
+static void let_early_pass(void)
+{
+	size_t size, at;
+	const char *early = mtag__early_begin(&size);
+
+	for (at = 0; at < size; at += 4096)
+		mtag__filter.pages[(uint32_t)(uintptr_t)(early + at) >> 12] = UINT8_MAX;
+}
+
+static void begin(void)
+{
+	const char *reason = "", *allocator;
+	uint32_t wanted, mode;
+	uint64_t period;
+
+	wanted = mtag__view_wanted(&period);
+	if (!wanted)
+		return;
+	mtag__tag_find();
+	mtag__figures_find(mtag__next_kind(&allocator));
+	mode = wanted;
+	if (mode == MTAG_HEAP_EXACT) {
+		reason = spilled ? "too much was allocated before the program began"
+				 : mtag__exact_refuse();
+		if (reason)
+			mode = MTAG_HEAP_SAMPLED;
+		else
+			reason = "";
+	}
+	if (!mtag__view_make(wanted, mode, period, reason, allocator))
+		return;
+	mtag__sampler_tick = mtag__figures_tick;
+	if (mode == MTAG_HEAP_EXACT) {
+		mtag__sampler_owner = mtag__exact_owner;
+		mtag__exact_begin();
+	}
+	mtag__view_register(&mtag__filter, sizeof(mtag__filter));
+}
+
+bool mtag__set_up(void)
+{
+	int saved = errno;
+
+	if (state != UNTRIED)
+		return state == DONE;
+	/* The C library is not ready. */
+	if (!environ && !loaded)
+		return false;
+	state = UNDER_WAY;
+	let_early_pass();
+	mtag__next_find();
+	begin();
+	state = DONE;
+	errno = saved;
+	return true;
+}
+
+void *mtag__before_set_up(size_t alignment, size_t size)
+{
+	void *p = mtag__early_alloc(alignment, size);
+
+	/* The dynamic linker does not need as much. */
+	if (!p) {
+		spilled = true;
+		p = alignment ? mtag__next.memalign(alignment, size) : mtag__next.malloc(size);
+	}
+	return p;
+}
+
+/* ---- the life of the process ---- */
+
+static void before_fork(void)
+{
+	if (mtag__view.mode)
+		mtag__sampler_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+	if (mtag__view.mode)
+		mtag__sampler_forked(false);
+}
+
+static void after_fork_in_child(void)
+{
+	if (!mtag__view.mode)
+		return;
+	mtag__slot_forked();
+	mtag__sampler_forked(true);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	loaded = true;
+	mtag__set_up();
+	if (!mtag__view.mode)
+		return;
+	if (mtag__view.mode == MTAG_HEAP_EXACT)
+		mtag__slot_set_up();
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+	mtag__slot_tear_down();
+}

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Phases of known truth, with libmtag-heap preloaded: each under a tag of its own, so that what the C
+ * library allocates meanwhile is not counted with it. What is alive is summed up here, with
+ * malloc_usable_size(3); what the library says is read from outside, by /proc/self/mem.
+ *
+ * Exact counts agree to the byte. Estimates are within 5 times their own error, which a right one is
+ * not once in two million times.
+ *
+ * link: -pthread
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "../lib_tap.h"
+#include "reader.h"
+
+/* As libmtag has it: what the library under test looks for. */
+__attribute__((visibility("default"))) __thread uint32_t *mtag_thread_word;
+static __thread uint32_t word;
+
+static struct reader reader;
+static bool exact;
+
+static void enter(uint32_t tag)
+{
+	word = tag;
+	mtag_thread_word = &word;
+}
+
+/* ---- the truth ---- */
+
+/**
+ * struct object - something that is alive
+ * @asked: bytes, of the last call
+ */
+struct object {
+	void *p;
+	size_t asked;
+};
+
+/**
+ * struct truth - what a phase holds
+ * @objects: elements, of which some may be free
+ */
+struct truth {
+	struct object *objects;
+	size_t n;
+};
+
+/* Memory that no allocator knows of. */
+static struct truth truth_of(size_t n)
+{
+	struct truth truth = {.n = n};
+
+	truth.objects = mmap(NULL, n * sizeof(*truth.objects), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (truth.objects == MAP_FAILED)
+		abort();
+	return truth;
+}
+
+static void hold(struct object *object, void *p, size_t asked)
+{
+	if (!p)
+		abort();
+	/* All that a program may write to. */
+	memset(p, 0x5a, malloc_usable_size(p));
+	*object = (struct object){p, asked};
+}
+
+static void drop(struct object *object)
+{
+	free(object->p);
+	*object = (struct object){0};
+}
+
+static void drop_all(struct truth *truth)
+{
+	size_t i;
+
+	for (i = 0; i < truth->n; i++)
+		drop(&truth->objects[i]);
+}
+
+struct sums {
+	uint64_t asked, allocated, objects;
+};
+
+static struct sums sums_of(const struct truth *truth)
+{
+	struct sums sums = {0};
+	size_t i;
+
+	for (i = 0; i < truth->n; i++) {
+		if (!truth->objects[i].p)
+			continue;
+		sums.asked += truth->objects[i].asked;
+		sums.allocated += malloc_usable_size(truth->objects[i].p);
+		sums.objects++;
+	}
+	return sums;
+}
+
+/* ---- comparing ---- */
+
+static void compare_exact(uint32_t tag, struct sums is)
+{
+	struct mtag_heap_cell cell = reader_cell(&reader, tag);
+
+	CHECK(cell.asked_in - cell.asked_out == is.asked);
+	CHECK(cell.allocated_in - cell.allocated_out == is.allocated);
+	CHECK(cell.objects_in - cell.objects_out == is.objects);
+}
+
+/* An error of 0 is that of objects so large that each is a sample. */
+static void compare_sampled(uint32_t tag, struct sums is)
+{
+	struct alive alive = reader_alive(&reader, (int)tag);
+	double error = fabs(alive.asked - (double)is.asked), most = 5 * sqrt(alive.variance);
+
+	CHECK(!alive.bad);
+	/* From no sample no error can be estimated: that of one period is more than a small phase has. */
+	CHECK(error <= most + 40.0 * (double)reader.head.period);
+	if (error > most + 40.0 * (double)reader.head.period)
+		printf("# tag %u: %.0f for %.0f, error %.0f\n", tag, alive.asked, (double)is.asked,
+		       sqrt(alive.variance));
+}
+
+/* Each test is a process of its own. */
+static void compare(uint32_t tag, const struct truth *truth)
+{
+	struct sums is = sums_of(truth);
+
+	if (reader.mem < 0 && !reader_open(&reader, getpid()))
+		abort();
+	if (exact)
+		compare_exact(tag, is);
+	compare_sampled(tag, is);
+}
+
+/* ---- phases ---- */
+
+#define N 20000
+
+static unsigned size_at(size_t i, unsigned most)
+{
+	return (unsigned)(i * 2654435761u >> 7) % most;
+}
+
+static void test_small(void)
+{
+	struct truth truth = truth_of(N);
+	size_t i;
+
+	enter(10);
+	for (i = 0; i < N; i++)
+		hold(&truth.objects[i], malloc(size_at(i, 600)), size_at(i, 600));
+	compare(10, &truth);
+	for (i = 0; i < N; i += 3)
+		drop(&truth.objects[i]);
+	compare(10, &truth);
+	drop_all(&truth);
+	compare(10, &truth);
+}
+
+static void test_calloc(void)
+{
+	struct truth truth = truth_of(N);
+	size_t i, j;
+
+	enter(11);
+	for (i = 0; i < N; i++) {
+		size_t size = size_at(i, 300);
+		unsigned char *p = calloc(3, size);
+
+		for (j = 0; j < 3 * size; j++)
+			CHECK(!p[j]);
+		hold(&truth.objects[i], p, 3 * size);
+		if (i % 2)
+			drop(&truth.objects[i]);
+	}
+	compare(11, &truth);
+	drop_all(&truth);
+	compare(11, &truth);
+}
+
+static void test_large(void)
+{
+	struct truth truth = truth_of(100);
+	size_t i;
+
+	enter(12);
+	for (i = 0; i < truth.n; i++) {
+		size_t size = 100000 + size_at(i, 1 << 20);
+
+		hold(&truth.objects[i], malloc(size), size);
+	}
+	compare(12, &truth);
+	for (i = 0; i < truth.n; i += 2)
+		drop(&truth.objects[i]);
+	compare(12, &truth);
+	drop_all(&truth);
+	compare(12, &truth);
+}
+
+/* Every way to ask for an alignment, and pages of it, where the page in front may not exist. */
+static void *aligned(unsigned way, size_t alignment, size_t *size)
+{
+	void *p = NULL;
+
+	switch (way % 5) {
+	case 0:
+		return memalign(alignment, *size);
+	case 1:
+		*size = (*size + alignment - 1) / alignment * alignment;
+		return aligned_alloc(alignment, *size);
+	case 2:
+		return posix_memalign(&p, alignment, *size) ? NULL : p;
+	case 3:
+		return valloc(*size);
+	default:
+		*size = (*size + 4095) / 4096 * 4096;
+		return pvalloc(*size);
+	}
+}
+
+static void test_aligned(void)
+{
+	struct truth truth = truth_of(5000);
+	size_t i;
+
+	enter(13);
+	for (i = 0; i < truth.n; i++) {
+		size_t alignment = (size_t)8 << i % 14, size = size_at(i, 9000);
+		void *p = aligned((unsigned)i, alignment, &size);
+
+		CHECK((uintptr_t)p % (i % 5 < 3 ? alignment : 4096) == 0);
+		hold(&truth.objects[i], p, size);
+		if (i % 3 == 1)
+			drop(&truth.objects[i]);
+	}
+	compare(13, &truth);
+	drop_all(&truth);
+	compare(13, &truth);
+}
+
+/* Grown and shrunk under another tag: the first one stays the owner. */
+static void test_realloc(void)
+{
+	struct truth truth = truth_of(3000);
+	size_t i, round;
+
+	for (i = 0; i < truth.n; i++) {
+		enter(14);
+		hold(&truth.objects[i], malloc(32 + i % 100), 32 + i % 100);
+		enter(exact ? 15 : 14);
+		for (round = 0; round < 8; round++) {
+			size_t size = 1 + size_at(i * 8 + round, round < 6 ? 400u << round : 5000);
+
+			hold(&truth.objects[i],
+			     round % 2 ? realloc(truth.objects[i].p, size)
+				       : reallocarray(truth.objects[i].p, size, 1),
+			     size);
+		}
+	}
+	compare(14, &truth);
+	for (i = 0; i < truth.n; i += 2) {
+		CHECK(!realloc(truth.objects[i].p, 0));
+		truth.objects[i].p = NULL;
+	}
+	compare(14, &truth);
+	drop_all(&truth);
+	compare(14, &truth);
+	/* A mapping of its own, which moves as a whole. */
+	hold(&truth.objects[0], malloc(1 << 20), 1 << 20);
+	hold(&truth.objects[0], realloc(truth.objects[0].p, 40 << 20), 40 << 20);
+	hold(&truth.objects[0], realloc(truth.objects[0].p, 3000), 3000);
+	compare(exact ? 15 : 14, &truth);
+	drop_all(&truth);
+}
+
+/* What can only fail changes nothing. */
+static void test_failing(void)
+{
+	struct truth truth = truth_of(3);
+	void *p = NULL;
+	volatile size_t all = SIZE_MAX, half = PTRDIFF_MAX, two = 2;
+	size_t i;
+
+	enter(16);
+	for (i = 0; i < 3; i++)
+		hold(&truth.objects[i], malloc(5000 << i * 4), 5000 << i * 4);
+	for (i = 0; i < 40; i++) {
+		CHECK(!malloc(all - i) && errno == ENOMEM);
+		CHECK(!malloc(half + i) && !malloc(half - i % 4));
+		CHECK(!calloc(half, two) && !calloc(all, all) && !calloc(all - i, 1));
+		CHECK(!realloc(truth.objects[i % 3].p, all - i) &&
+		      !realloc(truth.objects[i % 3].p, half - i));
+		CHECK(!reallocarray(truth.objects[i % 3].p, all, two) && errno == ENOMEM);
+		CHECK(!memalign(64, all - i) && !aligned_alloc(64, half - i) && !pvalloc(all - i));
+		CHECK(posix_memalign(&p, 64, all - i) == ENOMEM && !p);
+		CHECK(posix_memalign(&p, 3, 64) == EINVAL && !p);
+	}
+	errno = 7;
+	free(NULL);
+	free(malloc(100000));
+	CHECK(errno == 7);
+	compare(16, &truth);
+	/* Counting goes on. */
+	drop(&truth.objects[0]);
+	hold(&truth.objects[0], malloc(60000), 60000);
+	compare(16, &truth);
+	drop_all(&truth);
+	compare(16, &truth);
+}
+
+/* ---- threads ---- */
+
+static void *free_all(void *arg)
+{
+	/* Of another tag, and nothing was allocated in this thread: the owner is credited all the same. */
+	enter(18);
+	drop_all(arg);
+	return NULL;
+}
+
+static void test_freed_by_others(void)
+{
+	struct truth truth = truth_of(N);
+	pthread_t thread;
+	size_t i;
+
+	enter(17);
+	for (i = 0; i < N; i++)
+		hold(&truth.objects[i], malloc(size_at(i, 2000)), size_at(i, 2000));
+	compare(17, &truth);
+	/* What the C library needs for a thread is not part of it. */
+	enter(0);
+	CHECK(!pthread_create(&thread, NULL, free_all, &truth));
+	pthread_join(thread, NULL);
+	compare(17, &truth);
+	compare(18, &truth);
+}
+
+static pthread_key_t late_key;
+
+/* Frees and allocates when the library's own destructor may have run. */
+static void at_thread_exit(void *arg)
+{
+	struct truth *truth = arg;
+	unsigned i;
+
+	for (i = 0; i < 50; i++)
+		drop(&truth->objects[i]);
+	for (i = 0; i < 20; i++)
+		hold(&truth->objects[i], malloc(1000 + i), 1000 + i);
+}
+
+static void *come_and_go(void *arg)
+{
+	struct truth *truth = arg;
+	unsigned i;
+
+	enter(19);
+	pthread_setspecific(late_key, truth);
+	for (i = 0; i < 100; i++)
+		hold(&truth->objects[i], malloc(i * 10), i * 10);
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct truth all = truth_of(100 * 400), part[8];
+	pthread_t threads[8];
+	unsigned round, i;
+
+	CHECK(!pthread_key_create(&late_key, at_thread_exit));
+	for (round = 0; round < 50; round++) {
+		for (i = 0; i < 8; i++) {
+			part[i].objects = all.objects + (round * 8 + i) * 100;
+			part[i].n = 100;
+			CHECK(!pthread_create(&threads[i], NULL, come_and_go, &part[i]));
+		}
+		for (i = 0; i < 8; i++)
+			pthread_join(threads[i], NULL);
+	}
+	compare(19, &all);
+	/* Slots are used again. */
+	CHECK(reader.head.slots_used < 20);
+	enter(0);
+	drop_all(&all);
+	compare(19, &all);
+}
+
+static sem_t arrived, leave;
+
+static void *keep_alive(void *arg)
+{
+	struct truth *truth = arg;
+
+	enter(20);
+	hold(truth->objects, malloc(5000), 5000);
+	sem_post(&arrived);
+	while (sem_wait(&leave))
+		;
+	drop(truth->objects);
+	return NULL;
+}
+
+/* More threads than there are slots. */
+static void test_many_threads(void)
+{
+	enum { MANY = 400 };
+	struct truth all = truth_of(MANY), part[MANY];
+	pthread_t threads[MANY];
+	pthread_attr_t attr;
+	unsigned i;
+
+	sem_init(&arrived, 0, 0);
+	sem_init(&leave, 0, 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	for (i = 0; i < MANY; i++) {
+		part[i].objects = &all.objects[i];
+		part[i].n = 1;
+		CHECK(!pthread_create(&threads[i], &attr, keep_alive, &part[i]));
+	}
+	for (i = 0; i < MANY; i++)
+		while (sem_wait(&arrived))
+			;
+	compare(20, &all);
+	for (i = 0; i < MANY; i++)
+		sem_post(&leave);
+	for (i = 0; i < MANY; i++)
+		pthread_join(threads[i], NULL);
+	compare(20, &all);
+}
+
+/* ---- fork ---- */
+
+static struct truth of_fork;
+
+static void child(void)
+{
+	size_t i;
+
+	enter(21);
+	close(reader.mem);
+	CHECK(reader_open(&reader, getpid()));
+	CHECK(reader.head.pid == (uint32_t)getpid());
+	compare(21, &of_fork);
+	for (i = 0; i < of_fork.n; i += 2)
+		drop(&of_fork.objects[i]);
+	for (i = 0; i < of_fork.n; i += 4)
+		hold(&of_fork.objects[i], malloc(i), i);
+	compare(21, &of_fork);
+	drop_all(&of_fork);
+	compare(21, &of_fork);
+}
+
+static atomic_int forking;
+
+static void *churn(void *arg)
+{
+	(void)arg;
+	enter(22);
+	while (forking)
+		free(malloc(70000));
+	return NULL;
+}
+
+static void test_fork(void)
+{
+	pthread_t threads[3];
+	unsigned round, i;
+	pid_t pid;
+
+	of_fork = truth_of(2000);
+	enter(21);
+	for (i = 0; i < of_fork.n; i++)
+		hold(&of_fork.objects[i], malloc(i * 3), i * 3);
+	enter(0);
+	forking = 1;
+	for (i = 0; i < 3; i++)
+		CHECK(!pthread_create(&threads[i], NULL, churn, NULL));
+	for (round = 0; round < 50; round++) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			child();
+			tap_end();
+		}
+		CHECK(tap_reap(pid));
+	}
+	forking = 0;
+	for (i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	compare(21, &of_fork);
+	drop_all(&of_fork);
+	compare(21, &of_fork);
+}
+
+/* What the C library allocates for its caller counts as the caller's. */
+static void test_libc(void)
+{
+	struct truth truth = truth_of(300);
+	char text[300];
+	size_t i;
+
+	memset(text, 'x', sizeof(text));
+	enter(23);
+	for (i = 0; i < truth.n; i++) {
+		text[i] = '\0';
+		truth.objects[i] = (struct object){strdup(text), strlen(text) + 1};
+		text[i] = 'x';
+	}
+	compare(23, &truth);
+	drop_all(&truth);
+	compare(23, &truth);
+}
+
+/* Small, large and never given back: estimates of the cells are those of the samples. */
+static void test_cumulative(void)
+{
+	struct truth truth = truth_of(N);
+	struct mtag_heap_cell cell;
+	double asked = 0;
+	size_t i;
+
+	enter(24);
+	for (i = 0; i < N; i++) {
+		hold(&truth.objects[i], malloc(size_at(i, 5000)), size_at(i, 5000));
+		asked += size_at(i, 5000);
+		if (i % 2)
+			drop(&truth.objects[i]);
+	}
+	compare(24, &truth);
+	cell = reader_cell(&reader, 24);
+	if (exact)
+		CHECK(cell.asked_in == asked && cell.objects_in == N && cell.objects_out == N / 2);
+	else
+		CHECK(fabs((double)cell.asked_in - asked) < 6 * sqrt(asked * (double)reader.head.period));
+}
+
+static const struct tap_test tests[] = {
+	{"small objects", test_small},
+	{"zeroed objects", test_calloc},
+	{"large objects", test_large},
+	{"aligned objects", test_aligned},
+	{"realloc() keeps the owner", test_realloc},
+	{"allocations that fail change nothing", test_failing},
+	{"who frees does not matter", test_freed_by_others},
+	{"threads that come and go leave their counts", test_threads},
+	{"more threads than slots", test_many_threads},
+	{"a forked child counts on, and its parent does not notice", test_fork},
+	{"the C library's allocations", test_libc},
+	{"what was ever allocated", test_cumulative},
+};
+
+int main(void)
+{
+	if (!reader_open(&reader, getpid())) {
+		puts("Bail out! no area is found");
+		return 1;
+	}
+	close(reader.mem);
+	reader.mem = -1;
+	exact = reader.head.mode == MTAG_HEAP_EXACT;
+	return tap_run(tests, sizeof(tests) / sizeof(tests[0]));
+}
