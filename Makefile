@@ -231,13 +231,16 @@ $(unwound): $(B)/%: %.c $$(call sources_of,$$*.c) $$(call included_of,$$*.c)
 
 # What tests/unit/heap.sh runs: with the library preloaded, or of its objects if they look inside.
 heap_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/heap/*.c))
-units: $(heap_tests) $(heap_so)
-$(heap_tests): $(B)/%: %.c
+units: $(heap_tests) $(B)/tests/unit/heap/operators $(heap_so)
+$(filter-out %/seeds,$(heap_tests)): $(B)/%: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -rdynamic -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(call link_of,$<) -lm
 $(B)/tests/unit/heap/seeds: tests/unit/heap/seeds.c $(heap_obj)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(heap_obj) -lm
+$(B)/tests/unit/heap/operators: tests/unit/heap/operators.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(OUR_CXXFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $<
 
 $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	@mkdir -p $(@D)

@@ -241,7 +241,8 @@ static void test_aligned(void)
 		size_t alignment = (size_t)8 << i % 14, size = size_at(i, 9000);
 		void *p = aligned((unsigned)i, alignment, &size);
 
-		CHECK((uintptr_t)p % (i % 5 < 3 ? alignment : 4096) == 0);
+		/* Not all allocators keep to it. */
+		CHECK(!exact || (uintptr_t)p % (i % 5 < 3 ? alignment : 4096) == 0);
 		hold(&truth.objects[i], p, size);
 		if (i % 3 == 1)
 			drop(&truth.objects[i]);
@@ -272,8 +273,9 @@ static void test_realloc(void)
 	}
 	compare(14, &truth);
 	for (i = 0; i < truth.n; i += 2) {
-		CHECK(!realloc(truth.objects[i].p, 0));
-		truth.objects[i].p = NULL;
+		/* Some allocators give an object of no size. */
+		truth.objects[i].p = realloc(truth.objects[i].p, 0);
+		truth.objects[i].asked = 0;
 	}
 	compare(14, &truth);
 	drop_all(&truth);
@@ -298,7 +300,7 @@ static void test_failing(void)
 	for (i = 0; i < 3; i++)
 		hold(&truth.objects[i], malloc(5000 << i * 4), 5000 << i * 4);
 	for (i = 0; i < 40; i++) {
-		CHECK(!malloc(all - i) && errno == ENOMEM);
+		CHECK(!malloc(all - i) && (!exact || errno == ENOMEM));
 		CHECK(!malloc(half + i) && !malloc(half - i % 4));
 		CHECK(!calloc(half, two) && !calloc(all, all) && !calloc(all - i, 1));
 		CHECK(!realloc(truth.objects[i % 3].p, all - i) &&
