@@ -24,13 +24,13 @@
 #include "tag.h"
 #include "view.h"
 
-#define TAIL	8
-#define TAG	UINT64_C(0xffff)
-#define SHIFT	16
-#define MAPPED	2
-#define FLAGS	15
-#define FAST	static inline __attribute__((always_inline))
-#define SLOW	static __attribute__((noinline))
+#define TAIL	 8
+#define TAG	 UINT64_C(0xffff)
+#define SHIFT	 16
+#define MAPPED	 2
+#define FLAGS	 15
+#define FAST	 static inline __attribute__((always_inline))
+#define SLOW	 static __attribute__((noinline))
 #define NEVER(x) __builtin_expect(!!(x), 0)
 
 static struct mtag__next real;

@@ -72,8 +72,8 @@ static void ask_jemalloc(struct mtag_heap_figures *figures)
 	set(figures, &figures->mapped, jemalloc_figure("stats.mapped"), MTAG_HEAP_KNOWS_MAPPED);
 	set(figures, &figures->used, used, MTAG_HEAP_KNOWS_USED);
 	set(figures, &figures->metadata, metadata, MTAG_HEAP_KNOWS_METADATA);
-	set(figures, &figures->retained, resident > used + metadata ? resident - used - metadata : 0,
-	    MTAG_HEAP_KNOWS_RETAINED);
+	set(figures, &figures->retained,
+	    resident > used + metadata ? resident - used - metadata : 0, MTAG_HEAP_KNOWS_RETAINED);
 }
 
 static int (*tcmalloc_figure)(const char *name, size_t *value);
@@ -145,7 +145,9 @@ void mtag__figures_tick(void)
 		return;
 	ask(&figures);
 	figures.cost = mtag__view_now() - figures.time;
-	__atomic_store_n(&due, figures.time + (figures.cost > SECOND / SHARE ? figures.cost * SHARE : SECOND),
+	__atomic_store_n(&due,
+			 figures.time +
+				 (figures.cost > SECOND / SHARE ? figures.cost * SHARE : SECOND),
 			 __ATOMIC_RELAXED);
 	figures.sequence = ++sequence;
 	figures.check = mtag_heap_check(&figures);

@@ -134,12 +134,10 @@ static void *decide(const char *name, void **next, void *counting, void *without
 			return noted(next##name arguments, n);                                     \
 		return next##name arguments;                                                       \
 	}                                                                                          \
-	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")    \
 	static void *without##name parameters                                                      \
 	{                                                                                          \
 		return new_by_malloc(n, alignment, NAME_OF(name));                                 \
 	}                                                                                          \
-	_Pragma("GCC diagnostic pop")                                                              \
 	static void *first##name parameters                                                        \
 	{                                                                                          \
 		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
@@ -166,12 +164,10 @@ static void *decide(const char *name, void **next, void *counting, void *without
 			forget(p);                                                                 \
 		next##name arguments;                                                              \
 	}                                                                                          \
-	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")    \
 	static void without##name parameters                                                       \
 	{                                                                                          \
 		free(p);                                                                           \
 	}                                                                                          \
-	_Pragma("GCC diagnostic pop")                                                              \
 	static void first##name parameters                                                         \
 	{                                                                                          \
 		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
@@ -189,5 +185,7 @@ static void *decide(const char *name, void **next, void *counting, void *without
 		entry##name arguments;                                                             \
 	}
 
+/* malloc() and free() need not know all that operators do. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 NEW_OPERATORS(NEW)
 DELETE_OPERATORS(DELETE)

@@ -67,8 +67,9 @@ static bool lock_table(void)
 	for (i = 0; i < SPINS + YIELDS; i++) {
 		holder = atomic_load_explicit(&lock, memory_order_relaxed);
 		if ((!holder || holder != me) &&
-		    atomic_compare_exchange_strong_explicit(
-			    &lock, &holder, me, memory_order_acquire, memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(&lock, &holder, me,
+							    memory_order_acquire,
+							    memory_order_relaxed))
 			return true;
 		if (i >= SPINS)
 			sched_yield();

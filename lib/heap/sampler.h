@@ -35,10 +35,12 @@ struct mtag__self {
 	bool ended;
 };
 
-extern __thread struct mtag__self mtag__self MTAG__HIDDEN __attribute__((tls_model("initial-exec")));
+extern __thread struct mtag__self mtag__self MTAG__HIDDEN
+	__attribute__((tls_model("initial-exec")));
 
 /* Takes bytes from a countdown. Returns true if there were fewer: then it is below 0. */
-static inline __attribute__((always_inline)) bool mtag__countdown(uint64_t *countdown, uint64_t step)
+static inline __attribute__((always_inline)) bool mtag__countdown(uint64_t *countdown,
+								  uint64_t step)
 {
 	bool borrow;
 

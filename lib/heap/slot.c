@@ -34,7 +34,8 @@ static bool claim(uint32_t slot, uint32_t before)
 
 static void note_used(uint32_t slot)
 {
-	uint32_t *used = &mtag__view.head->slots_used, now = __atomic_load_n(used, __ATOMIC_RELAXED);
+	uint32_t *used = &mtag__view.head->slots_used,
+		 now = __atomic_load_n(used, __ATOMIC_RELAXED);
 
 	while (now <= slot && !__atomic_compare_exchange_n(used, &now, slot + 1, false,
 							   __ATOMIC_RELAXED, __ATOMIC_RELAXED))

@@ -38,9 +38,9 @@ uint32_t mtag__view_wanted(uint64_t *period)
 		bytes = strtoull(number, &end, 10);
 		errno = saved;
 		if (!*end)
-			*period = bytes < PERIOD_MIN ? PERIOD_MIN
-				: bytes > PERIOD_MAX ? PERIOD_MAX
-						     : bytes;
+			*period = bytes < PERIOD_MIN   ? PERIOD_MIN
+				  : bytes > PERIOD_MAX ? PERIOD_MAX
+						       : bytes;
 	}
 	if (mode && (!strcmp(mode, "off") || !strcmp(mode, "0")))
 		return 0;

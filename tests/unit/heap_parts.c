@@ -215,10 +215,20 @@ static void test_head(void)
 {
 	const uint64_t cells = UINT64_C(65536) * 64;
 	const struct mtag_heap_head good = {
-		.magic = MTAG_HEAP_MAGIC, .version = MTAG_HEAP_VERSION, .head_bytes = sizeof(good),
-		.area_bytes = 4096 + cells + 64000, .mode = MTAG_HEAP_SAMPLED, .period = 1024,
-		.cells_at = 4096, .cell_bytes = 64, .cell_tags = 65536, .slots = 1, .slots_used = 1,
-		.samples_at = 4096 + cells, .sample_bytes = 64, .samples_max = 1000,
+		.magic = MTAG_HEAP_MAGIC,
+		.version = MTAG_HEAP_VERSION,
+		.head_bytes = sizeof(good),
+		.area_bytes = 4096 + cells + 64000,
+		.mode = MTAG_HEAP_SAMPLED,
+		.period = 1024,
+		.cells_at = 4096,
+		.cell_bytes = 64,
+		.cell_tags = 65536,
+		.slots = 1,
+		.slots_used = 1,
+		.samples_at = 4096 + cells,
+		.sample_bytes = 64,
+		.samples_max = 1000,
 	};
 	struct mtag_heap_head head = good;
 	unsigned i;

@@ -61,27 +61,41 @@ int main()
 
 	if (!reader_open(&self, getpid()))
 		return 2;
-	check("new", [] { return ::operator new(size); }, [](void *p) { ::operator delete(p); });
-	check("new[]", [] { return ::operator new[](size); }, [](void *p) { ::operator delete[](p); });
-	check("sized", [] { return ::operator new(size); }, [](void *p) { ::operator delete(p, size); });
-	check("sized []", [] { return ::operator new[](size); },
-	      [](void *p) { ::operator delete[](p, size); });
-	check("nothrow", [&] { return ::operator new(size, no); },
-	      [&](void *p) { ::operator delete(p, no); });
-	check("nothrow []", [&] { return ::operator new[](size, no); },
-	      [&](void *p) { ::operator delete[](p, no); });
-	check("aligned", [&] { return ::operator new(size, alignment); },
-	      [&](void *p) { ::operator delete(p, alignment); });
-	check("aligned []", [&] { return ::operator new[](size, alignment); },
-	      [&](void *p) { ::operator delete[](p, alignment); });
-	check("aligned, sized", [&] { return ::operator new(size, alignment); },
-	      [&](void *p) { ::operator delete(p, size, alignment); });
-	check("aligned, sized []", [&] { return ::operator new[](size, alignment); },
-	      [&](void *p) { ::operator delete[](p, size, alignment); });
-	check("aligned, nothrow", [&] { return ::operator new(size, alignment, no); },
-	      [&](void *p) { ::operator delete(p, alignment, no); });
-	check("aligned, nothrow []", [&] { return ::operator new[](size, alignment, no); },
-	      [&](void *p) { ::operator delete[](p, alignment, no); });
+	check(
+		"new", [] { return ::operator new(size); }, [](void *p) { ::operator delete(p); });
+	check(
+		"new[]", [] { return ::operator new[](size); },
+		[](void *p) { ::operator delete[](p); });
+	check(
+		"sized", [] { return ::operator new(size); },
+		[](void *p) { ::operator delete(p, size); });
+	check(
+		"sized []", [] { return ::operator new[](size); },
+		[](void *p) { ::operator delete[](p, size); });
+	check(
+		"nothrow", [&] { return ::operator new(size, no); },
+		[&](void *p) { ::operator delete(p, no); });
+	check(
+		"nothrow []", [&] { return ::operator new[](size, no); },
+		[&](void *p) { ::operator delete[](p, no); });
+	check(
+		"aligned", [&] { return ::operator new(size, alignment); },
+		[&](void *p) { ::operator delete(p, alignment); });
+	check(
+		"aligned []", [&] { return ::operator new[](size, alignment); },
+		[&](void *p) { ::operator delete[](p, alignment); });
+	check(
+		"aligned, sized", [&] { return ::operator new(size, alignment); },
+		[&](void *p) { ::operator delete(p, size, alignment); });
+	check(
+		"aligned, sized []", [&] { return ::operator new[](size, alignment); },
+		[&](void *p) { ::operator delete[](p, size, alignment); });
+	check(
+		"aligned, nothrow", [&] { return ::operator new(size, alignment, no); },
+		[&](void *p) { ::operator delete(p, alignment, no); });
+	check(
+		"aligned, nothrow []", [&] { return ::operator new[](size, alignment, no); },
+		[&](void *p) { ::operator delete[](p, alignment, no); });
 	try {
 		new thrower;
 		failed = 1;

@@ -548,7 +548,8 @@ static void test_cumulative(void)
 	if (exact)
 		CHECK(cell.asked_in == asked && cell.objects_in == N && cell.objects_out == N / 2);
 	else
-		CHECK(fabs((double)cell.asked_in - asked) < 6 * sqrt(asked * (double)reader.head.period));
+		CHECK(fabs((double)cell.asked_in - asked) <
+		      6 * sqrt(asked * (double)reader.head.period));
 }
 
 static const struct tap_test tests[] = {

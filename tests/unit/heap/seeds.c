@@ -16,8 +16,8 @@
 #define OBJECTS 3000
 #define PERIOD	8192
 
-enum what { ASKED, ALLOCATED, NUMBER, WHATS };
-static const char *const names[WHATS] = {"bytes asked", "bytes allocated", "objects"};
+enum kind { ASKED, ALLOCATED, NUMBER, KINDS };
+static const char *const names[KINDS] = {"bytes asked", "bytes allocated", "objects"};
 
 static struct {
 	void *p;
@@ -28,7 +28,7 @@ static struct {
 static struct {
 	unsigned within;
 	double bias, square;
-} results[WHATS];
+} results[KINDS];
 
 size_t malloc_usable_size(void *p);
 
@@ -81,7 +81,7 @@ static void empty(void)
 static void compare(void)
 {
 	const double one = (double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT);
-	double truth[WHATS] = {0}, estimate[WHATS] = {0}, variance[WHATS] = {0};
+	double truth[KINDS] = {0}, estimate[KINDS] = {0}, variance[KINDS] = {0};
 	unsigned i, j;
 
 	for (i = 0; i < OBJECTS; i++) {
@@ -94,14 +94,14 @@ static void compare(void)
 	for (i = 0; i < mtag__view.head->samples_used; i++) {
 		const struct mtag_heap_sample *sample = &mtag__view.table.records[i];
 		const double weight = (double)sample->weight / one;
-		const double values[WHATS] = {(double)sample->asked, (double)sample->allocated, 1};
+		const double values[KINDS] = {(double)sample->asked, (double)sample->allocated, 1};
 
-		for (j = 0; sample->address && j < WHATS; j++) {
+		for (j = 0; sample->address && j < KINDS; j++) {
 			estimate[j] += weight * values[j];
 			variance[j] += weight * (weight - 1) * values[j] * values[j];
 		}
 	}
-	for (j = 0; j < WHATS; j++) {
+	for (j = 0; j < KINDS; j++) {
 		double error = estimate[j] - truth[j];
 
 		results[j].within += fabs(error) <= 2 * sqrt(variance[j]);
@@ -140,12 +140,12 @@ int main(void)
 	/* A buffer of the output stream may be another sample. */
 	failed |= report(++n, "nothing is left of what was freed", "samples",
 			 mtag__view.table.alive == before && !mtag__view.head->samples_lost);
-	for (j = 0; j < WHATS; j++) {
+	for (j = 0; j < KINDS; j++) {
 		double mean = results[j].bias / SEEDS;
 		double error = sqrt(results[j].square / SEEDS / SEEDS);
 
-		printf("# %s: %u of %u within 2 standard errors; off by %.3f %% +- %.3f %%\n", names[j],
-		       results[j].within, SEEDS, 100 * mean, 100 * error);
+		printf("# %s: %u of %u within 2 standard errors; off by %.3f %% +- %.3f %%\n",
+		       names[j], results[j].within, SEEDS, 100 * mean, 100 * error);
 		/* Most objects are small, and few of them samples: too few for their number to be normal. */
 		if (j != NUMBER)
 			failed |= report(++n, "93 to 97 % are within 2 standard errors", names[j],
