@@ -53,7 +53,7 @@ lib_src += lib/child.c lib/report.c lib/write.c         # calls: tags, all other
 # libmtag-heap, likewise, and lib/dev.c.
 heap_src := $(addprefix lib/heap/,chance.c table.c)      # drawing samples, keeping them
 heap_src += $(addprefix lib/heap/,next.c tag.c view.c)   # the allocator behind, the current tag, the area
-heap_src += $(addprefix lib/heap/,figures.c sampler.c)   # what the allocator says, what is sampled
+heap_src += $(addprefix lib/heap/,sampler.c figures.c)   # what is sampled, what the allocator says
 heap_src += $(addprefix lib/heap/,slot.c exact.c)        # counting all of it
 heap_src += $(addprefix lib/heap/,setup.c malloc.c operators.c) # the beginning; what programs call
 
@@ -182,6 +182,9 @@ $(B)/%: %.c $(libmtag)
 # Coroutines; the library needs no more than C++17.
 $(B)/examples/handoff: OUR_CXXFLAGS += -std=c++20
 $(B)/tests/kernel/%: OUR_CPPFLAGS += -Iinclude/compat
+# The compiler would leave out pairs of malloc() and free().
+$(B)/bench/heap: OUR_CFLAGS += -fno-builtin
+$(B)/bench/heap: $(heap_so)
 $(B)/%: %.cpp $(libmtag)
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm

@@ -82,7 +82,10 @@ void mtag__sampler_forked(bool child);
 /* Whose an object is, if the allocator knows. */
 extern uint32_t (*mtag__sampler_owner)(const void *p);
 
-/* Called once in a while by a thread that holds no lock, of the allocator's neither. */
+/* Called at each sample, with no lock held but what a signal handler may have interrupted. */
 extern void (*mtag__sampler_tick)(void);
+
+/* Does this thread block signals that it did not when it began? It may be in a signal handler. */
+bool mtag__sampler_in_handler(void);
 
 #endif
