@@ -126,18 +126,14 @@ static void *note_for(void *p, size_t size, uint32_t tag)
 
 SLOW void *note_slowly(void *p, size_t size)
 {
-	const uint32_t *word;
-
 	cells_of_thread();
-	word = mtag__tag_word();
-	return note_for(p, size, word ? (uint16_t)*word : mtag__self.tag);
+	return note_for(p, size, mtag__tag_now(mtag__self.tag));
 }
 
 /* Notes an object for the current tag. Returns @p. */
 FAST void *note(void *p, size_t size)
 {
 	struct mtag_heap_cell *cells = mtag__self.cells;
-	const uint32_t *word = mtag__tag_word();
 	size_t field, usable;
 	uint64_t tag;
 
@@ -146,7 +142,7 @@ FAST void *note(void *p, size_t size)
 	field = field_of(p);
 	if (NEVER(!cells) || NEVER(field & MAPPED))
 		return note_slowly(p, size);
-	tag = (uint16_t)(word ? __atomic_load_n(word, __ATOMIC_RELAXED) : mtag__self.tag);
+	tag = mtag__tag_now(mtag__self.tag);
 	usable = common_usable(field);
 	*tail_of(p, usable) = (uint64_t)size << SHIFT | tag;
 	count_in(cells + tag, size, usable);

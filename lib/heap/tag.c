@@ -8,7 +8,11 @@
 #include "tag.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "../internal.h"
 #include "module.h"
@@ -17,6 +21,8 @@ static MTAG_TLS uint32_t *no_word;
 
 /* So that the first allocations, which come before mtag__tag_find(), find a pointer, too. */
 intptr_t mtag__tag_offset;
+
+__thread const uint32_t *mtag__tag_told __attribute__((tls_model("initial-exec")));
 
 static bool module_tells = true;
 
@@ -27,20 +33,38 @@ void mtag__tag_find(void)
 	mtag__tag_offset = (word ? word : (char *)&no_word) - self;
 }
 
+/*
+ * Is the word at @address one of libmtag's? Beside these stands which thread they are of, see
+ * lib/thread.c, and they stay where they are as long as the process lives; others may be freed.
+ */
+static bool is_libmtags(uint64_t address)
+{
+	const uint64_t me = (uint64_t)syscall(SYS_getpid) << 22 | (uint64_t)syscall(SYS_gettid);
+	uint64_t owner = 0;
+	struct iovec to = {&owner, sizeof(owner)};
+	struct iovec from = {(void *)(uintptr_t)(address + 8), sizeof(owner)};
+
+	if (!address || address % 64)
+		return false;
+	return process_vm_readv((pid_t)(me >> 22), &to, 1, &from, 1, 0) == sizeof(owner) &&
+	       owner >> 20 == me;
+}
+
 uint32_t mtag__tag_ask(uint32_t last)
 {
 	struct mtag_ioc_heap arg = {.size = sizeof(arg), .flags = MTAG_HEAP_ASK};
-	const uint32_t *word = mtag__tag_offset ? mtag__tag_word() : NULL;
+	int saved = errno;
 	bool gone;
 
-	if (word)
-		return (uint16_t)__atomic_load_n(word, __ATOMIC_RELAXED);
-	if (!module_tells)
-		return last;
+	if (mtag__tag_word() || mtag__tag_told || !module_tells)
+		return mtag__tag_now(last);
 	if (mtag__call_device(MTAG_IOC_HEAP, &arg, &gone)) {
 		/* No module, or one that does not know the question. */
 		module_tells = false;
 		return last;
 	}
+	if (is_libmtags(arg.address))
+		mtag__tag_told = (const uint32_t *)(uintptr_t)arg.address;
+	errno = saved;
 	return (uint16_t)arg.tag;
 }
