@@ -52,9 +52,10 @@ lib_src += lib/child.c lib/report.c lib/write.c         # calls: tags, all other
 
 # libmtag-heap, likewise, and lib/dev.c.
 heap_src := $(addprefix lib/heap/,chance.c table.c)      # drawing samples, keeping them
-heap_src += $(addprefix lib/heap/,next.c tag.c view.c)   # the allocator behind, the current tag, the area
+heap_src += $(addprefix lib/heap/,next.c view.c)         # the allocator behind, the area
+heap_src += $(addprefix lib/heap/,self.c tag.c)          # a thread, and its current tag
 heap_src += $(addprefix lib/heap/,sampler.c figures.c)   # what is sampled, what the allocator says
-heap_src += $(addprefix lib/heap/,slot.c exact.c)        # counting all of it
+heap_src += $(addprefix lib/heap/,slot.c exact.c usage.c) # counting all of it, telling the program
 heap_src += $(addprefix lib/heap/,setup.c malloc.c operators.c) # the beginning; what programs call
 
 ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line

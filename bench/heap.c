@@ -85,8 +85,9 @@ int main(int argc, char **argv)
 		cost = run(&ways[i], argv[0], library);
 		if (!i)
 			bare = cost;
-		printf("malloc and free, heap view: %s\t%.1f\t%s\n", ways[i].name,
-		       i ? cost - bare : cost, ways[i].budget);
+		printf(i ? "malloc and free, heap view: %s\t%+.1f\t%s\n"
+			 : "malloc and free, heap view: %s\t%.1f\t%s\n",
+		       ways[i].name, i ? cost - bare : cost, ways[i].budget);
 	}
 	return 0;
 }

@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #include "next.h"
-#include "sampler.h"
+#include "self.h"
 #include "slot.h"
 #include "tag.h"
 #include "view.h"
@@ -105,8 +105,10 @@ _Static_assert(offsetof(struct mtag_heap_cell, objects_in) == 16 &&
 /* A thread comes here first when it has no cells yet. */
 static struct mtag_heap_cell *cells_of_thread(void)
 {
-	if (!mtag__self.cells && !mtag__self.busy && mtag__slot_take())
-		mtag__self.tag = mtag__tag_ask(0);
+	if (!mtag__self.cells && !mtag__self.busy) {
+		mtag__tag_ask();
+		mtag__slot_take();
+	}
 	return mtag__self.cells;
 }
 
@@ -126,8 +128,11 @@ static void *note_for(void *p, size_t size, uint32_t tag)
 
 SLOW void *note_slowly(void *p, size_t size)
 {
+	const uint32_t *word;
+
 	cells_of_thread();
-	return note_for(p, size, mtag__tag_now(mtag__self.tag));
+	word = mtag__self.word;
+	return note_for(p, size, word ? (uint16_t)*word : 0);
 }
 
 /* Notes an object for the current tag. Returns @p. */
@@ -142,7 +147,8 @@ FAST void *note(void *p, size_t size)
 	field = field_of(p);
 	if (NEVER(!cells) || NEVER(field & MAPPED))
 		return note_slowly(p, size);
-	tag = mtag__tag_now(mtag__self.tag);
+	/* Who has cells has a word. */
+	tag = (uint16_t)__atomic_load_n(mtag__self.word, __ATOMIC_RELAXED);
 	usable = common_usable(field);
 	*tail_of(p, usable) = (uint64_t)size << SHIFT | tag;
 	count_in(cells + tag, size, usable);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sampler.h"
+#include "self.h"
 #include "view.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -143,7 +143,7 @@ void mtag__figures_tick(void)
 	if (figures.time < __atomic_load_n(&due, __ATOMIC_RELAXED))
 		return;
 	/* The allocator may have been interrupted, with its locks taken. */
-	if (mtag__sampler_in_handler() ||
+	if (mtag__self_in_handler() ||
 	    !__atomic_compare_exchange_n(&asking, &nobody, 1, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
 		return;

@@ -17,6 +17,7 @@
 #include "chance.h"
 #include "filter.h"
 #include "next.h"
+#include "self.h"
 #include "tag.h"
 #include "view.h"
 
@@ -24,7 +25,6 @@
 #define YIELDS 1000
 
 _Alignas(4096) struct mtag__filter mtag__filter;
-__thread struct mtag__self mtag__self __attribute__((tls_model("initial-exec")));
 uint32_t (*mtag__sampler_owner)(const void *p);
 void (*mtag__sampler_tick)(void);
 
@@ -94,32 +94,6 @@ static void count_lost(void)
 }
 
 /* ---- threads ---- */
-
-/* The signals that the calling thread blocks. */
-static uint64_t blocked(void)
-{
-	uint64_t mask = 0;
-	int saved = errno;
-
-	syscall(SYS_rt_sigprocmask, 0, NULL, &mask, sizeof(mask));
-	errno = saved;
-	return mask;
-}
-
-bool mtag__self_begin(void)
-{
-	struct mtag__self *self = &mtag__self;
-
-	if (self->begun)
-		return false;
-	self->begun = true;
-	self->mask = blocked();
-	/* The address of a thread's own variable is random, and no other thread has it now. */
-	self->random = (mtag__view_now() ^ (uintptr_t)self * UINT64_C(0x9e3779b97f4a7c15)) | 1;
-	mtag__chance_next(&self->random);
-	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
-	return true;
-}
 
 bool mtag__sampler_due(void)
 {
@@ -195,8 +169,9 @@ void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 	}
 	fill_sample(&sample, p, asked, drawn);
 	sample.time = mtag__view_now();
-	mtag__self.tag = mtag__tag_ask(mtag__self.tag);
-	sample.tag = mtag__sampler_owner ? mtag__sampler_owner(p) : mtag__self.tag;
+	sample.tag = mtag__tag_ask();
+	if (mtag__sampler_owner)
+		sample.tag = mtag__sampler_owner(p);
 	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
 	store_sample(&sample);
 	count_cell(&sample, false);
@@ -259,11 +234,6 @@ void mtag__sampler_put_back(struct mtag_heap_sample *sample)
 	store_sample(sample);
 	count_cell(sample, false);
 	leave(saved);
-}
-
-bool mtag__sampler_in_handler(void)
-{
-	return blocked() & ~mtag__self.mask;
 }
 
 /* ---- fork ---- */

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sampler.h"
+#include "self.h"
 #include "view.h"
 
 /* By slot: the thread that has it; 0: none. Slot 0 is everybody's. */

@@ -21,8 +21,8 @@
 #include "../lib_tap.h"
 #include "reader.h"
 
-/* As libmtag has it: what the library under test looks for. */
-__attribute__((visibility("default"))) __thread uint32_t *mtag_thread_word;
+/* As libmtag calls it. */
+__attribute__((weak)) void mtag_heap_word(const uint32_t *word);
 static __thread uint32_t word;
 
 static struct reader reader;
@@ -31,7 +31,7 @@ static bool exact;
 static void enter(uint32_t tag)
 {
 	word = tag;
-	mtag_thread_word = &word;
+	mtag_heap_word(&word);
 }
 
 /* ---- the truth ---- */
