@@ -125,7 +125,7 @@ same "$(ulimit -v 60000; LD_PRELOAD=$lib MTAG_HEAP=exact /bin/echo good 2>&1)" g
 
 # ---- what it costs ----
 bare=$($bin/pair 64)
-for budget in 'sampled 12' 'exact 75'; do
+for budget in 'sampled 12' 'exact 68'; do
 	read -r mode most <<<"$budget"
 	cost=$($bin/pair 64 LD_PRELOAD="$lib" MTAG_HEAP="$mode" MTAG_HEAP_PERIOD=1073741824)
 	awk -v a="$bare" -v b="$cost" -v most="$most" 'BEGIN { exit !(a > 0 && b > a && b - a <= most) }'

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "heap/chance.h"
-#include "heap/sampler.h"
+#include "heap/self.h"
 #include "heap/view.h"
 
 #define SEEDS	1000
