@@ -50,6 +50,13 @@ tap "$bin/seeds" "1,000 seeds"
 for other in '' $(others); do
 	same "$(LD_PRELOAD="$lib $other" $bin/operators 2>&1)" good "all operators of C++ are seen${other:+, $other}"
 done
+for option in -shared-libgcc '-static-libstdc++'; do
+	g++ -O1 -fno-builtin -w -shared -fPIC $option tests/unit/heap/plugin/plugin.cpp -o "$tmp/plugin.so" || continue
+	for mode in sampled exact; do
+		same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
+			"$tmp/plugin.so" 2>&1)" 4 "a plugin in C++ of a program in C, $option, $mode"
+	done
+done
 
 # ---- under stress ----
 calm='broken 0, interrupted yes'
