@@ -105,7 +105,7 @@ _Static_assert(offsetof(struct mtag_heap_cell, objects_in) == 16 &&
 /* A thread comes here first when it has no cells yet. */
 static struct mtag_heap_cell *cells_of_thread(void)
 {
-	if (!mtag__self.cells && !mtag__self.busy) {
+	if (!mtag__self.cells && !mtag__self.busy && !mtag__self.ended) {
 		mtag__tag_ask();
 		mtag__slot_take();
 	}

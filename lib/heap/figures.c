@@ -158,3 +158,8 @@ void mtag__figures_tick(void)
 	mtag__view.head->figures = figures;
 	__atomic_store_n(&asking, 0, __ATOMIC_RELEASE);
 }
+
+void mtag__figures_forked(void)
+{
+	asking = 0;
+}

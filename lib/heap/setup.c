@@ -106,6 +106,7 @@ static void after_fork_in_child(void)
 	if (!mtag__view.mode)
 		return;
 	mtag__slot_forked();
+	mtag__figures_forked();
 	mtag__sampler_forked(true);
 }
 
