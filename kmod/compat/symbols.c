@@ -22,8 +22,10 @@
 #define MTAG_FUNCTIONS "functions-6.1.h"
 #elif MTAG_KERNEL_6_12
 #define MTAG_FUNCTIONS "functions-6.12.h"
-#else
+#elif MTAG_KERNEL_7_2
 #define MTAG_FUNCTIONS "functions-7.2.h"
+#else
+#define MTAG_FUNCTIONS "functions-7.3.h"
 #endif
 
 #define HOOK(function, ...)	{ function, __VA_ARGS__ },
