@@ -6,6 +6,7 @@
  *
  *   functions-*.h		the hooked functions and their callers
  *   rmap_page.c, rmap_folio.c	the rmap functions' arguments, before and since 6.8
+ *   leaving.c			pages taken away for migration where rmap is inlined
  */
 #ifndef MTAG_COMPAT_H
 #define MTAG_COMPAT_H
@@ -84,6 +85,11 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 {
 	return *(unsigned long *)regs->sp;
 }
+
+/* Compilers inline the rmap function into the one that takes pages away for migration: leaving.c. */
+#if MTAG_SINCE(7, 0) && defined(CONFIG_PREEMPT_RT)
+#define MTAG_LEAVING
+#endif
 
 /* ioctl(UFFDIO_MOVE), where it exists */
 #ifdef UFFDIO_MOVE

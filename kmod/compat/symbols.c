@@ -41,7 +41,7 @@ static struct mtag_hook hooks[] = {
 #undef CALLED
 
 #define HOOK(function, ...)
-#define CALLED(function, callers)	{ function, callers },
+#define CALLED(function, ...)	{ function, __VA_ARGS__ },
 static const struct mtag_called called[] = {
 #include MTAG_FUNCTIONS
 	{ }
@@ -83,5 +83,11 @@ static const char caller_names[] __used __section(".modinfo") __aligned(1) = "ca
 /* Context, return: as mtag_table_init(). */
 int mtag_symbols_init(void)
 {
-	return mtag_table_init(hooks, called, callers);
+	return mtag_table_init(hooks, called, callers) ?: mtag_leaving_init();
+}
+
+/* Context: no hook is installed. May sleep. */
+void mtag_symbols_exit(void)
+{
+	mtag_leaving_exit();
 }
