@@ -86,7 +86,7 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 	return *(unsigned long *)regs->sp;
 }
 
-/* Compilers inline the rmap function into the one that takes pages away for migration: leaving.c. */
+/* Compilers inline rmap into the function that takes pages away for migration: leaving.c. */
 #if MTAG_SINCE(7, 0) && defined(CONFIG_PREEMPT_RT)
 #define MTAG_LEAVING
 #endif
@@ -346,7 +346,7 @@ static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 
 #endif
 
-/* With these fork copies the page tables of a mapping; since 6.19 the kernel has a name for them. */
+/* With these fork copies the page tables of a mapping. Since 6.19 the kernel names them. */
 #ifdef VM_COPY_ON_FORK
 #define MTAG_FORKED		VM_COPY_ON_FORK
 #else
