@@ -54,7 +54,7 @@ static bool tag_read(struct mtag_space *s, u32 tag, struct mtag_last *last)
 /* The process may have another user's tag: by a number that it was told or made up. */
 static bool is_hidden(struct mtag_space *s, u32 tag)
 {
-	return !mtag_tree_sees(s, tag, task_euid(current->group_leader));
+	return !mtag_tree_sees(s, tag, task_cred_xxx(current->group_leader, euid));
 }
 
 /**

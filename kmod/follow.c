@@ -42,7 +42,7 @@ unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct pa
 	if (folio_test_ksm(folio))
 		return MTAG_NO_ADDR;
 	addr = vma->vm_start +
-	       ((folio->index + (page - &folio->page) - vma->vm_pgoff) << PAGE_SHIFT);
+	       ((folio->index + (page - &folio->page) - mtag_anon_pgoff(vma)) << PAGE_SHIFT);
 	return addr >= vma->vm_start && addr < vma->vm_end ? addr : MTAG_NO_ADDR;
 }
 

@@ -103,7 +103,10 @@ static int check_called(const struct mtag_called *called, const struct mtag_hook
 		ret = caller_calls(name, callee, &exists, &calls);
 		if (ret)
 			return ret;
-		if (exists && !calls) {
+		if (exists && !calls && called->inlined) {
+			*called->inlined = true;
+			calls = true;
+		} else if (exists && !calls) {
 			pr_err("this kernel's compiler has inlined %s into %s, where it cannot be hooked\n",
 			       callee->name, name);
 			return -ENOENT;

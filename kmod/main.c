@@ -86,7 +86,7 @@ static const struct {
 } parts[] = {
 	{ mtag_owner_init, mtag_owner_exit },
 	{ mtag_tree_init, mtag_tree_exit },
-	{ mtag_symbols_init, NULL },
+	{ mtag_symbols_init, mtag_symbols_exit },
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, mtag_access_exit },
 	{ mtag_space_init, mtag_space_exit },

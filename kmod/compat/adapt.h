@@ -23,7 +23,14 @@ MTAG_HOOK_FUNC(mtag_folio_remove_pud);
 MTAG_HOOK_FUNC(mtag_mremap_grow);
 MTAG_HOOK_FUNC(mtag_mremap_move);
 
+/* leaving.c */
+extern bool mtag_leaving_unseen;
+int mtag_leaving_init(void);
+void mtag_leaving_exit(void);
+MTAG_HOOK_FUNC(mtag_leaving_begin);
+
 /* symbols.c */
 int mtag_symbols_init(void);
+void mtag_symbols_exit(void);
 
 #endif /* MTAG_ADAPT_H */

@@ -6,6 +6,7 @@
  *
  *   functions-*.h		the hooked functions and their callers
  *   rmap_page.c, rmap_folio.c	the rmap functions' arguments, before and since 6.8
+ *   leaving.c			pages taken away for migration where rmap is inlined
  */
 #ifndef MTAG_COMPAT_H
 #define MTAG_COMPAT_H
@@ -36,8 +37,9 @@
 #define MTAG_KERNEL_6_1		(MTAG_SINCE(6, 1) && !MTAG_SINCE(6, 2))
 #define MTAG_KERNEL_6_12	(MTAG_SINCE(6, 12) && !MTAG_SINCE(6, 13))
 #define MTAG_KERNEL_7_2		(MTAG_SINCE(7, 2) && !MTAG_SINCE(7, 3))
-#if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_7_2
-#error "mtag does not know how this kernel maps pages; it knows 6.1, 6.12 and 7.2"
+#define MTAG_KERNEL_7_3		(MTAG_SINCE(7, 3) && !MTAG_SINCE(7, 4))
+#if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_7_2 && !MTAG_KERNEL_7_3
+#error "mtag does not know how this kernel maps pages; it knows 6.1, 6.12, 7.2 and 7.3"
 #endif
 
 /* ---- hooks ---- */
@@ -83,6 +85,11 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 {
 	return *(unsigned long *)regs->sp;
 }
+
+/* Compilers inline rmap into the function that takes pages away for migration: leaving.c. */
+#if MTAG_SINCE(7, 0) && defined(CONFIG_PREEMPT_RT)
+#define MTAG_LEAVING
+#endif
 
 /* ioctl(UFFDIO_MOVE), where it exists */
 #ifdef UFFDIO_MOVE
@@ -196,12 +203,25 @@ static __always_inline u32 mtag_gone_special(const struct mtag_args *args)
 
 #endif
 
+/*
+ * The index that an anonymous page at the start of @vma has. Since 7.3 that is another than a page
+ * of the file has there, where a file is mapped privately.
+ */
+static __always_inline pgoff_t mtag_anon_pgoff(const struct vm_area_struct *vma)
+{
+#if MTAG_SINCE(7, 3)
+	return vma_start_anon_pgoff(vma);
+#else
+	return vma->vm_pgoff;
+#endif
+}
+
 /* The address in @vma of a small anonymous page that KSM has not merged. */
 static __always_inline unsigned long mtag_anon_addr(const struct vm_area_struct *vma,
 						    const struct page *page)
 {
 	return vma->vm_start +
-	       ((((const struct folio *)page)->index - vma->vm_pgoff) << PAGE_SHIFT);
+	       ((((const struct folio *)page)->index - mtag_anon_pgoff(vma)) << PAGE_SHIFT);
 }
 
 /* free_swap_and_cache(entry); since 6.10 free_swap_and_cache_nr(entry, nr) */
@@ -326,10 +346,17 @@ static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 
 #endif
 
+/* With these fork copies the page tables of a mapping. Since 6.19 the kernel names them. */
+#ifdef VM_COPY_ON_FORK
+#define MTAG_FORKED		VM_COPY_ON_FORK
+#else
+#define MTAG_FORKED		(VM_PFNMAP | VM_MIXEDMAP | VM_UFFD_WP)
+#endif
+
 /* Does fork copy the page tables of a mapping that is no memory of its own? */
 static inline bool mtag_fork_copies(const struct vm_area_struct *vma)
 {
-	return vma->anon_vma || vma->vm_flags & (VM_PFNMAP | VM_MIXEDMAP | VM_UFFD_WP);
+	return vma->anon_vma || vma->vm_flags & MTAG_FORKED;
 }
 
 /* ---- processes ---- */

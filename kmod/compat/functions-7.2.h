@@ -5,7 +5,13 @@
 #include "functions-all.h"
 
 HOOK("folio_add_new_anon_rmap", mtag_rmap_new_anon, .direct = mtag_entry_new_anon)
+#ifdef MTAG_LEAVING
+CALLED("folio_remove_rmap_ptes", "try_to_unmap_one")
+CALLED("folio_remove_rmap_ptes", "try_to_migrate_one", &mtag_leaving_unseen)
+HOOK("try_to_migrate_one", mtag_leaving_begin)
+#else
 CALLED("folio_remove_rmap_ptes", "try_to_unmap_one try_to_migrate_one")
+#endif
 HOOK("folio_remove_rmap_ptes", mtag_rmap_remove, .direct = mtag_entry_remove)
 HOOK("folio_add_anon_rmap_ptes", mtag_folio_add_anon_ptes)
 HOOK("folio_add_file_rmap_ptes", mtag_rmap_add_file, .direct = mtag_entry_add_file)

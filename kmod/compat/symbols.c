@@ -22,8 +22,10 @@
 #define MTAG_FUNCTIONS "functions-6.1.h"
 #elif MTAG_KERNEL_6_12
 #define MTAG_FUNCTIONS "functions-6.12.h"
-#else
+#elif MTAG_KERNEL_7_2
 #define MTAG_FUNCTIONS "functions-7.2.h"
+#else
+#define MTAG_FUNCTIONS "functions-7.3.h"
 #endif
 
 #define HOOK(function, ...)	{ function, __VA_ARGS__ },
@@ -39,7 +41,7 @@ static struct mtag_hook hooks[] = {
 #undef CALLED
 
 #define HOOK(function, ...)
-#define CALLED(function, callers)	{ function, callers },
+#define CALLED(function, ...)	{ function, __VA_ARGS__ },
 static const struct mtag_called called[] = {
 #include MTAG_FUNCTIONS
 	{ }
@@ -81,5 +83,11 @@ static const char caller_names[] __used __section(".modinfo") __aligned(1) = "ca
 /* Context, return: as mtag_table_init(). */
 int mtag_symbols_init(void)
 {
-	return mtag_table_init(hooks, called, callers);
+	return mtag_table_init(hooks, called, callers) ?: mtag_leaving_init();
+}
+
+/* Context: no hook is installed. May sleep. */
+void mtag_symbols_exit(void)
+{
+	mtag_leaving_exit();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attaching and being tracked while other threads of the process map, touch, unmap and fork. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=400 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 
 #define THREADS 3

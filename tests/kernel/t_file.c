@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 3: file and shared memory belong to the tag that mapped it. */
+/* vm: core=1 */
 #include "lib/test.h"
 #include <sys/shm.h>
 

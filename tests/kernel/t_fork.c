@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 5: a forked child keeps owners, tree and current tag; copies keep the owner. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=400 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 #include <linux/io_uring.h>
 #include <linux/sched.h>

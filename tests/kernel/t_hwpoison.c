@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory failure: a poisoned page leaves the process, and its owner's account. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G */
+/* vm: core=1 group=parallel thread=multi mem=1G */
 #include "lib/test.h"
 
 #ifndef MADV_HWPOISON

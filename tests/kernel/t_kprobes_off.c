@@ -3,7 +3,7 @@
  * An administrator switches all kprobes off and on again while mtag counts by them. It finds what it missed, reports
  * the loss, and keeps nothing of processes that ended meanwhile.
  */
-/* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 only=6.1,6.12,7.2 because="no kprobes on PREEMPT_RT" repairs=any */
+/* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
 #include "lib/test.h"
 
 #define N	 64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* KSM: totals stay exact when pages are merged within a process, between tags and between trees. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=400 repairs=1 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 repairs=1 */
 #include "lib/test.h"
 #include "lib/keepers.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2: the owner follows the contents to another page frame, by compaction and by soft-offlining. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=400 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 
 #ifndef MADV_SOFT_OFFLINE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 4: mremap in all its forms keeps owners, and ranges their tag. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G */
+/* vm: core=1 group=parallel thread=multi mem=1G */
 #include "lib/test.h"
 
 #define N 96

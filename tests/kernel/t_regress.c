@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bugs that reviewers found, one function for each. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=400 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 #include <linux/io_uring.h>
 #include <sys/mount.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 1: anonymous memory belongs to the tag that first touched it, however it was touched. */
+/* vm: core=1 */
 #include "lib/test.h"
 #include <alloca.h>
 

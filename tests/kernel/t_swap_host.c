@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* I5 on a host that swaps: what untracked processes swap neither affects tracked ones nor costs mtag anything. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=400 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 
 #define N	  128

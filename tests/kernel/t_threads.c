@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* I4 under load: threads that change tags at every page while others map, move and unmap. */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=400 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 
 #define TOUCHERS 4

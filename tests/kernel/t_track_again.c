@@ -3,7 +3,7 @@
  * A process is untracked and tracked again while it keeps forking: its children begin untagged, and memory that an
  * older child shares with them stays with that child. A child is tracked later than its parent, which ends.
  */
-/* vm: also=6.12,6.12-rt group=parallel thread=multi mem=1G timeout=300 repairs=any because="a reader starts again when a relative becomes untagged meanwhile" */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=300 repairs=any because="a reader starts again when a relative becomes untagged meanwhile" */
 #include "lib/keepers.h"
 
 #define N      256

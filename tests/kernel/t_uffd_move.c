@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 for UFFDIO_MOVE: contents change their place in the process, and keep their owner. */
-/* vm: also=6.12 timeout=400 only=6.12,6.12-rt,7.2 because="no UFFDIO_MOVE" */
+/* vm: core=1 timeout=400 since=6.8 because="no UFFDIO_MOVE" */
 #include "lib/model.h"
 #include "lib/uffd_move.h"
 #include <poll.h>

@@ -9,7 +9,8 @@ all_kernels() {
 	local name
 	for name in $(printf '%s\n' tests/vm/kernels/* | sed 's|.*/||' | sort -V); do
 		[ -z "$(kernel_says "$name" kernel_unfit)" ] || continue
-		[ -z "$long" ] && [ -n "$(kernel_says "$name" kernel_base)" ] || echo "$name"
+		[ -z "$long" ] && [ -n "$(kernel_says "$name" kernel_base)" ] && continue
+		[ -z "$long" ] && [ "$(kernel_says "$name" kernel_check)" = long ] || echo "$name"
 	done
 }
 
@@ -20,7 +21,8 @@ matches() { [[ $1 =~ $pattern ]]; }
 plan_vms() {
 	local source name command line n=0 machine key each why
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
-	local group mem cpus dimm icount module append thread timeout args only_long only also short stock because needs repairs
+	local group mem cpus dimm icount module append thread timeout args only_long only since not also core short stock
+	local because needs repairs
 	declare -A dirs=()
 	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
 		[ -f "$source" ] && matches "$source" || continue
@@ -60,21 +62,32 @@ option() { sed -n "s/^$2=//p" "$1/options"; }
 # named KERNEL BASE LIST: is it in the list, or the one that it is made from?
 named() { [[ ,$3, == *,"$1",* ]] || { [ -n "$2" ] && [[ ,$3, == *,"$2",* ]]; }; }
 
-# left_out KERNEL: is the test kept from it, by the "vm:" line or by where the kernel stands? Sets `why`.
+# unsuited KERNEL BASE: does the "vm:" line say that the test cannot run there? Sets `why`.
+unsuited() {
+	why="${only:+only ${only//,/, }: }${since:+since $since: }${not:+not $not: }$because"
+	[ -z "$stock" ] || [ -z "$2" ] || return 0
+	[ -z "$only" ] || named "$1" "$2" "$only" || return 0
+	[ -z "$not" ] || [[ $1 != *-"$not" ]] || return 0
+	[ -n "$since" ] && [ "$(printf '%s\n' "$since" "${1%%-*}" | sort -V | head -n 1)" != "$since" ]
+}
+
+# left_out KERNEL: is the test kept from it, by the "vm:" line or by what of `make check` runs there? Sets `why`.
 left_out() {
 	local base
 	base=$(kernel_says "$1" kernel_base)
-	why=${only:+only ${only//,/, }: }$because
-	[ -z "$stock" ] || [ -z "$base" ] || return 0
-	[ -z "$only" ] || named "$1" "$base" "$only" || return 0
+	! unsuited "$1" "$base" || return 0
 	[ -z "$long$pattern${MTAG_KERNELS:-}" ] || return 1
 	if [ -n "$short" ]; then
 		why="make check-long alone: $because"
 		! named "$1" "$base" "$short"
-	else
-		why='make check-long alone: between the oldest and the newest kernel'
-		[ -n "$(kernel_says "$1" kernel_between)" ] && ! named "$1" "$base" "$also"
+		return
 	fi
+	case $(kernel_says "$1" kernel_check) in
+	'') return 1 ;;
+	core) [ -z "$core" ] ;;
+	esac || return 1
+	why='make check-long alone: between the oldest and the newest kernel'
+	! named "$1" "$base" "$also"
 }
 
 # long_enough KERNEL: is what the "vm:" line says about long forms true of it?
@@ -98,7 +111,8 @@ memory() {
 # parse LINE: a "vm:" line into the variables of plan_vms; false when the test is left out.
 parse() {
 	local word words=" $1"
-	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' only_long='' only='' also='' short='' stock='' because='' needs='' repairs=0
+	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' needs='' repairs=0
+	only_long='' only='' since='' not='' also='' core='' short='' stock='' because=''
 	# Where a test does not want it otherwise the hooks stay in: tests/run-all says why.
 	module=linger_ms=3600000
 	if [[ $words == *\ args=* ]]; then args=${words#* args=} words=${words%% args=*}; fi
@@ -109,7 +123,7 @@ parse() {
 		case $word in
 		icount=*) icount=${word#*=} cpus=1 ;;
 		long=*) only_long=${word#*=} ;;
-		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | also=* | short=* | stock=* | needs=* | repairs=*)
+		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | since=* | not=* | also=* | core=* | short=* | stock=* | needs=* | repairs=*)
 			printf -v "${word%%=*}" %s "${word#*=}"
 			;;
 		*) fail "$source" "unknown word '$word' in its vm: line; see tests/run-all"; return 1 ;;
@@ -123,7 +137,8 @@ parse() {
 		[ -f "tests/vm/kernels/$word" ] || { fail "$source" "unknown kernel '$word' in its vm: line"; return 1; }
 	done
 	[[ $thread == @(single|multi) ]] || { fail "$source" "thread=$thread in its vm: line: single or multi?"; return 1; }
-	[ -z "$only$short$stock" ] || [ -n "$because" ] || { fail "$source" 'only=, short= or stock= without because="…"'; return 1; }
+	[ -z "$only$since$not$short$stock" ] || [ -n "$because" ] ||
+		{ fail "$source" 'only=, since=, not=, short= or stock= without because="…"'; return 1; }
 	[[ $repairs =~ ^([0-9]+|any)$ ]] || { fail "$source" "repairs=$repairs in its vm: line: a number, or any?"; return 1; }
 	[ "$repairs" != any ] || [ -n "$because" ] || { fail "$source" 'repairs=any without because="…"'; return 1; }
 	[ -z "$only_long" ] || [ -n "$long" ]

@@ -72,8 +72,12 @@ END {
 	if (width > 13)
 		width = 13
 	# As many kernels as --long takes do not fit into 80.
-	if (width < 10)
+	if (width < 10) {
 		width = 10
+		for (i = 1; i <= count; i++)
+			if (length(kernel[i]) > width)
+				width = length(kernel[i])
+	}
 	sort()
 	print ""
 	line("", kernel)

@@ -122,7 +122,31 @@ ok $? "nor in the table"
 MTAG_KERNELS=6.16 run tests/run-all --vm
 ends 1 "0 passed, 0 failed" "no test at all is no success"
 
+
+# ran TEST KERNEL… NAME: the last run ran the test on these kernels.
+ran() {
+	is "$(sed -n "s|^PASS tests/kernel/t_$1.sh \[\(.*\):.*|\1|p" "$tmp/out" | sort -V | paste -sd ' ')" "${*:2:$#-2}" "${!#}"
+}
 rm "$tree"/tests/{kernel/t_*,unit/*,vm/kernels/6.16}
+echo kernel_check=core >"$tree/tests/vm/kernels/6.12"
+echo kernel_check=core >"$tree/tests/vm/kernels/6.12-rt"
+echo kernel_check=long >"$tree/tests/vm/kernels/6.12-cloud"
+ktest plain ''
+ktest core core=1
+ktest also also=6.12-rt
+ktest since 'core=1 since=6.8 because="no folios"'
+ktest not 'core=1 not=rt because="no kprobes"'
+run tests/run-all --vm
+ran plain 6.1 "an ordinary test runs where all do"
+ran core 6.1 6.12 6.12-rt "one of the core on other kernels, too, but not on those for make check-long"
+ran also 6.1 6.12-rt "a test runs on a kernel that its line names"
+ran since 6.12 6.12-rt "it runs on no kernel that is older than its line wants"
+ran not 6.1 6.12 "it runs on no kernel of a flavour that its line excludes"
+run tests/run-all --vm --long
+ran plain 6.1 6.12 6.12-cloud 6.12-rt "make check-long runs it on all"
+ran since 6.12 6.12-cloud 6.12-rt "it runs on all that its line wants"
+
+rm "$tree"/tests/{kernel/t_*,vm/kernels/6.12*}
 program tests/unit/good.sh <<<'echo "ok 1"; echo 1..1'
 echo /build >"$tree/.gitignore"
 git -C "$tree" init -q

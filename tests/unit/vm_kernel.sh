@@ -43,7 +43,9 @@ program apt-cache <<-END
 	case \$* in
 	*policy\ linux-source-*) ;;
 	*policy*) echo "  Candidate: \$(cat "$tmp/lists")" ;;
-	*pkgnames*) printf '%s\n' linux-image-6.12.0-1-amd64 linux-image-6.18.0-1-amd64 ;;
+	# Of one image the headers are gone.
+	*pkgnames\ linux-image*) printf '%s\n' linux-image-6.12.0-1-amd64 linux-image-6.18.{0,9}-1-amd64 ;;
+	*pkgnames*) printf '%s\n' linux-headers-6.12.0-1-amd64 linux-headers-6.18.0-1-amd64 ;;
 	esac
 END
 program dpkg-deb <<<'echo "unpacked" >&2; exit 2'
@@ -69,7 +71,7 @@ ends() {
 no_network="Failed to fetch http://archive.invalid/debian/dists: Could not resolve 'archive.invalid'"
 no_suite="The repository 'http://archive.invalid/debian no-such-suite Release' does not have a Release file."
 prepare 6.16 ''
-ends 123 'no longer offers it: linux-image-6\.16\.\*-amd64$' "an archive without the package no longer offers the kernel"
+ends 123 'no longer offers it: linux-image-6\.16\.\*-amd64 with its headers$' "an archive without the packages no longer offers the kernel"
 prepare 6.16 "$no_network"
 ends 125 'cannot read the package lists$' "an archive that does not answer is a failure"
 prepare 6.17 "$no_suite"

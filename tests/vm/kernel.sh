@@ -85,16 +85,18 @@ suite_update() {
 	die "cannot read the package lists of $1"
 }
 
-# deb_newest VERSION FLAVOUR: the name of the newest image package.
+# deb_newest VERSION FLAVOUR: the name of the newest image package that has its headers beside it. The archive keeps
+# images after it has let go of their headers and sources, for which nothing can be built.
 deb_newest() {
 	apt_cache pkgnames "linux-image-$1." |
-		grep -E "^linux-image-${1//./\\.}\.[0-9.]+(-[0-9]+)?([+][a-z0-9.]+)?-$2$" | sort -V | tail -n 1
+		grep -E "^linux-image-${1//./\\.}\.[0-9.]+(-[0-9]+)?([+][a-z0-9.]+)?-$2$" |
+		grep -xFf <(apt_cache pkgnames "linux-headers-$1." | sed 's/headers/image/') | sort -V | tail -n 1
 }
 
 # deb_packages VERSION FLAVOUR: "NAME=VERSION" of each package to extract.
 deb_packages() {
 	local image headers pkg
-	image=$(deb_newest "$@") || { apt_reread; image=$(deb_newest "$@"); } || not_offered "linux-image-$1.*-$2"
+	image=$(deb_newest "$@") || { apt_reread; image=$(deb_newest "$@"); } || not_offered "linux-image-$1.*-$2 with its headers"
 	headers=${image/image/headers}
 	for pkg in "$image" "$headers" $(apt_cache depends --important "$image" "$headers" |
 			awk '$1 == "Depends:" && $2 ~ /^linux-(base|binary|modules|headers|kbuild)-[0-9]/ {print $2}'); do
@@ -147,6 +149,7 @@ kernel_unpack() {
 	case $(od -An -tx1 -j "$at" -N 4 "$1") in
 	' fd 37 7a 58') tool='xz -dc --single-stream' ;;
 	' 28 b5 2f fd') tool='zstd -dcq' ;;
+	' 02 21 4c 18') tool='lz4 -dcq' ;;
 	# Ends with the unpacked size by itself; to the others it is added.
 	' 1f 8b '*) tool='gzip -dc' length=$((length + 4)) ;;
 	*) die "$1: compressed in an unknown manner" ;;
