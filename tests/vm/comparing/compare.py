@@ -57,22 +57,29 @@ def arguments():
     return parser.parse_args()
 
 
-def main():
-    args = arguments()
-    old, new = (Kernel(*each) for each in zip(args.name, args.directory, args.source))
-    lists = mtag.Lists(args.kmod, old.name, old.release, old.config())
-    rules = Rules(old, new, lists, args.kmod, mtag.table(f"{HERE}/arguments"))
+def compare(old, new, kmod):
+    """What is found, the lists that it was found by, and differences of sources."""
+    lists = mtag.Lists(kmod, old.name, old.release, old.config())
+    rules = Rules(old, new, lists, kmod, mtag.table(f"{HERE}/arguments"))
     found = rules.run()
     assumptions = assumed.Assumptions(old, new, rules)
     assumptions.run(assumed.read(f"{HERE}/assumptions"))
+    return found, lists, assumptions.diffs
+
+
+def main():
+    args = arguments()
+    old, new = (Kernel(*each) for each in zip(args.name, args.directory, args.source))
+    found, lists, diffs = compare(old, new, args.kmod)
     show_all(old, new, lists, found)
     if args.diff:
-        print("\n" + "\n\n".join(assumptions.diffs))
+        print("\n" + "\n\n".join(diffs))
     return 1 if found.must or found.look else 0
 
 
-try:
-    sys.exit(main())
-except Trouble as trouble:
-    print(f"compare: {trouble}", file=sys.stderr)
-    sys.exit(2)
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Trouble as trouble:
+        print(f"compare: {trouble}", file=sys.stderr)
+        sys.exit(2)

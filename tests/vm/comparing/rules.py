@@ -3,6 +3,7 @@
 import re
 
 import lists as mtag
+from image import Trouble
 
 FAMILY = re.compile(r"(folio|page)_(add|remove)_(new_|anon_|file_)*rmap(_\w+)?")
 
@@ -90,7 +91,7 @@ class Rules:
         subject, image = f"hook {function}", self.new.image
         said = len(self.found.must) + len(self.found.look)
         if function not in self.old.image.sizes:
-            raise mtag.Trouble(f"{self.lists.file} hooks {function}, which {self.old.name} does not have")
+            raise Trouble(f"{self.lists.file} hooks {function}, which {self.old.name} does not have")
         if function not in image.sizes:
             self.must(subject, self.gone(function))
             return
