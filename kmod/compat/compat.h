@@ -37,7 +37,7 @@
 #define MTAG_KERNEL_6_12	(MTAG_SINCE(6, 12) && !MTAG_SINCE(6, 13))
 #define MTAG_KERNEL_7_2		(MTAG_SINCE(7, 2) && !MTAG_SINCE(7, 3))
 #if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_7_2
-#error "mtag does not know how this kernel maps pages; it knows 6.1, 6.12 and 7.2"
+#error "mtag does not know how this kernel maps pages: known.sh names the nearest that it does"
 #endif
 
 /* ---- hooks ---- */
