@@ -23,7 +23,7 @@ for kernel in "${listed[0]}" "${listed[-1]}"; do
 	kernel_offered "$kernel" --no-module || skip_all "$no_longer"
 done
 kernels=()
-for kernel in "${listed[@]}"; do
+for kernel in "${listed[@]}" 6.12-rt; do
 	[ ! -f "$cache/$kernel/key" ] || kernels+=("$kernel" "$cache/$kernel")
 done
 

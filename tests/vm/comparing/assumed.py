@@ -6,6 +6,9 @@ import re
 
 from image import Trouble
 
+# Kinds of locks and of returns, which differ by the kernel's options.
+MEANS_NOTHING = re.compile(r"_raw_|rt_(spin|read|write|mutex)_|__x86_|__SCT__|__fentry__")
+
 
 def read(path):
     """The table of assumptions: {name: {key: words}}."""
@@ -30,7 +33,7 @@ class Assumptions:
     def __init__(self, old, new, rules):
         self.old, self.new, self.rules = old, new, rules
         self.both = old.source and new.source
-        self.diffs = []
+        self.diffs = {}
 
     def run(self, table):
         for name, entry in table.items():
@@ -96,7 +99,7 @@ class Assumptions:
             return ""
         diff = list(difflib.unified_diff(old.text(function), new.text(function), f"{self.old.name} {function}()",
                                          f"{self.new.name} {function}()", lineterm=""))
-        self.diffs.append("\n".join(diff))
+        self.diffs[function] = "\n".join(diff)
         more, less = (sum(line.startswith(sign) and not line.startswith(sign * 3) for line in diff) for sign in "+-")
         return f"+{more} -{less} of {len(old.text(function))} lines"
 
@@ -106,7 +109,8 @@ class Assumptions:
         if function not in old.sizes or function not in new.sizes:
             gone = function in old.sizes
             return "is gone, or inlined" if gone else "is new" if function in new.sizes else ""
-        was, now = ({image.whole(each) for each in image.calls.get(function, ())} for image in (old, new))
+        was, now = ({image.whole(each) for each in image.calls.get(function, ()) if not MEANS_NOTHING.match(each)}
+                    for image in (old, new))
         words = [f"calls {', '.join(sorted(now - was))}"] if now - was else []
         words += [f"no longer calls {', '.join(sorted(was - now))}"] if was - now else []
         if not words and abs(new.sizes[function] - old.sizes[function]) * 10 > old.sizes[function]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Started by tests/vm/compare.sh: the comparison itself, on kernels in the cache, and on one with planted changes.
 
-check.py KMOD NAME DIRECTORY…, by version
+check.py KMOD NAME DIRECTORY…, by version; those with a flavour, such as 6.12-rt, are ones on which the module loads
 """
 import copy
 import os
@@ -194,6 +194,13 @@ def tables(kmod, kernels):
 def main():
     kmod = sys.argv[1]
     kernels = [compare.Kernel(*each, "") for each in zip(sys.argv[2::2], sys.argv[3::2])]
+    flavours = [each for each in kernels if "-" in each.name]
+    kernels = [each for each in kernels if each not in flavours]
+    for flavour in flavours:
+        base = [each for each in kernels if each.name == flavour.name.split("-")[0]]
+        found, _, _ = compare.compare(base[0], flavour, kmod)
+        ok(not found.must, f"nothing has to be changed for {flavour.name}, as the module loads there",
+           *(f"{subject}: {text}" for subject, text in found.must))
     for old, new in zip(kernels, kernels[1:]):
         pair(old, new, kmod)
     tables(kmod, kernels)

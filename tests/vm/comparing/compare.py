@@ -59,7 +59,8 @@ def arguments():
 
 def compare(old, new, kmod):
     """What is found, the lists that it was found by, and differences of sources."""
-    lists = mtag.Lists(kmod, old.name, old.release, old.config())
+    # The old version's lists, as they are with the new kernel's options.
+    lists = mtag.Lists(kmod, old.name, old.release, new.config())
     rules = Rules(old, new, lists, kmod, mtag.table(f"{HERE}/arguments"))
     found = rules.run()
     assumptions = assumed.Assumptions(old, new, rules)
@@ -73,7 +74,7 @@ def main():
     found, lists, diffs = compare(old, new, args.kmod)
     show_all(old, new, lists, found)
     if args.diff:
-        print("\n" + "\n\n".join(diffs))
+        print("\n" + "\n\n".join(diffs.values()))
     return 1 if found.must or found.look else 0
 
 

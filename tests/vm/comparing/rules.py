@@ -3,7 +3,6 @@
 import re
 
 import lists as mtag
-from image import Trouble
 
 FAMILY = re.compile(r"(folio|page)_(add|remove)_(new_|anon_|file_)*rmap(_\w+)?")
 
@@ -90,8 +89,6 @@ class Rules:
     def hook(self, function):
         subject, image = f"hook {function}", self.new.image
         said = len(self.found.must) + len(self.found.look)
-        if function not in self.old.image.sizes:
-            raise Trouble(f"{self.lists.file} hooks {function}, which {self.old.name} does not have")
         if function not in image.sizes:
             self.must(subject, self.gone(function))
             return
@@ -100,8 +97,9 @@ class Rules:
         split = {part for part in image.parts.get(function, ()) if not part.endswith(".cold")}
         if split - self.old.image.parts.get(function, set()):
             self.must(subject, f"the compiler has split off {some(split)}, which callers reach past the hook.")
-        self.signature(subject, function)
-        self.inlined(subject, function)
+        if function in self.old.image.sizes:
+            self.signature(subject, function)
+            self.inlined(subject, function)
         if said == len(self.found.must) + len(self.found.look):
             self.found.same("hooks")
 
