@@ -84,15 +84,16 @@ class Assumptions:
     def rests(self, entry):
         said = []
         for function in entry.get("rests", "").split():
-            words = self.by_source(function) if self.both else self.by_code(function)
+            known = self.both and (self.old.source.has(function) or self.new.source.has(function))
+            words = self.by_source(function) if known else self.by_code(function)
             if words:
-                said.append(f"{function}() {words}")
+                said.append(f"{function}{'' if function.isupper() else '()'} {words}")
         return said
 
     def by_source(self, function):
         old, new = self.old.source, self.new.source
         if not old.has(function):
-            return f"is new in {new.functions[function][0]}" if new.has(function) else ""
+            return f"is new in {new.find(function)[0]}" if new.has(function) else ""
         if not new.has(function):
             return "is gone"
         if old.text(function) == new.text(function):

@@ -83,7 +83,7 @@ class Rules:
             return (f"the compiler made {some(image.parts[function])} of it, whose arguments need not be those of the "
                     "source.")
         if source and source.has(function):
-            return f"{source.functions[function][0]} has it, but the compiler has inlined it." + self.instead(function)
+            return f"{source.find(function)[0]} has it, but the compiler has inlined it." + self.instead(function)
         return f"{self.new.name} has no such function." + self.instead(function)
 
     def hook(self, function):

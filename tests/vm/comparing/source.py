@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel's source: what its functions say, by name.
+"""A kernel's source: what its functions and macros say, by name.
 
 The kernel's style is all the grammar that this needs: a function begins with its name in a line that is not indented,
 and its body is between a { and a } in lines of their own. What is shorter than that has no body worth comparing but
@@ -12,6 +12,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\
 BODY = re.compile(r"^\{\n.*?^\}", re.M | re.S)
 NAME = re.compile(r"\b(?!__attribute__|__aligned|__printf|DEFINE_)(\w+)\s*\(")
 SYSCALL = re.compile(r"\b(?:COMPAT_)?SYSCALL_DEFINE\d\((\w+)")
+MACRO = re.compile(r"^#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])+)", re.M)
 
 
 def plain(text):
@@ -33,11 +34,10 @@ def bodies(text):
 
 
 class Source:
-    """The functions in the files of a directory."""
+    """The functions, and the macros, in the files of a directory."""
 
     def __init__(self, directory):
-        self.functions = {}
-        self.calls = {}
+        self.functions, self.macros = {}, {}
         for base, _, files in sorted(os.walk(directory)):
             for name in sorted(files):
                 if name.endswith((".c", ".h")):
@@ -51,17 +51,23 @@ class Source:
             old = self.functions.get(name)
             if not old or len(body) > len(old[1]):
                 self.functions[name] = (os.path.relpath(path, directory), body)
+        for name, body in MACRO.findall(plain(text)):
+            self.macros.setdefault(name, (os.path.relpath(path, directory), body.replace("\\\n", "\n")))
 
     def has(self, name):
-        return name in self.functions
+        return name in self.functions or name in self.macros
+
+    def find(self, name):
+        """The file, and the text."""
+        return self.functions.get(name) or self.macros[name]
 
     def text(self, name):
         """Lines of the function, without differences that mean nothing to the compiler."""
-        lines = (" ".join(line.split()) for line in self.functions[name][1].splitlines())
+        lines = (" ".join(line.split()) for line in self.find(name)[1].splitlines())
         return [line for line in lines if line]
 
     def mentions(self, name, word):
-        return bool(re.search(rf"\b{word}\b", self.functions[name][1]))
+        return bool(re.search(rf"\b{word}\b", self.find(name)[1]))
 
     def users(self, word, places=("mm", "kernel", "fs", "arch")):
         """The functions of C files in which a word is used, other than those named so."""
