@@ -78,7 +78,7 @@ ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rul
 ctl_src += $(addprefix ctl/stacks/,view.c json.c table.c graph.c)                  # stacks, and how they are shown
 ctl_src += $(addprefix ctl/stacks/,needed.c load.c follow.c)                        # unwind tables, to the module
 ctl_src += $(addprefix ctl/heap/,objects.c maps.c view.c json.c table.c load.c preload.c) # the heap beside its pages
-ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
+ctl_src += $(addprefix ctl/doctor/,known.c host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
 ctl_src += $(addprefix ctl/top/,moment.c rows.c table.c batch.c feed.c view.c frame.c screen.c draw.c live.c) # live
 ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c heap.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
 ctl_src += ctl/main.c                                   # which of them
@@ -160,10 +160,16 @@ $(B)/gen/%.o: $(B)/gen/%.c
 	$(CC) $(OUR_CFLAGS) $(shell $(PKG) --cflags $(ctl_pkgs)) -c -o $@ $<
 $(B)/obj/ctl/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
 $(B)/obj/ctl/ctl/format/pprof.o: OUR_CPPFLAGS += -I$(B)/gen
-# Which kernels dkms builds for, a regular expression with backslashes.
-kernels := $(shell sed -n 's/^BUILD_EXCLUSIVE_KERNEL="\(.*\)"/\1/p' dkms.conf | sed 's/\\/&&/g')
-$(B)/obj/ctl/ctl/doctor/load.o: OUR_CPPFLAGS += -DMTAG_KERNELS='"$(kernels)"'
-$(B)/obj/ctl/ctl/doctor/load.o: dkms.conf
+# The kernels that the module knows, with the functions that it needs there: its own lists.
+known := $(B)/gen/known_lists.h
+known_lists := $(wildcard kmod/compat/functions-*.h)
+$(known): $(known_lists)
+	@mkdir -p $(@D)
+	@printf '%s\n' $(^F) | sed -n 's/^functions-\([0-9]*\)\.\([0-9]*\)\.h$$/\1 \2/p' | sort -k 1,1n -k 2,2n | \
+		while read -r major minor; do printf 'LIST(%s, %s)\n#include "%s"\nEND\n' $$major $$minor \
+		$(CURDIR)/kmod/compat/functions-$$major.$$minor.h; done >$@
+$(B)/obj/ctl/ctl/doctor/known.o: $(known)
+$(B)/obj/ctl/ctl/doctor/known.o: OUR_CPPFLAGS += -I$(B)/gen
 $(B)/obj/ctl/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -Ictl -Ilib $(ctl_cflags) -c -o $@ $<
@@ -256,10 +262,11 @@ FUZZCC ?= clang
 fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 .PHONY: fuzz
 fuzz: $(fuzzers)
+$(units) $(fuzzers): | $(known)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c) $$(call included_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen \
-		-DMTAG_KERNELS='"$(kernels)"' $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
+		$(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
 # What tests/abi/dlopen.c loads.

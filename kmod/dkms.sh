@@ -26,7 +26,7 @@ build() {
 		dkms install -m mtag -v "$1" -k "$kernel" >/dev/null || status=$?
 		case $status in
 		0) say "built for $kernel" ;;
-		77) say "does not support $kernel" ;;
+		77) say "does not support $kernel"; sh "${0%/*}/compat/known.sh" "$kernel" || : ;;
 		*) say "does not build for $kernel (dkms exits with $status)" >&2; failed=1 ;;
 		esac
 	done

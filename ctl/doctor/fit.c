@@ -7,6 +7,7 @@
 #include "ctl.h"
 #include "doctor/fit.h"
 #include "doctor/host.h"
+#include "doctor/known.h"
 #include "probe.h"
 
 /* Lists missing symbols in @buf as ": a, b (there is b.isra.0) and 3 more". */
@@ -62,18 +63,84 @@ void check_config(const struct host *host, struct check *check)
 			  "KPROBES, KALLSYMS and all other required options are set");
 }
 
-/* The functions that the module's file lists as hooks, and as @callers; NULL if it lists none. */
-static struct symbol *needed_functions(const struct host *host, bool callers, char **names,
-				       size_t *n)
+/**
+ * struct needed - functions that the module needs
+ * @names:	what @symbols point into
+ * @symbols:	one for each
+ * @n:		number of @symbols
+ * @by:		the kernel whose list it is; NULL: the module's file says it itself
+ * @guess:	@by is not this kernel, only the nearest that the module knows
+ */
+struct needed {
+	char *names;
+	struct symbol *symbols;
+	size_t n;
+	const struct known *by;
+	bool guess;
+};
+
+static void needed_clear(struct needed *needed)
+{
+	free(needed->names);
+	free(needed->symbols);
+}
+
+/* By the module's file, if there is one for this kernel. */
+static char *names_of_file(const struct host *host, bool callers)
 {
 	_cleanup_(freep) char *hooks = NULL, *others = NULL;
+	char *names;
 
-	*names = NULL;
 	hooks = host_built(host) ? probe_field(host->module, "hooks") : NULL;
 	others = hooks && callers ? probe_field(host->module, "callers") : NULL;
-	if (!hooks || asprintf(names, "%s %s", hooks, others ? others : "") < 0)
+	if (!hooks || asprintf(&names, "%s %s", hooks, others ? others : "") < 0)
 		return NULL;
-	return probe_words(*names, n);
+	return names;
+}
+
+/* By the list of this kernel, or of the nearest one. */
+static char *names_of_list(const struct host *host, bool callers, const struct known *known)
+{
+	bool huge = !host->config || probe_config_has(host->config, "TRANSPARENT_HUGEPAGE");
+	char *names;
+
+	if (asprintf(&names, "%s%s", known_hooks(known, huge),
+		     callers ? known_callers(known, huge) : "") < 0)
+		return NULL;
+	return names;
+}
+
+/* A function that is hooked may call others that are. */
+static void drop_repeated(struct needed *needed)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < needed->n; i++) {
+		const struct symbol *symbol = &needed->symbols[i];
+		size_t j = 0;
+
+		while (j < n && (needed->symbols[j].len != symbol->len ||
+				 memcmp(needed->symbols[j].name, symbol->name, symbol->len) != 0))
+			j++;
+		if (j == n)
+			needed->symbols[n++] = *symbol;
+	}
+	needed->n = n;
+}
+
+/* The functions to hook, and with @callers those by which events are told apart. False: unknown. */
+static bool needed_functions(const struct host *host, bool callers, struct needed *needed)
+{
+	needed->names = names_of_file(host, callers);
+	if (!needed->names && !host_built(host)) {
+		needed->by = known_nearest(host->release);
+		needed->guess = !known_is(host->release);
+		needed->names = needed->by ? names_of_list(host, callers, needed->by) : NULL;
+	}
+	needed->symbols = needed->names ? probe_words(needed->names, &needed->n) : NULL;
+	if (needed->symbols && needed->by)
+		drop_repeated(needed);
+	return needed->symbols;
 }
 
 /* The first of @symbols that kprobes refuse, or NULL. The module finds its functions by kprobes. */
@@ -88,44 +155,48 @@ static const struct symbol *forbidden_function(struct symbol *symbols, size_t n)
 	return NULL;
 }
 
-static void check_found(struct check *check, struct symbol *symbols, size_t n)
+static void check_found(struct check *check, const struct needed *needed)
 {
 	static const char advice[] = "Run one of Debian's kernels, and build the module for it.";
 	const struct symbol *symbol;
-	char missing[160];
+	char missing[150];
 
-	name_missing(symbols, n, missing, sizeof(missing));
-	if (*missing)
+	name_missing(needed->symbols, needed->n, missing, sizeof(missing));
+	if (*missing && needed->guess)
+		check_set(check, CHECK_FAIL, advice,
+			  "of the %zu functions of %s, the nearest known kernel, this one lacks%s",
+			  needed->n, needed->by->name, missing);
+	else if (*missing)
 		check_set(check, CHECK_FAIL, advice,
 			  "this kernel lacks functions (inlined, renamed or not built)%s", missing);
-	else if ((symbol = forbidden_function(symbols, n)))
+	else if ((symbol = forbidden_function(needed->symbols, needed->n)))
 		check_set(check, CHECK_FAIL, advice, "this kernel forbids hooking %.*s",
 			  (int)symbol->len, symbol->name);
+	else if (needed->guess)
+		check_set(check, CHECK_WARN,
+			  "That it has them does not tell whether they still mean the same.",
+			  "this kernel has all %zu functions of %s, the nearest known kernel",
+			  needed->n, needed->by->name);
 	else
 		check_set(check, CHECK_OK, NULL,
-			  "all %zu functions that the module needs were found", n);
+			  "all %zu functions that the module needs were found", needed->n);
 }
 
 void check_symbols(const struct host *host, struct check *check)
 {
-	_cleanup_(freep) char *names = NULL;
-	_cleanup_(freep) struct symbol *symbols = NULL;
-	size_t n = 0;
+	_cleanup_(needed_clear) struct needed needed = {0};
 
-	if (host->loaded) {
+	if (host->loaded)
 		check_set(check, CHECK_OK, NULL, "the module has found its functions");
-		return;
-	}
-	symbols = needed_functions(host, true, &names, &n);
-	if (!symbols)
+	else if (!needed_functions(host, true, &needed))
 		check_set(check, CHECK_WARN,
 			  "Build the module; if it is not installed, name its file with -m.",
-			  "no module for this kernel was found to say which functions it needs");
-	else if (probe_symbols("/proc/kallsyms", 2, symbols, n))
+			  "nothing says which functions the module needs in this kernel");
+	else if (probe_symbols("/proc/kallsyms", 2, needed.symbols, needed.n))
 		check_set(check, CHECK_WARN, "Boot a kernel with CONFIG_KALLSYMS.",
 			  "/proc/kallsyms is not readable");
 	else
-		check_found(check, symbols, n);
+		check_found(check, &needed);
 }
 
 static const char *traceable_file(void)
@@ -155,25 +226,30 @@ static void check_slower(const struct host *host, struct check *check, const cha
 
 static void check_traceable(const struct host *host, struct check *check)
 {
-	_cleanup_(freep) char *names = NULL;
-	_cleanup_(freep) struct symbol *symbols = NULL;
+	_cleanup_(needed_clear) struct needed needed = {0};
 	const char *path = traceable_file();
 	char missing[200];
-	size_t n = 0;
 
-	symbols = needed_functions(host, false, &names, &n);
-	if (!symbols || !path || probe_symbols(path, 0, symbols, n)) {
+	if (!needed_functions(host, false, &needed) || !path ||
+	    probe_symbols(path, 0, needed.symbols, needed.n)) {
 		check_set(check, host->config ? CHECK_OK : CHECK_WARN,
 			  "Run this as root, with tracefs mounted.",
 			  "%s; the list of traceable functions cannot be read",
 			  host->config ? "configured" : "perhaps");
 		return;
 	}
-	name_missing(symbols, n, missing, sizeof(missing));
-	if (*missing)
+	name_missing(needed.symbols, needed.n, missing, sizeof(missing));
+	if (*missing && needed.guess)
+		check_set(check, CHECK_WARN,
+			  "mtag has nothing to trace here: see the check of the kernel.",
+			  "of the %zu functions hooked in %s, these cannot be traced%s", needed.n,
+			  needed.by->name, missing);
+	else if (*missing)
 		check_slower(host, check, "functions that cannot be traced", missing);
 	else
-		check_set(check, CHECK_OK, NULL, "all %zu functions to hook can be traced", n);
+		check_set(check, CHECK_OK, NULL, "all %zu functions to hook can be traced%s%s",
+			  needed.n, needed.guess ? " that are hooked in " : "",
+			  needed.guess ? needed.by->name : "");
 }
 
 void check_tracer(const struct host *host, struct check *check)

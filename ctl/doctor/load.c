@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Checks whether the module is built for this kernel and whether the kernel accepts it. */
-#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ctl.h"
 #include "doctor/host.h"
+#include "doctor/known.h"
 #include "doctor/load.h"
 #include "probe.h"
 
-/* dkms builds for kernels with such a release. */
-static bool is_supported(const char *release)
+/* The kernel is none that the module knows: it does not build for it. */
+static void check_unknown(const struct host *host, struct check *check)
 {
-	regex_t regex;
-	bool match;
+	static const char advice[] =
+		"Boot one that it knows, or install a newer mtag. What is different here, the "
+		"checks of symbols and function tracing show.";
+	const struct known *nearest = known_nearest(host->release);
+	char list[120];
 
-	if (regcomp(&regex, MTAG_KERNELS, REG_EXTENDED | REG_NOSUB))
-		return true;
-	match = !regexec(&regex, release, 0, NULL, 0);
-	regfree(&regex);
-	return match;
+	known_list(list, sizeof(list));
+	check_set(check, CHECK_FAIL, advice,
+		  "this version of mtag does not know %s; it knows %s%s%s", host->release, list,
+		  nearest ? ", and the nearest is " : "", nearest ? nearest->name : "");
 }
 
 void check_kernel(const struct host *host, struct check *check)
@@ -28,11 +30,8 @@ void check_kernel(const struct host *host, struct check *check)
 	if (strcmp(host->machine, "x86_64") != 0)
 		check_set(check, CHECK_FAIL, "mtag is for x86_64 only.", "%s %s", host->release,
 			  host->machine);
-	else if (!host->loaded && !host_built(host) && !is_supported(host->release))
-		check_set(
-			check, CHECK_FAIL,
-			"Boot one of the kernels that mtag's README lists, or install a newer mtag.",
-			"this version of mtag does not support %s", host->release);
+	else if (!host->loaded && !host_built(host) && !known_is(host->release))
+		check_unknown(host, check);
 	else
 		check_set(check, CHECK_OK, NULL, "%s", host->release);
 }
@@ -87,6 +86,9 @@ void check_module(const struct host *host, struct check *check)
 	else if (!host->module)
 		check_set(check, CHECK_FAIL, "Load it: modprobe mtag. See also: apt install kmod",
 			  "not loaded; modinfo, which would tell whether it is built, is missing");
+	else if (!*host->module && !known_is(host->release))
+		check_set(check, CHECK_FAIL, "It cannot be: see the check of the kernel.",
+			  "not built for this kernel");
 	else if (!*host->module)
 		check_set(check, CHECK_FAIL,
 			  "As root: apt install mtag-dkms, or in the sources: make dkms",

@@ -39,7 +39,7 @@
 #define MTAG_KERNEL_7_2		(MTAG_SINCE(7, 2) && !MTAG_SINCE(7, 3))
 #define MTAG_KERNEL_7_3		(MTAG_SINCE(7, 3) && !MTAG_SINCE(7, 4))
 #if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_7_2 && !MTAG_KERNEL_7_3
-#error "mtag does not know how this kernel maps pages; it knows 6.1, 6.12, 7.2 and 7.3"
+#error "mtag does not know how this kernel maps pages: known.sh names the nearest that it does"
 #endif
 
 /* ---- hooks ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/parse.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c ctl/format/json.c */
 /* sources: ctl/format/doctor.c ctl/doctor/check.c */
-/* sources: ctl/doctor/host.c ctl/doctor/live.c ctl/doctor/load.c ctl/doctor/switch.c */
+/* sources: ctl/doctor/known.c ctl/doctor/host.c ctl/doctor/live.c ctl/doctor/load.c ctl/doctor/switch.c */
 /*
  * What mtagctl doctor reads: files of /proc, /sys and /boot, the kernel's log, and what modinfo and
  * gzip print. None of them can break it or its output.

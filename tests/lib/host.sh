@@ -9,7 +9,7 @@ runs_32() { ! (exec build/m32/tests/abi/layout) 2>&1 >/dev/null | grep -q 'Exec 
 host_tests() {
 	local test
 	for test in build/{,m32/,static/,musl/}tests/{unit,abi}/* tests/{unit,abi,style}/*.sh tests/vm/selftest.sh \
-			tests/vm/{planted,unfit,callers}.sh tests/pkg/t_*.sh; do
+			tests/vm/{planted,unfit,callers,compare}.sh tests/pkg/t_*.sh; do
 		[ ! -f "$test" ] || [ ! -x "$test" ] || ! matches "$test" || echo "$test"
 	done
 }

@@ -13,7 +13,7 @@ kept_open() {
 	kept=$1
 	mkdir -p "$kept"
 	kept_host=$(kept_sources 'tests/kernel/t_' .)
-	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted|unfit|callers|offered)|tests/vm/debug/planted/' \
+	kept_kernel=$(kept_sources 'tests/vm/(selftest|planted|unfit|callers|offered|compar|source)|tests/vm/debug/planted/' \
 		'Makefile|Kbuild|(kmod|include|lib|ctl|bench|examples|tests/vm)/|tests/lib/(deps|foreign|tap)')
 	# Those that take long, and are made of few of the sources.
 	declare -gA kept_long=(

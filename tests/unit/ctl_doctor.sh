@@ -95,7 +95,7 @@ sees 4 ok symbols 'all 4 functions' '' 'it would find its functions'
 rm "$root/$lib/mtag.ko"
 depmod -b "$root" $release 2>/dev/null
 sees 4 fail module 'not built for this kernel' 'apt install mtag-dkms' 'the module is not built'
-sees 4 warn symbols 'no module for this kernel' '-m' 'then nobody knows which functions it needs'
+sees 4 fail symbols 'folio_migrate_flags' "Debian's kernels" 'then the list of that kernel tells what it needs'
 sees 4 ok 'kernel headers' installed '' 'headers are there to build it'
 rm -r "$root/$lib/build"
 sees 4 fail 'kernel headers' 'not installed' 'apt install linux-headers-' 'headers are missing'
@@ -107,9 +107,47 @@ module "hooks=$hooks" 'vermagic=6.1.0-1-other SMP'
 sees 4 fail module 'for kernel 6.1.0-1-other' 'make module KERNEL=' 'the module is built for another kernel'
 unloaded
 put proc/sys/kernel/osrelease 5.10.0-1-amd64
-sees 4 fail kernel 'does not support 5.10.0-1-amd64' 'Boot one' 'the kernel is none that dkms builds for'
+sees 4 fail kernel 'does not know 5.10.0-1-amd64; it knows 6.1' 'Boot one' 'the kernel is none that mtag knows'
 put proc/sys/kernel/osrelease 6.1.0-1-amd64
 sees 4 ok kernel 6.1.0-1-amd64 '' 'another is'
+put proc/sys/kernel/osrelease a.kernel
+sees 4 fail kernel 'does not know a.kernel; it knows 6.1' '' 'no version is near what is no version'
+
+# listed VERSION [CALLER]: the functions that mtag hooks there, and their callers.
+listed() {
+	{ sed '/^#if/,/^#endif/d' kmod/compat/functions-"$1".h; cat kmod/compat/functions-all.h; } |
+		sed -nE "s/^(HOOK${2:+|$2})\(\"(\w+)\".*/\2/p" | sort -u
+}
+# An unknown kernel that has all functions of the nearest one.
+unknown() {
+	unloaded
+	rm "$root/$lib/mtag.ko"
+	depmod -b "$root" $release 2>/dev/null
+	put proc/sys/kernel/osrelease 6.13.2-rc1-test
+	mv "$root/boot/config-$release" "$root/boot/config-6.13.2-rc1-test"
+	put proc/kallsyms $(listed 6.12 CALLER | sed 's/.*/0000000000000000 T &/' | tr ' ' '~')
+	sed -i 's/~/ /g' "$root/proc/kallsyms"
+	put $sys/tracing/available_filter_functions $(listed 6.12)
+}
+unknown
+all=$(listed 6.12 CALLER | wc -l)
+sees 4 fail kernel 'does not know 6.13.2-rc1-test; it knows 6.1, 6.12' 'checks of symbols' 'a kernel is unknown'
+sees 4 fail kernel ' and the nearest is 6.12|' '' 'the nearest one is named'
+sees 4 fail module 'not built for this kernel' 'check of the kernel' 'no module can be built for it'
+sees 4 warn symbols "has all $all functions of 6.12, the nearest" 'does not tell' 'that it has all functions proves nothing'
+sees 4 ok 'function tracing' "all $(listed 6.12 | wc -l) functions to hook can be traced that are hooked in 6.12|" '' \
+	'nor does that they can be traced'
+sed -i '/ exit_mmap$/d; s/ do_wp_page$/ do_wp_page.isra.0/' "$root/proc/kallsyms"
+sees 4 fail symbols "of the $all functions of 6.12" '' 'it is compared with the nearest'
+sees 4 fail symbols 'lacks: exit_mmap, do_wp_page (there is do_wp_page.isra.0)|' '' 'what it lacks is named'
+sed -i '/^lru_gen_del_mm$/d' "$root/$sys/tracing/available_filter_functions"
+sees 4 warn 'function tracing' 'cannot be traced: lru_gen_del_mm|' '' 'so is what cannot be traced there'
+# The build says the same of each version, be it older, newer, between, or a release candidate.
+for version in 2.6 5.10.0-1-amd64 6.0-rc3 6.6 6.7.0 6.17.1 6.18.0-rc2 6.19.5 7.0 7.1.0 8.0-rc1 19.3; do
+	put proc/sys/kernel/osrelease "$version"
+	nearest=$(kmod/compat/known.sh "$version" 2>&1 | sed -n 's/.* The nearest is \(.*\)\.$/\1/p')
+	sees 4 fail kernel " and the nearest is ${nearest:-?}|" '' "the build and doctor agree on what is near $version"
+done
 
 for option in "${needed[@]}"; do
 	unloaded
