@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "heap/chance.h"
-#include "heap/table.h"
+#include "../../lib/heap/chance.h"
+#include "../../lib/heap/table.h"
 #include "lib_tap.h"
 
 #define ONE ((double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT))
