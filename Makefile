@@ -52,9 +52,10 @@ lib_src += lib/child.c lib/report.c lib/write.c         # calls: tags, all other
 
 # libmtag-heap, likewise, and lib/dev.c.
 heap_src := $(addprefix lib/heap/,chance.c table.c)      # drawing samples, keeping them
-heap_src += $(addprefix lib/heap/,next.c tag.c view.c)   # the allocator behind, the current tag, the area
-heap_src += $(addprefix lib/heap/,figures.c sampler.c)   # what the allocator says, what is sampled
-heap_src += $(addprefix lib/heap/,slot.c exact.c)        # counting all of it
+heap_src += $(addprefix lib/heap/,next.c view.c)         # the allocator behind, the area
+heap_src += $(addprefix lib/heap/,self.c tag.c)          # a thread, and its current tag
+heap_src += $(addprefix lib/heap/,sampler.c figures.c)   # what is sampled, what the allocator says
+heap_src += $(addprefix lib/heap/,slot.c exact.c usage.c) # counting all of it, telling the program
 heap_src += $(addprefix lib/heap/,setup.c malloc.c operators.c) # the beginning; what programs call
 
 ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line
@@ -183,6 +184,9 @@ $(B)/%: %.c $(libmtag)
 # Coroutines; the library needs no more than C++17.
 $(B)/examples/handoff: OUR_CXXFLAGS += -std=c++20
 $(B)/tests/kernel/%: OUR_CPPFLAGS += -Iinclude/compat
+# The compiler would leave out pairs of malloc() and free().
+$(B)/bench/heap: OUR_CFLAGS += -fno-builtin
+$(B)/bench/heap: $(heap_so)
 $(B)/%: %.cpp $(libmtag)
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
@@ -232,13 +236,16 @@ $(unwound): $(B)/%: %.c $$(call sources_of,$$*.c) $$(call included_of,$$*.c)
 
 # What tests/unit/heap.sh runs: with the library preloaded, or of its objects if they look inside.
 heap_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/heap/*.c))
-units: $(heap_tests) $(heap_so)
-$(heap_tests): $(B)/%: %.c
+units: $(heap_tests) $(B)/tests/unit/heap/operators $(heap_so)
+$(filter-out %/seeds,$(heap_tests)): $(B)/%: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -rdynamic -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(call link_of,$<) -lm
 $(B)/tests/unit/heap/seeds: tests/unit/heap/seeds.c $(heap_obj)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(heap_obj) -lm
+$(B)/tests/unit/heap/operators: tests/unit/heap/operators.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(OUR_CXXFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $<
 
 $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	@mkdir -p $(@D)

@@ -66,6 +66,15 @@ static MTAG_TLS struct {
 
 #define HOLDOFF 1000
 
+/* Of libmtag-heap, if that is loaded: the calling thread's word is there from now on; NULL: nowhere. */
+__attribute__((weak)) void mtag_heap_word(const uint32_t *word);
+
+static void tell_heap(const uint32_t *word)
+{
+	if (mtag_heap_word)
+		mtag_heap_word(word);
+}
+
 /* ---- slots ---- */
 
 /* Linux pids and tids have 22 bits; the other bits tell successive owners of a slot apart. */
@@ -211,6 +220,7 @@ static void register_thread(void)
 		pthread_setspecific(exit_key, slot);
 	self.slot = slot;
 	mtag_thread_word = &slot->word;
+	tell_heap(&slot->word);
 }
 
 static void unregister_thread(struct slot *slot)
@@ -223,6 +233,7 @@ static void unregister_thread(struct slot *slot)
 		return;
 	mtag_thread_word = NULL;
 	self.slot = NULL;
+	tell_heap(NULL);
 	slot_free(slot);
 }
 

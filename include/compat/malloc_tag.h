@@ -5,7 +5,7 @@
  *
  * All sizes are of resident memory, and belong to the scope that owns it, whoever
  * frees it. What libmtag cannot tell, such as the number of calls of malloc, is
- * absent. docs/malloc-tag.md has the whole list. C++11.
+ * absent, unless libmtag-heap is there to count them. docs/malloc-tag.md has the whole list. C++11.
  */
 #ifndef MTAG_COMPAT_MALLOC_TAG_H
 #define MTAG_COMPAT_MALLOC_TAG_H
@@ -116,8 +116,8 @@ public:
 					key += "." + nodes[i].names[n];
 				map[key + ".nBytesSelf"] = nodes[i].self;
 				map[key + ".nBytesTotal"] = nodes[i].total;
-				map[key + ".nBytesSelfAllocated"] = nodes[i].self;
-				map[key + ".nBytesTotalAllocated"] = nodes[i].total;
+				for (const auto &f : mtag_compat::figures_of(nodes[i]))
+					map[key + "." + f.key] = f.value;
 			}
 		}
 		if (known) {

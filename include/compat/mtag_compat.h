@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/prctl.h>
@@ -28,10 +29,18 @@
 namespace mtag_compat
 {
 
+/* What libmtag-heap counted under a tag, as its mtag_heap_usage() has it. */
+struct heap {
+	std::uint64_t asked = 0, allocated = 0, objects = 0;
+	std::uint64_t asked_freed = 0, allocated_freed = 0, objects_freed = 0, reserved[2] = {};
+};
+
 /* A tag as mtag_write() has it; the first name is a thread's, "NAME:TID". */
 struct node {
 	std::vector<std::string> names;
 	size_t self = 0, total = 0;
+	bool has_heap = false;
+	heap of_heap, of_all_heap; /* its own, and with all tags below it */
 };
 
 /* What lives as long as the process; in a header a static member would need C++17. */
@@ -185,18 +194,45 @@ inline std::vector<std::string> names_at(const char **at)
 	return names;
 }
 
+/* What the program asked malloc() for under a tag. False if libmtag-heap is not there. */
+inline bool read_heap(mtag_t tag, heap *h)
+{
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 34)
+	typedef int usage(mtag_t, heap *);
+	static usage *const ask = reinterpret_cast<usage *>(dlsym(RTLD_DEFAULT, "mtag_heap_usage"));
+
+	return ask && !ask(tag, h);
+#else
+	(void)tag;
+	(void)h;
+	return false;
+#endif
+}
+
+inline void add_heap(heap &to, const heap &h)
+{
+	to.asked += h.asked;
+	to.asked_freed += h.asked_freed;
+}
+
 /* All tags but the untagged, depth first, with totals. False if there is nobody to ask. */
 inline bool read_nodes(std::vector<node> &nodes, size_t *all)
 {
-	static const char tag_key[] = "\"tag\":\"", rss_key[] = "\"rss_bytes\":";
+	static const char id_key[] = "\"id\":", tag_key[] = "\"tag\":\"",
+			  rss_key[] = "\"rss_bytes\":";
 	const std::string text = written(MTAG_JSON);
 	const char *at = text.c_str();
 	std::vector<size_t> above;
 
 	*all = 0;
-	while ((at = std::strstr(at, tag_key))) {
+	while ((at = std::strstr(at, id_key))) {
 		node n;
+		const mtag_t id =
+			static_cast<mtag_t>(std::strtoul(at + sizeof(id_key) - 1, nullptr, 10));
 
+		at = std::strstr(at, tag_key);
+		if (!at)
+			break;
 		at += sizeof(tag_key) - 1;
 		n.names = names_at(&at);
 		at = std::strstr(at, rss_key);
@@ -207,9 +243,13 @@ inline bool read_nodes(std::vector<node> &nodes, size_t *all)
 		*all += n.self;
 		if (n.names[0].empty())
 			continue;
+		n.has_heap = read_heap(id, &n.of_heap);
+		n.of_all_heap = n.of_heap;
 		above.resize(n.names.size() - 1);
-		for (size_t i : above)
+		for (size_t i : above) {
 			nodes[i].total += n.self;
+			add_heap(nodes[i].of_all_heap, n.of_heap);
+		}
 		above.push_back(nodes.size());
 		nodes.push_back(n);
 	}
@@ -284,6 +324,26 @@ inline void add(std::string &out, const char *key, size_t value)
 	out += quoted(key) + ":" + std::to_string(value);
 }
 
+struct figure {
+	const char *key;
+	size_t value;
+};
+
+/* What is allocated is resident memory, or with libmtag-heap what malloc-tag counts. */
+inline std::vector<figure> figures_of(const node &n)
+{
+	if (!n.has_heap)
+		return {{"nBytesTotalAllocated", n.total}, {"nBytesSelfAllocated", n.self}};
+	return {
+		{"nBytesTotalAllocated", static_cast<size_t>(n.of_all_heap.asked)},
+		{"nBytesTotalFreed", static_cast<size_t>(n.of_all_heap.asked_freed)},
+		{"nBytesSelfAllocated", static_cast<size_t>(n.of_heap.asked)},
+		{"nBytesSelfFreed", static_cast<size_t>(n.of_heap.asked_freed)},
+		{"nCallsTo_malloc", static_cast<size_t>(n.of_heap.objects)},
+		{"nCallsTo_free", static_cast<size_t>(n.of_heap.objects_freed)},
+	};
+}
+
 /* The node at *@i and all below it, one after the other. */
 inline void add_scope(std::string &out, const std::vector<node> &nodes, size_t *i, size_t all,
 		      const std::string &scope)
@@ -297,8 +357,11 @@ inline void add_scope(std::string &out, const std::vector<node> &nodes, size_t *
 	std::snprintf(percent, sizeof(percent), "%u.%02u", static_cast<unsigned>(hundredths / 100),
 		      static_cast<unsigned>(hundredths % 100));
 	out += quoted("scope_" + scope) + ":{";
-	add(out, "nBytesTotalAllocated", n.total);
-	add(out += ',', "nBytesSelfAllocated", n.self);
+	for (const auto &f : figures_of(n)) {
+		add(out, f.key, f.value);
+		out += ',';
+	}
+	out.pop_back();
 	out += std::string(",\"nWeightPercentage\":") + percent + ",\"nestedScopes\":{";
 	while (*i < nodes.size() && nodes[*i].names.size() > depth) {
 		if (more)

@@ -24,8 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MTAG_HEAP_MAGIC	  UINT64_C(0x706165486761746d) /* "mtagHeap" */
-#define MTAG_HEAP_VERSION 1
+#define MTAG_HEAP_MAGIC	    UINT64_C(0x706165486761746d) /* "mtagHeap" */
+#define MTAG_HEAP_VERSION   1
 
 #define MTAG_HEAP_TAGS	    65536     /* cells of a slot: all that a 16-bit tag can be */
 #define MTAG_HEAP_SLOTS	    1024      /* at most */
@@ -217,14 +217,14 @@ static inline bool mtag_heap_head_good(const struct mtag_heap_head *head, uint64
 	return head->magic == MTAG_HEAP_MAGIC && head->version == MTAG_HEAP_VERSION &&
 	       head->head_bytes == sizeof(*head) && head->area_bytes == length &&
 	       length <= MTAG_HEAP_AREA_MAX &&
-	       (head->mode == MTAG_HEAP_SAMPLED || head->mode == MTAG_HEAP_EXACT) &&
-	       head->period && head->cell_bytes == sizeof(struct mtag_heap_cell) &&
+	       (head->mode == MTAG_HEAP_SAMPLED || head->mode == MTAG_HEAP_EXACT) && head->period &&
+	       head->cell_bytes == sizeof(struct mtag_heap_cell) &&
 	       head->sample_bytes == sizeof(struct mtag_heap_sample) &&
 	       head->cell_tags == MTAG_HEAP_TAGS && head->slots && head->slots <= MTAG_HEAP_SLOTS &&
 	       head->slots_used <= head->slots && head->samples_max <= MTAG_HEAP_SAMPLES &&
 	       head->samples_used <= head->samples_max &&
-	       mtag_heap_part_good(length, head->cells_at,
-				   (uint64_t)head->slots * head->cell_tags, head->cell_bytes) &&
+	       mtag_heap_part_good(length, head->cells_at, (uint64_t)head->slots * head->cell_tags,
+				   head->cell_bytes) &&
 	       mtag_heap_part_good(length, head->samples_at, head->samples_max, head->sample_bytes);
 }
 

@@ -95,7 +95,8 @@ int mtag__chance_stays(uint64_t *state, uint64_t weight, uint64_t later)
 
 uint64_t mtag__chance_times(uint64_t *state, uint64_t value, uint64_t weight)
 {
-	double exact = (double)value * (double)weight / (double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT);
+	double exact =
+		(double)value * (double)weight / (double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT);
 	double u = (double)(mtag__chance_next(state) >> 11) / (double)(UINT64_C(1) << 53);
 
 	return (uint64_t)(exact + u);

@@ -19,18 +19,18 @@
 #include <stddef.h>
 
 #include "next.h"
-#include "sampler.h"
+#include "self.h"
 #include "slot.h"
 #include "tag.h"
 #include "view.h"
 
-#define TAIL	8
-#define TAG	UINT64_C(0xffff)
-#define SHIFT	16
-#define MAPPED	2
-#define FLAGS	15
-#define FAST	static inline __attribute__((always_inline))
-#define SLOW	static __attribute__((noinline))
+#define TAIL	 8
+#define TAG	 UINT64_C(0xffff)
+#define SHIFT	 16
+#define MAPPED	 2
+#define FLAGS	 15
+#define FAST	 static inline __attribute__((always_inline))
+#define SLOW	 static __attribute__((noinline))
 #define NEVER(x) __builtin_expect(!!(x), 0)
 
 static struct mtag__next real;
@@ -105,8 +105,10 @@ _Static_assert(offsetof(struct mtag_heap_cell, objects_in) == 16 &&
 /* A thread comes here first when it has no cells yet. */
 static struct mtag_heap_cell *cells_of_thread(void)
 {
-	if (!mtag__self.cells && !mtag__self.busy && mtag__slot_take())
-		mtag__self.tag = mtag__tag_ask(0);
+	if (!mtag__self.cells && !mtag__self.busy && !mtag__self.ended) {
+		mtag__tag_ask();
+		mtag__slot_take();
+	}
 	return mtag__self.cells;
 }
 
@@ -129,15 +131,14 @@ SLOW void *note_slowly(void *p, size_t size)
 	const uint32_t *word;
 
 	cells_of_thread();
-	word = mtag__tag_word();
-	return note_for(p, size, word ? (uint16_t)*word : mtag__self.tag);
+	word = mtag__self.word;
+	return note_for(p, size, word ? (uint16_t)*word : 0);
 }
 
 /* Notes an object for the current tag. Returns @p. */
 FAST void *note(void *p, size_t size)
 {
 	struct mtag_heap_cell *cells = mtag__self.cells;
-	const uint32_t *word = mtag__tag_word();
 	size_t field, usable;
 	uint64_t tag;
 
@@ -146,7 +147,8 @@ FAST void *note(void *p, size_t size)
 	field = field_of(p);
 	if (NEVER(!cells) || NEVER(field & MAPPED))
 		return note_slowly(p, size);
-	tag = (uint16_t)(word ? __atomic_load_n(word, __ATOMIC_RELAXED) : mtag__self.tag);
+	/* Who has cells has a word. */
+	tag = (uint16_t)__atomic_load_n(mtag__self.word, __ATOMIC_RELAXED);
 	usable = common_usable(field);
 	*tail_of(p, usable) = (uint64_t)size << SHIFT | tag;
 	count_in(cells + tag, size, usable);

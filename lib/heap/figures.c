@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "self.h"
 #include "view.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -72,8 +73,8 @@ static void ask_jemalloc(struct mtag_heap_figures *figures)
 	set(figures, &figures->mapped, jemalloc_figure("stats.mapped"), MTAG_HEAP_KNOWS_MAPPED);
 	set(figures, &figures->used, used, MTAG_HEAP_KNOWS_USED);
 	set(figures, &figures->metadata, metadata, MTAG_HEAP_KNOWS_METADATA);
-	set(figures, &figures->retained, resident > used + metadata ? resident - used - metadata : 0,
-	    MTAG_HEAP_KNOWS_RETAINED);
+	set(figures, &figures->retained,
+	    resident > used + metadata ? resident - used - metadata : 0, MTAG_HEAP_KNOWS_RETAINED);
 }
 
 static int (*tcmalloc_figure)(const char *name, size_t *value);
@@ -139,16 +140,26 @@ void mtag__figures_tick(void)
 	if (!ask)
 		return;
 	figures.time = mtag__view_now();
-	if (figures.time < __atomic_load_n(&due, __ATOMIC_RELAXED) ||
+	if (figures.time < __atomic_load_n(&due, __ATOMIC_RELAXED))
+		return;
+	/* The allocator may have been interrupted, with its locks taken. */
+	if (mtag__self_in_handler() ||
 	    !__atomic_compare_exchange_n(&asking, &nobody, 1, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
 		return;
 	ask(&figures);
 	figures.cost = mtag__view_now() - figures.time;
-	__atomic_store_n(&due, figures.time + (figures.cost > SECOND / SHARE ? figures.cost * SHARE : SECOND),
+	__atomic_store_n(&due,
+			 figures.time +
+				 (figures.cost > SECOND / SHARE ? figures.cost * SHARE : SECOND),
 			 __ATOMIC_RELAXED);
 	figures.sequence = ++sequence;
 	figures.check = mtag_heap_check(&figures);
 	mtag__view.head->figures = figures;
 	__atomic_store_n(&asking, 0, __ATOMIC_RELEASE);
+}
+
+void mtag__figures_forked(void)
+{
+	asking = 0;
 }

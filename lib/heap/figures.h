@@ -13,4 +13,7 @@ void mtag__figures_find(enum mtag__allocator kind);
  */
 void mtag__figures_tick(void);
 
+/* In a forked child: the thread that was asking is not there. */
+void mtag__figures_forked(void);
+
 #endif

@@ -33,7 +33,8 @@ static inline bool mtag__filter_page(const void *p)
 
 static inline uint8_t *mtag__filter_fine(const void *p)
 {
-	return &mtag__filter.fine[((uint64_t)(uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48];
+	return &mtag__filter
+			.fine[((uint64_t)(uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48];
 }
 
 /* Caller holds the lock of the samples. */

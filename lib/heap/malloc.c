@@ -15,6 +15,7 @@
 #include "filter.h"
 #include "next.h"
 #include "sampler.h"
+#include "self.h"
 #include "setup.h"
 #include "view.h"
 

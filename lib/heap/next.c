@@ -35,8 +35,8 @@ void *mtag__early_alloc(size_t alignment, size_t size)
 		at = (used + HEADER + alignment - 1) & ~(alignment - 1);
 		if (at + size > EARLY_BYTES)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&early_used, &used, at + size, false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
+	} while (!__atomic_compare_exchange_n(&early_used, &used, at + size, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	memcpy(early + at - sizeof(words), words, sizeof(words));
 	return early + at;
 }
@@ -188,7 +188,8 @@ void mtag__next_find(void)
 	*(void **)&found.memalign = find("memalign", (void *)memalign_by_posix);
 	*(void **)&found.usable = find("malloc_usable_size", (void *)usable_unknown);
 	/* Without an allocator there is no program. */
-	if (!found.malloc || !found.free || !found.calloc || !found.realloc || !found.posix_memalign)
+	if (!found.malloc || !found.free || !found.calloc || !found.realloc ||
+	    !found.posix_memalign)
 		__builtin_trap();
 	mtag__next = found;
 	looking = false;

@@ -7,12 +7,14 @@
  * of that name, or to one here that counts and then goes there.
  */
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "filter.h"
 #include "next.h"
 #include "sampler.h"
+#include "self.h"
 #include "setup.h"
 #include "view.h"
 
@@ -21,6 +23,7 @@
 
 /* How C++ writes size_t in names: unsigned long, unsigned int. */
 #if __SIZEOF_SIZE_T__ == 8
+#define PLAIN_NEW "_Znwm"
 #define NEW_OPERATORS(X)                                                                           \
 	X(_Znwm, (size_t n), (n), 0)                                                               \
 	X(_Znam, (size_t n), (n), 0)                                                               \
@@ -36,6 +39,7 @@
 	X(_ZdlPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))                        \
 	X(_ZdaPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))
 #else
+#define PLAIN_NEW "_Znwj"
 #define NEW_OPERATORS(X)                                                                           \
 	X(_Znwj, (size_t n), (n), 0)                                                               \
 	X(_Znaj, (size_t n), (n), 0)                                                               \
@@ -65,30 +69,44 @@
 
 #define NAME_OF(name) #name
 
-/* ---- where there is no next operator: the C++ library was loaded later, for its user alone ---- */
+/* ---- where there is no next operator: a C++ library was loaded later, for its user alone ---- */
 
-/* Out of memory: the C++ library calls the program's handler, or throws. */
-static void *fail(size_t n)
+typedef void *new_operator(size_t n);
+
+/* The operator of a file that is loaded, or of one that it needs. */
+static new_operator *operator_of(const char *file)
 {
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD), *(*new)(size_t) = NULL;
+	void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+	new_operator *found = NULL;
 
 	if (library)
-		*(void **)&new = dlsym(library, __SIZEOF_SIZE_T__ == 8 ? "_Znwm" : "_Znwj");
-	if (!new)
-		abort();
-	return new (n);
+		*(void **)&found = dlsym(library, PLAIN_NEW);
+	return found;
 }
 
-static void *new_by_malloc(size_t n, size_t alignment, const char *name)
+/* Out of memory: the C++ library of the caller's calls the program's handler, or throws. */
+static void *fail(size_t n, const void *caller)
+{
+	new_operator *found = NULL;
+	Dl_info info;
+
+	if (dladdr(caller, &info))
+		found = operator_of(info.dli_fname);
+	if (!found)
+		found = operator_of("libstdc++.so.6");
+	if (!found)
+		abort();
+	return found(n);
+}
+
+static void *new_by_malloc(size_t n, size_t alignment, const char *name, const void *caller)
 {
 	void *p;
 
 	if (!n)
 		n = 1;
-	p = alignment ? aligned_alloc(alignment, (n + alignment - 1) & ~(alignment - 1))
-		      : malloc(n);
-	/* Only the names of those that do not throw are so long or end so. */
-	return p || __builtin_strstr(name, "nothrow") ? p : fail(n);
+	p = alignment ? memalign(alignment, n) : malloc(n);
+	return p || __builtin_strstr(name, "nothrow") ? p : fail(n, caller);
 }
 
 /* ---- the allocator's own ---- */
@@ -134,12 +152,10 @@ static void *decide(const char *name, void **next, void *counting, void *without
 			return noted(next##name arguments, n);                                     \
 		return next##name arguments;                                                       \
 	}                                                                                          \
-	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")    \
 	static void *without##name parameters                                                      \
 	{                                                                                          \
-		return new_by_malloc(n, alignment, NAME_OF(name));                                 \
+		return new_by_malloc(n, alignment, NAME_OF(name), __builtin_return_address(0));    \
 	}                                                                                          \
-	_Pragma("GCC diagnostic pop")                                                              \
 	static void *first##name parameters                                                        \
 	{                                                                                          \
 		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
@@ -166,12 +182,10 @@ static void *decide(const char *name, void **next, void *counting, void *without
 			forget(p);                                                                 \
 		next##name arguments;                                                              \
 	}                                                                                          \
-	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")    \
 	static void without##name parameters                                                       \
 	{                                                                                          \
 		free(p);                                                                           \
 	}                                                                                          \
-	_Pragma("GCC diagnostic pop")                                                              \
 	static void first##name parameters                                                         \
 	{                                                                                          \
 		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
@@ -189,5 +203,7 @@ static void *decide(const char *name, void **next, void *counting, void *without
 		entry##name arguments;                                                             \
 	}
 
+/* malloc() and free() need not know all that operators do. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 NEW_OPERATORS(NEW)
 DELETE_OPERATORS(DELETE)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Taking samples. A thread meets one in so many bytes; then it blocks all signals and takes the lock
- * of the table, so that no signal handler finds the lock taken by the thread that it interrupts.
- * Who does not get it after a while goes on without: the sample is lost, the program is not.
+ * Taking samples. A thread meets one in so many bytes; then it takes the lock of the table. Signals
+ * stay as they are: a handler that interrupts it meanwhile finds the thread busy and goes on without.
+ * So does who does not get the lock after a while: the sample is lost, the program is not.
  */
 #include "sampler.h"
 
@@ -17,62 +17,69 @@
 #include "chance.h"
 #include "filter.h"
 #include "next.h"
+#include "self.h"
 #include "tag.h"
 #include "view.h"
 
 #define SPINS  100
-#define YIELDS 10000
+#define YIELDS 1000
 
 _Alignas(4096) struct mtag__filter mtag__filter;
-__thread struct mtag__self mtag__self __attribute__((tls_model("initial-exec")));
 uint32_t (*mtag__sampler_owner)(const void *p);
 void (*mtag__sampler_tick)(void);
 
-/* The process whose thread has the lock, or 0. A bare clone(2) may leave it taken by the parent. */
+/* The process whose thread has the lock, or 0. */
 static _Atomic uint32_t lock;
+
+/* It was not to be had the last time. */
+static atomic_bool stuck;
 
 /* ---- entering and leaving ---- */
 
-/**
- * struct visit - what is put back when a thread leaves
- * @mask: its signal mask, as the kernel has it
- */
-struct visit {
-	uint64_t mask;
-	int saved_errno;
-};
-
-static void enter(struct visit *visit)
+/* Begins what must not be interrupted by the same. Returns false if it would. */
+static bool enter(int *saved)
 {
-	const uint64_t all = ~UINT64_C(0);
-
-	visit->saved_errno = errno;
-	visit->mask = 0;
-	syscall(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &visit->mask, sizeof(all));
+	if (mtag__self.busy)
+		return false;
+	*saved = errno;
 	mtag__self.busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
 }
 
-static void leave(const struct visit *visit)
+static void leave(int saved)
 {
+	atomic_signal_fence(memory_order_seq_cst);
 	mtag__self.busy = false;
-	syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &visit->mask, NULL, sizeof(visit->mask));
-	errno = visit->saved_errno;
+	errno = saved;
 }
 
+/* A lock that is another process's was taken by a thread that fork() did not copy. */
+static bool try_lock(uint32_t me)
+{
+	uint32_t holder = atomic_load_explicit(&lock, memory_order_relaxed);
+
+	return (!holder || holder != me) &&
+	       atomic_compare_exchange_strong_explicit(&lock, &holder, me, memory_order_acquire,
+						       memory_order_relaxed);
+}
+
+/* The holder may never go on, such as a thread that a bare clone(2) did not copy: then not to wait each time. */
 static bool lock_table(void)
 {
-	uint32_t me = (uint32_t)syscall(SYS_getpid), holder;
-	unsigned i;
+	unsigned i, tries = atomic_load_explicit(&stuck, memory_order_relaxed) ? 1 : SPINS + YIELDS;
+	uint32_t me = mtag__view.head->pid;
 
-	for (i = 0; i < SPINS + YIELDS; i++) {
-		holder = atomic_load_explicit(&lock, memory_order_relaxed);
-		if ((!holder || holder != me) &&
-		    atomic_compare_exchange_strong_explicit(
-			    &lock, &holder, me, memory_order_acquire, memory_order_relaxed))
+	for (i = 0; i < tries; i++) {
+		if (try_lock(me)) {
+			if (tries == 1)
+				atomic_store_explicit(&stuck, false, memory_order_relaxed);
 			return true;
+		}
 		if (i >= SPINS)
 			sched_yield();
 	}
+	atomic_store_explicit(&stuck, true, memory_order_relaxed);
 	return false;
 }
 
@@ -87,24 +94,6 @@ static void count_lost(void)
 }
 
 /* ---- threads ---- */
-
-bool mtag__self_begin(void)
-{
-	struct mtag__self *self = &mtag__self;
-	struct visit visit;
-
-	if (self->begun)
-		return false;
-	self->begun = true;
-	enter(&visit);
-	self->mask = visit.mask;
-	/* The address of a thread's own variable is random, and no other thread has it now. */
-	self->random = (mtag__view_now() ^ (uintptr_t)self * UINT64_C(0x9e3779b97f4a7c15)) | 1;
-	mtag__chance_next(&self->random);
-	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
-	leave(&visit);
-	return true;
-}
 
 bool mtag__sampler_due(void)
 {
@@ -172,37 +161,35 @@ static void fill_sample(struct mtag_heap_sample *sample, void *p, size_t asked, 
 void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 {
 	struct mtag_heap_sample sample = {0};
-	struct visit visit;
+	int saved;
 
-	if (mtag__self.busy) {
+	if (!enter(&saved)) {
 		count_lost();
 		return;
 	}
-	enter(&visit);
 	fill_sample(&sample, p, asked, drawn);
 	sample.time = mtag__view_now();
-	mtag__self.tag = mtag__tag_ask(mtag__self.tag);
-	sample.tag = mtag__sampler_owner ? mtag__sampler_owner(p) : mtag__self.tag;
+	sample.tag = mtag__tag_ask();
+	if (mtag__sampler_owner)
+		sample.tag = mtag__sampler_owner(p);
 	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
 	store_sample(&sample);
 	count_cell(&sample, false);
 	DTRACE_PROBE3(otel_memory, alloc, p, asked,
 		      mtag__chance_times(&mtag__self.random, asked, sample.weight));
-	/* A signal handler may have interrupted the allocator, which must not be asked then. */
-	if (mtag__sampler_tick && !(visit.mask & ~mtag__self.mask))
+	if (mtag__sampler_tick)
 		mtag__sampler_tick();
-	leave(&visit);
+	leave(saved);
 }
 
 bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
 {
-	struct visit visit;
 	bool found = false;
+	int saved;
 
-	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED) || mtag__self.busy)
+	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED) || !enter(&saved))
 		return false;
 	mtag__self_begin();
-	enter(&visit);
 	if (lock_table()) {
 		found = mtag__table_take(&mtag__view.table, (uintptr_t)p, sample);
 		if (found)
@@ -213,20 +200,19 @@ bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
 		count_cell(sample, true);
 		DTRACE_PROBE1(otel_memory, free, p);
 	}
-	leave(&visit);
+	leave(saved);
 	return found;
 }
 
 void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn)
 {
 	struct mtag_heap_sample moved = *sample;
-	struct visit visit;
+	int saved;
 
-	if (mtag__self.busy) {
+	if (!enter(&saved)) {
 		count_lost();
 		return;
 	}
-	enter(&visit);
 	fill_sample(&moved, p, asked, drawn);
 	if (mtag__chance_stays(&mtag__self.random, sample->weight, moved.weight)) {
 		store_sample(&moved);
@@ -234,37 +220,40 @@ void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked,
 		DTRACE_PROBE3(otel_memory, alloc, p, asked,
 			      mtag__chance_times(&mtag__self.random, asked, moved.weight));
 	}
-	leave(&visit);
+	leave(saved);
 }
 
 void mtag__sampler_put_back(struct mtag_heap_sample *sample)
 {
-	struct visit visit;
+	int saved;
 
-	enter(&visit);
+	if (!enter(&saved)) {
+		count_lost();
+		return;
+	}
 	store_sample(sample);
 	count_cell(sample, false);
-	leave(&visit);
+	leave(saved);
 }
 
 /* ---- fork ---- */
 
 /* Threads may fork at the same time. */
-static MTAG_TLS struct visit fork_visit;
-static MTAG_TLS bool fork_locked;
+static MTAG_TLS int fork_errno;
+static MTAG_TLS bool fork_entered, fork_locked;
 
-/* Signals stay blocked until the fork is done: a handler would find the lock taken by its thread. */
 void mtag__sampler_fork(void)
 {
-	enter(&fork_visit);
-	fork_locked = lock_table();
+	fork_entered = enter(&fork_errno);
+	fork_locked = fork_entered && lock_table();
 }
 
 void mtag__sampler_forked(bool child)
 {
 	if (fork_locked)
 		unlock_table();
-	if (child && mtag__view.head)
+	if (child)
 		mtag__view.head->pid = (uint32_t)syscall(SYS_getpid);
-	leave(&fork_visit);
+	if (fork_entered)
+		leave(fork_errno);
 }

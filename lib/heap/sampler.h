@@ -7,53 +7,6 @@
 #include <stdint.h>
 
 #include "area.h"
-#include "hidden.h"
-
-/**
- * struct mtag__self - what a thread knows of itself
- * @countdown: bytes to pass over before the next sample. 0 in a new thread, so that its first
- *	allocation is noticed
- * @cells: its slot's, if the mode is exact; NULL: it uses those of slot 0
- * @random: state of its random numbers
- * @mask: signals that were blocked when it began
- * @slot: the number of its slot, or 0
- * @tag: its tag as last asked for
- * @begun: it has been here before
- * @busy: it is within this library: what a signal handler or a library function allocates
- *	meanwhile is not sampled
- * @ended: its slot is another's by now
- */
-struct mtag__self {
-	uint64_t countdown;
-	struct mtag_heap_cell *cells;
-	uint64_t random;
-	uint64_t mask;
-	uint32_t slot;
-	uint32_t tag;
-	bool begun;
-	bool busy;
-	bool ended;
-};
-
-extern __thread struct mtag__self mtag__self MTAG__HIDDEN __attribute__((tls_model("initial-exec")));
-
-/* Takes bytes from a countdown. Returns true if there were fewer: then it is below 0. */
-static inline __attribute__((always_inline)) bool mtag__countdown(uint64_t *countdown, uint64_t step)
-{
-	bool borrow;
-
-#ifdef __x86_64__
-	/* gcc would load, subtract and store. */
-	__asm__("sub %2, %1" : "=@ccb"(borrow), "+m"(*countdown) : "r"(step));
-#else
-	borrow = *countdown < step;
-	*countdown -= step;
-#endif
-	return borrow;
-}
-
-/* Seeds the calling thread's random numbers, on its first visit. Returns false if it was here. */
-bool mtag__self_begin(void);
 
 /* Starts the countdown anew that is below 0. Returns false if it was not, for the thread is new. */
 bool mtag__sampler_due(void);
@@ -80,7 +33,7 @@ void mtag__sampler_forked(bool child);
 /* Whose an object is, if the allocator knows. */
 extern uint32_t (*mtag__sampler_owner)(const void *p);
 
-/* Called once in a while by a thread that holds no lock, of the allocator's neither. */
+/* Called at each sample, with no lock held but what a signal handler may have interrupted. */
 extern void (*mtag__sampler_tick)(void);
 
 #endif

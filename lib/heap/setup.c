@@ -13,7 +13,6 @@
 #include "next.h"
 #include "sampler.h"
 #include "slot.h"
-#include "tag.h"
 #include "view.h"
 
 static enum { UNTRIED, UNDER_WAY, DONE } state;
@@ -38,7 +37,6 @@ static void begin(void)
 	wanted = mtag__view_wanted(&period);
 	if (!wanted)
 		return;
-	mtag__tag_find();
 	mtag__figures_find(mtag__next_kind(&allocator));
 	mode = wanted;
 	if (mode == MTAG_HEAP_EXACT) {
@@ -108,6 +106,7 @@ static void after_fork_in_child(void)
 	if (!mtag__view.mode)
 		return;
 	mtag__slot_forked();
+	mtag__figures_forked();
 	mtag__sampler_forked(true);
 }
 

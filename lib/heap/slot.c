@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sampler.h"
+#include "self.h"
 #include "view.h"
 
 /* By slot: the thread that has it; 0: none. Slot 0 is everybody's. */
@@ -32,13 +32,18 @@ static bool claim(uint32_t slot, uint32_t before)
 	return true;
 }
 
-static void note_used(uint32_t slot)
+/* The first thread in a slot prepares it; the head then tells readers. */
+static bool prepare(uint32_t slot)
 {
-	uint32_t *used = &mtag__view.head->slots_used, now = __atomic_load_n(used, __ATOMIC_RELAXED);
+	uint32_t *used = &mtag__view.head->slots_used,
+		 now = __atomic_load_n(used, __ATOMIC_ACQUIRE);
 
+	if (!mtag__view_open_slot(slot))
+		return false;
 	while (now <= slot && !__atomic_compare_exchange_n(used, &now, slot + 1, false,
-							   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+							   __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
+	return true;
 }
 
 /* Did it end without giving it back? */
@@ -70,13 +75,12 @@ bool mtag__slot_take(void)
 
 	if (mtag__self.ended || mtag__self.slot)
 		return false;
-	if (!take_free()) {
+	if (!take_free() || !prepare(mtag__self.slot)) {
 		/* Not to search at each allocation. */
 		mtag__self.ended = true;
 		errno = saved;
 		return false;
 	}
-	note_used(mtag__self.slot);
 	if (have_key)
 		pthread_setspecific(key, &mtag__self);
 	mtag__self.cells = mtag__view.cells + (uint64_t)mtag__self.slot * MTAG_HEAP_TAGS;

@@ -62,7 +62,8 @@ static void grow(struct mtag__table *table)
 	table->size = size ? 2 * size : FIRST_SIZE;
 	for (i = 0; i < size; i++)
 		if (old[i])
-			index_of(table)[find_slot(table, record_at(table, old[i])->address)] = old[i];
+			index_of(table)[find_slot(table, record_at(table, old[i])->address)] =
+				old[i];
 	if (size * sizeof(*old) >= PAGE_OF_ALL)
 		madvise(old, size * sizeof(*old), MADV_DONTNEED);
 }

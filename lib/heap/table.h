@@ -9,7 +9,7 @@
 #include "area.h"
 
 /* Bytes that a table needs behind the records: its indices, of all sizes that it may grow through. */
-#define MTAG__TABLE_INDEX_BYTES(max) ((uint64_t)(max) * 4 * sizeof(uint32_t))
+#define MTAG__TABLE_INDEX_BYTES(max) ((uint64_t)(max)*4 * sizeof(uint32_t))
 
 /**
  * struct mtag__table - the samples, by address

@@ -4,24 +4,7 @@
 
 #include <stdint.h>
 
-#include "hidden.h"
-
-/* From the thread pointer to libmtag's mtag_thread_word, or to a pointer that is always NULL. */
-extern intptr_t mtag__tag_offset MTAG__HIDDEN;
-
-/* Looks for libmtag in this process. */
-void mtag__tag_find(void);
-
-/* The word of the calling thread, which holds its current tag; NULL if it has none that is known. */
-static inline const uint32_t *mtag__tag_word(void)
-{
-	return *(uint32_t **)((char *)__builtin_thread_pointer() + mtag__tag_offset);
-}
-
-/*
- * The current tag of the calling thread: by its word, else by a system call. @last is what is
- * returned if there is no module. Keeps errno.
- */
-uint32_t mtag__tag_ask(uint32_t last);
+/* The current tag of the calling thread: by its word, else as the module says. Keeps errno. */
+uint32_t mtag__tag_ask(void);
 
 #endif

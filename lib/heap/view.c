@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,9 +20,11 @@
 #define PR_SET_VMA_ANON_NAME 0
 #endif
 
-#define PERIOD	   (512 << 10)
-#define PERIOD_MIN (1 << 10)
-#define PERIOD_MAX (1 << 30)
+#define PERIOD	    (512 << 10)
+#define PERIOD_MIN  (1 << 10)
+#define PERIOD_MAX  (1 << 30)
+
+#define SAMPLES_MIN (1 << 14)
 
 struct mtag__view mtag__view;
 
@@ -38,9 +41,9 @@ uint32_t mtag__view_wanted(uint64_t *period)
 		bytes = strtoull(number, &end, 10);
 		errno = saved;
 		if (!*end)
-			*period = bytes < PERIOD_MIN ? PERIOD_MIN
-				: bytes > PERIOD_MAX ? PERIOD_MAX
-						     : bytes;
+			*period = bytes < PERIOD_MIN   ? PERIOD_MIN
+				  : bytes > PERIOD_MAX ? PERIOD_MAX
+						       : bytes;
 	}
 	if (mode && (!strcmp(mode, "off") || !strcmp(mode, "0")))
 		return 0;
@@ -75,24 +78,63 @@ static uint64_t area_bytes(uint32_t slots, uint32_t samples)
 	return (bytes + 0xffff) & ~UINT64_C(0xffff);
 }
 
+/* The cells of all slots but the first cannot be used yet: mlockall(2) would touch all of them. */
+static void *map_parts(uint32_t slots, uint32_t samples)
+{
+	const uint64_t bytes = area_bytes(slots, samples),
+		       first = MTAG_HEAP_HEAD_SIZE + cells_bytes(1),
+		       last = MTAG_HEAP_HEAD_SIZE + cells_bytes(slots);
+	char *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	/* Its pages are touched here and there: huge ones would be mostly empty. */
+	madvise(p, bytes, MADV_NOHUGEPAGE);
+	if (!mprotect(p, first, PROT_READ | PROT_WRITE) &&
+	    !mprotect(p + last, bytes - last, PROT_READ | PROT_WRITE))
+		return p;
+	munmap(p, bytes);
+	return NULL;
+}
+
 /* Less if the address space is limited: then threads share a slot, or samples may be lost. */
 static void *map_area(uint32_t *slots, uint32_t *samples)
 {
 	for (;;) {
-		void *p = mmap(NULL, area_bytes(*slots, *samples), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *p = map_parts(*slots, *samples);
 
-		if (p != MAP_FAILED)
+		if (p)
 			return p;
 		if (*slots > 1)
 			*slots /= 4;
-		else if (*samples > 4096)
+		else if (*samples > SAMPLES_MIN / 4)
 			*samples /= 4;
 		else
 			return NULL;
 		if (!*slots)
 			*slots = 1;
 	}
+}
+
+bool mtag__view_open_slot(uint32_t slot)
+{
+	return !mprotect(mtag__view.cells + (uint64_t)slot * MTAG_HEAP_TAGS, cells_bytes(1),
+			 PROT_READ | PROT_WRITE);
+}
+
+/* As many as there can be if all of the machine's memory were sampled, and all of it once more. */
+static uint32_t samples_of_machine(uint64_t period)
+{
+	uint32_t samples = SAMPLES_MIN;
+	struct sysinfo info;
+	uint64_t bytes;
+
+	if (sysinfo(&info))
+		return MTAG_HEAP_SAMPLES;
+	bytes = 2 * (uint64_t)info.totalram * info.mem_unit;
+	while (samples < MTAG_HEAP_SAMPLES && samples * period < bytes)
+		samples *= 2;
+	return samples;
 }
 
 static void fill_text(char *field, size_t size, const char *text)
@@ -123,14 +165,12 @@ static void fill_head(struct mtag_heap_head *head, uint32_t slots, uint32_t samp
 bool mtag__view_make(uint32_t wanted, uint32_t mode, uint64_t period, const char *reason,
 		     const char *allocator)
 {
-	uint32_t slots = mode == MTAG_HEAP_EXACT ? 256 : 1, samples = MTAG_HEAP_SAMPLES;
+	uint32_t slots = mode == MTAG_HEAP_EXACT ? 256 : 1, samples = samples_of_machine(period);
 	struct mtag_heap_head *head = map_area(&slots, &samples);
 	char *base = (char *)head;
 
 	if (!head)
 		return false;
-	/* Its pages are touched here and there: huge ones would be mostly empty. */
-	madvise(head, area_bytes(slots, samples), MADV_NOHUGEPAGE);
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, head, area_bytes(slots, samples), "mtag heap view");
 	fill_head(head, slots, samples);
 	head->mode = mode;

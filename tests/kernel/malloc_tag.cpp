@@ -3,6 +3,7 @@
  * A program as one writes it for malloc-tag, with all that malloc-tag documents, and the sums that it gets wrong.
  * t_malloc_tag.sh runs it; without the module it must run, too, and find no figures.
  *   malloc_tag DIR      files go there
+ *   malloc_tag heap     with libmtag-heap preloaded: malloc-tag's own figures
  *   malloc_tag          snapshots, as the environment says
  */
 #include "malloc_tag.h"
@@ -75,6 +76,40 @@ static std::string contents(const std::string &path)
 
 	text << in.rdbuf();
 	return text.str();
+}
+
+/* ---- what only libmtag-heap counts ---- */
+
+static bool counted(const std::string &scope, size_t asked, size_t freed, size_t mallocs,
+		    size_t frees)
+{
+	return figure(scope, "nBytesSelfAllocated") == asked &&
+	       figure(scope, "nBytesSelfFreed") == freed &&
+	       figure(scope, "nCallsTo_malloc") == mallocs &&
+	       figure(scope, "nCallsTo_free") == frees;
+}
+
+static void heap_figures()
+{
+	/* The compiler leaves out what nobody looks at. */
+	void *volatile p[3];
+
+	{
+		MallocTagScope scope("asks");
+		for (size_t i = 0; i < 3; i++)
+			p[i] = malloc(1000 + i);
+	}
+	ok(counted("asks", 3003, 0, 3, 0), "what a scope asked malloc for, to the byte");
+	{
+		MallocTagScope scope("frees");
+		free(p[0]);
+	}
+	ok(counted("asks", 3003, 1000, 3, 1), "what is freed elsewhere is its own");
+	ok(counted("frees", 0, 0, 0, 0), "not the other's");
+	ok(figure("asks", "nBytesSelf") < mib, "what is resident is there as well");
+	free(p[1]);
+	free(p[2]);
+	ok(counted("asks", 3003, 3003, 3, 3), "in the end all is freed");
 }
 
 /* ---- what malloc-tag gets wrong ---- */
@@ -451,6 +486,8 @@ int main(int argc, char **argv)
 		   "nor a graph");
 	} else if (argc < 2) {
 		snapshots();
+	} else if (!std::strcmp(argv[1], "heap")) {
+		heap_figures();
 	} else {
 		owner_and_freer();
 		prefixes();

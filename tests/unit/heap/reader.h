@@ -75,7 +75,7 @@ static inline void reader_close(struct reader *reader)
 /* The sum over all slots of what a tag has: in, and out. */
 static inline struct mtag_heap_cell reader_cell(struct reader *reader, uint32_t tag)
 {
-	struct mtag_heap_cell sum = {0}, cell;
+	struct mtag_heap_cell sum = {}, cell;
 	uint32_t slot;
 
 	reader_head(reader);
@@ -110,7 +110,7 @@ struct alive {
 static inline struct alive reader_alive(struct reader *reader, int tag)
 {
 	struct mtag_heap_sample sample;
-	struct alive alive = {0};
+	struct alive alive = {};
 	uint32_t i;
 	double w;
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What a thread knows of itself. */
+#include "self.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "chance.h"
+#include "view.h"
+
+__thread struct mtag__self mtag__self __attribute__((tls_model("initial-exec")));
+
+/* The signals that the calling thread blocks. */
+static uint64_t blocked(void)
+{
+	uint64_t mask = 0;
+	int saved = errno;
+
+	syscall(SYS_rt_sigprocmask, 0, NULL, &mask, sizeof(mask));
+	errno = saved;
+	return mask;
+}
+
+bool mtag__self_begin(void)
+{
+	struct mtag__self *self = &mtag__self;
+
+	if (self->begun)
+		return false;
+	self->begun = true;
+	self->mask = blocked();
+	/* The address of a thread's own variable is random, and no other thread has it now. */
+	self->random = (mtag__view_now() ^ (uintptr_t)self * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+	mtag__chance_next(&self->random);
+	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool mtag__self_in_handler(void)
+{
+	return blocked() & ~mtag__self.mask;
+}
+
+__attribute__((visibility("default"))) void mtag_heap_word(const uint32_t *word)
+{
+	struct mtag__self *self = &mtag__self;
+
+	/* The tag that it has when its word goes is the one that it keeps. */
+	if (!word && self->word)
+		self->tag = (uint16_t)*self->word;
+	self->word = word ? word : &self->tag;
+}

@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# libmtag-heap, preloaded into programs: what it counts is so, what it costs, and that the programs do not notice.
+# Without the module. The sanitizers interpose malloc(), too: what is tested here is built without them.
+cd "$(dirname "$(realpath "$0")")/../.." || exit
+bin=build/tests/unit/heap lib=$PWD/build/lib/libmtag-heap.so
+make -s "$lib" $bin/{phases,seeds,stress,pair,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
+tmp=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$tmp"' EXIT
+n=0 failed=0
+result() { # STATUS NAME
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
+}
+same() { # IS WANTED NAME
+	[ "$1" = "$2" ]
+	local status=$?
+	[ $status = 0 ] || printf '# %s\n' "is:" "${1:0:500}" "should be:" "${2:0:500}"
+	result $status "$3"
+}
+# tap COMMAND NAME: its tests, as ours.
+tap() {
+	local line
+	eval "$1" >"$tmp/tap"
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) result 0 "$2: ${line#ok * - }" ;;
+		"not ok "*) result 1 "$2: ${line#not ok * - }" ;;
+		1..*) ;;
+		*) echo "$line" ;;
+		esac
+	done <"$tmp/tap"
+	grep -q '^1\.\.' "$tmp/tap" || result 1 "$2: it ran to its end"
+}
+# others: the allocators beside the C library's that are here.
+others() {
+	local name
+	for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
+		ldconfig -p | grep -qF "	$name " && echo "$name"
+	done
+}
+
+# ---- the truth ----
+tap "MTAG_HEAP=exact LD_PRELOAD=$lib $bin/phases" exact
+tap "MTAG_HEAP_PERIOD=2048 LD_PRELOAD=$lib $bin/phases" sampled
+for other in $(others); do
+	tap "MTAG_HEAP_PERIOD=8192 LD_PRELOAD='$lib $other' $bin/phases" "sampled, $other"
+done
+tap "$bin/seeds" "1,000 seeds"
+for other in '' $(others); do
+	same "$(LD_PRELOAD="$lib $other" $bin/operators 2>&1)" good "all operators of C++ are seen${other:+, $other}"
+done
+for option in -shared-libgcc '-static-libstdc++'; do
+	g++ -O1 -fno-builtin -w -shared -fPIC $option tests/unit/heap/plugin/plugin.cpp -o "$tmp/plugin.so" || continue
+	for mode in sampled exact; do
+		same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
+			"$tmp/plugin.so" 2>&1)" 4 "a plugin in C++ of a program in C, $option, $mode"
+	done
+done
+
+# ---- under stress ----
+calm='broken 0, interrupted yes'
+for mode in sampled exact; do
+	same "$(MTAG_HEAP=$mode MTAG_HEAP_PERIOD=4096 LD_PRELOAD=$lib timeout 120 $bin/stress 4000 2>&1)" "$calm" \
+		"threads, forks and signals: $mode"
+done
+for other in $(others); do
+	same "$(MTAG_HEAP_PERIOD=4096 LD_PRELOAD="$lib $other" timeout 120 $bin/stress 4000 2>&1)" "$calm" \
+		"threads, forks and signals: $other"
+done
+
+# ---- programs do the same with it ----
+cat >"$tmp/program.py" <<'END'
+import collections, hashlib, json, re, subprocess, sys, threading
+words = re.findall(r"\w+", open(sys.argv[1]).read())
+count = collections.Counter(words)
+text = json.dumps(sorted(count.items())) * 20
+done = []
+def work(i): done.append(hashlib.sha256((text * i).encode()).hexdigest())
+threads = [threading.Thread(target=work, args=(i,)) for i in range(5)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(sorted(done), len(json.loads(text[:len(text) // 20])))
+print(subprocess.run(["sh", "-c", "echo child | tr a-z A-Z"], capture_output=True).stdout)
+END
+seq 1 200000 | awk '{ print $1 * 7919 % 200003 }' >"$tmp/numbers"
+# programs: what they write, with what is preloaded in the environment.
+programs() {
+	python3 "$tmp/program.py" lib/thread.c
+	sort --parallel=4 -S 2M -n "$tmp/numbers" | sha256sum
+	gcc -O2 -w -Iinclude -D_GNU_SOURCE -frandom-seed=1 -c lib/thread.c -o "$tmp/o" && sha256sum <"$tmp/o"
+	find include -type f | LC_ALL=C sort | xargs tar -c --mtime=@0 --owner=0 --group=0 | gzip -n | sha256sum
+}
+programs >"$tmp/bare" 2>&1
+for mode in sampled exact; do
+	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib programs 2>&1)" "$(<"$tmp/bare")" "python3, sort, gcc, tar: $mode"
+done
+for other in $(others); do
+	LD_PRELOAD=$other programs >"$tmp/other" 2>&1
+	same "$(LD_PRELOAD="$lib $other" programs 2>&1)" "$(<"$tmp/other")" "python3, sort, gcc, tar: $other"
+done
+# redis: what a server answers. Debian's uses jemalloc.
+redis() {
+	redis-server --port 0 --unixsocket "$tmp/redis" --save '' --daemonize no >/dev/null 2>&1 &
+	local pid=$! i
+	for ((i = 0; i < 100; i++)); do
+		env -u LD_PRELOAD redis-cli -s "$tmp/redis" ping 2>/dev/null | grep -q PONG && break
+		sleep 0.1
+	done
+	env -u LD_PRELOAD redis-cli -s "$tmp/redis" >"$tmp/said" <<'END'
+DEBUG POPULATE 20000 key 100
+SET a 1
+INCR a
+LPUSH list a b c d
+LRANGE list 0 -1
+EVAL "local t = {} for i = 1, 5000 do t[i] = 'x' .. i end return #table.concat(t)" 0
+DBSIZE
+END
+	kill "$pid"
+	wait "$pid"
+	echo "status $?" >>"$tmp/said"
+	cat "$tmp/said"
+}
+if command -v redis-server >/dev/null; then
+	redis >"$tmp/bare" 2>&1
+	same "$(LD_PRELOAD=$lib redis)" "$(<"$tmp/bare")" "a redis server"
+fi
+# What is written where nobody asked for anything: nothing.
+same "$(LD_PRELOAD=$lib MTAG_HEAP=nonsense MTAG_HEAP_PERIOD=none /bin/true 2>&1)" '' "it prints nothing, whatever it is told"
+same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/phases)" 'Bail out! no area is found' "it can be switched off"
+same "$(ulimit -v 60000; LD_PRELOAD=$lib MTAG_HEAP=exact /bin/echo good 2>&1)" good "little address space is enough"
+
+# ---- what it costs ----
+bare=$($bin/pair 64)
+for budget in 'sampled 12' 'exact 68'; do
+	read -r mode most <<<"$budget"
+	cost=$($bin/pair 64 LD_PRELOAD="$lib" MTAG_HEAP="$mode" MTAG_HEAP_PERIOD=1073741824)
+	awk -v a="$bare" -v b="$cost" -v most="$most" 'BEGIN { exit !(a > 0 && b > a && b - a <= most) }'
+	result $? "malloc and free: $cost instructions for $bare, $mode; at most $most more"
+done
+echo "1..$n"
+exit $failed

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * All operators of C++, with libmtag-heap preloaded before any allocator: objects large enough that each
+ * is a sample are seen as long as they live, whichever way they are made and deleted. Says what failed.
+ */
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#define _Static_assert static_assert
+#include "reader.h"
+
+static const std::size_t size = 64 << 20;
+static reader self;
+
+/* Samples of that size. */
+static unsigned alive()
+{
+	mtag_heap_sample sample;
+	unsigned n = 0;
+
+	reader_head(&self);
+	for (uint32_t i = 0; i < self.head.samples_used; i++)
+		if (reader_get(&self, self.head.samples_at + i * sizeof(sample), &sample,
+			       sizeof(sample)) &&
+		    sample.address && mtag_heap_sample_good(&sample) && sample.asked == size)
+			n++;
+	return n;
+}
+
+static int failed;
+
+template <typename New, typename Delete> static void check(const char *name, New make, Delete end)
+{
+	void *p = make();
+	const unsigned during = alive();
+
+	end(p);
+	const unsigned after = alive();
+	if (!p || during != 1 || after) {
+		std::printf("%s: %u while it lives, %u after\n", name, during, after);
+		failed = 1;
+	}
+}
+
+struct thrower {
+	char bytes[size];
+	thrower()
+	{
+		throw std::runtime_error("constructor");
+	}
+};
+
+int main()
+{
+	const std::align_val_t alignment{256};
+	const std::nothrow_t &no = std::nothrow;
+
+	if (!reader_open(&self, getpid()))
+		return 2;
+	check(
+		"new", [] { return ::operator new(size); }, [](void *p) { ::operator delete(p); });
+	check(
+		"new[]", [] { return ::operator new[](size); },
+		[](void *p) { ::operator delete[](p); });
+	check(
+		"sized", [] { return ::operator new(size); },
+		[](void *p) { ::operator delete(p, size); });
+	check(
+		"sized []", [] { return ::operator new[](size); },
+		[](void *p) { ::operator delete[](p, size); });
+	check(
+		"nothrow", [&] { return ::operator new(size, no); },
+		[&](void *p) { ::operator delete(p, no); });
+	check(
+		"nothrow []", [&] { return ::operator new[](size, no); },
+		[&](void *p) { ::operator delete[](p, no); });
+	check(
+		"aligned", [&] { return ::operator new(size, alignment); },
+		[&](void *p) { ::operator delete(p, alignment); });
+	check(
+		"aligned []", [&] { return ::operator new[](size, alignment); },
+		[&](void *p) { ::operator delete[](p, alignment); });
+	check(
+		"aligned, sized", [&] { return ::operator new(size, alignment); },
+		[&](void *p) { ::operator delete(p, size, alignment); });
+	check(
+		"aligned, sized []", [&] { return ::operator new[](size, alignment); },
+		[&](void *p) { ::operator delete[](p, size, alignment); });
+	check(
+		"aligned, nothrow", [&] { return ::operator new(size, alignment, no); },
+		[&](void *p) { ::operator delete(p, alignment, no); });
+	check(
+		"aligned, nothrow []", [&] { return ::operator new[](size, alignment, no); },
+		[&](void *p) { ::operator delete[](p, alignment, no); });
+	try {
+		new thrower;
+		failed = 1;
+	} catch (const std::runtime_error &) {
+	}
+	/* Debian's mimalloc is C and cannot throw: it aborts. */
+	try {
+		volatile std::size_t much = PTRDIFF_MAX;
+		if (!std::strcmp(self.head.allocator, "mimalloc"))
+			throw std::bad_alloc();
+		::operator delete(::operator new(much));
+		failed = 1;
+	} catch (const std::bad_alloc &) {
+	}
+	if (alive()) {
+		std::puts("what a constructor threw away is still there");
+		failed = 1;
+	}
+	std::vector<int> many;
+	for (int i = 0; i < 100000; i++)
+		many.push_back(i);
+	std::puts(failed ? "failed" : "good");
+	return failed;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Of 1,000 seeds, how many estimates of what is alive lie within 2 of their own standard errors of the
+ * truth? 95 %, if both the estimates and their errors are right. This program is made of the library's
+ * own objects, so that all is as in any program, but for the seeds: the result is always the same.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "heap/chance.h"
+#include "heap/self.h"
+#include "heap/view.h"
+
+#define SEEDS	1000
+#define OBJECTS 3000
+#define PERIOD	8192
+
+enum kind { ASKED, ALLOCATED, NUMBER, KINDS };
+static const char *const names[KINDS] = {"bytes asked", "bytes allocated", "objects"};
+
+static struct {
+	void *p;
+	size_t size;
+} objects[OBJECTS];
+
+/* What is being compared, over all seeds. */
+static struct {
+	unsigned within;
+	double bias, square;
+} results[KINDS];
+
+size_t malloc_usable_size(void *p);
+
+/* Mostly small, some large, a few so large that they are always samples. */
+static size_t size_of(uint64_t *random)
+{
+	uint64_t n = mtag__chance_next(random);
+
+	switch (n % 32) {
+	case 0:
+		return n >> 32 & 0x1ffff;
+	case 1:
+	case 2:
+	case 3:
+		return n >> 32 & 0x1fff;
+	default:
+		return n >> 32 & 0xff;
+	}
+}
+
+/* Half of them are freed again; some of those that stay grow from next to nothing, or shrink. */
+static void fill(uint64_t *random)
+{
+	unsigned i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		objects[i].size = size_of(random);
+		objects[i].p = malloc(objects[i].size);
+	}
+	for (i = 0; i < OBJECTS; i += 1 + i % 3) {
+		free(objects[i].p);
+		objects[i].p = NULL;
+	}
+	for (i = 0; i < OBJECTS; i += 11) {
+		if (!objects[i].p)
+			continue;
+		objects[i].size = size_of(random) + 1;
+		objects[i].p = realloc(objects[i].p, objects[i].size);
+	}
+}
+
+static void empty(void)
+{
+	unsigned i;
+
+	for (i = 0; i < OBJECTS; i++)
+		free(objects[i].p);
+}
+
+static void compare(void)
+{
+	const double one = (double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT);
+	double truth[KINDS] = {0}, estimate[KINDS] = {0}, variance[KINDS] = {0};
+	unsigned i, j;
+
+	for (i = 0; i < OBJECTS; i++) {
+		if (!objects[i].p)
+			continue;
+		truth[ASKED] += (double)objects[i].size;
+		truth[ALLOCATED] += (double)malloc_usable_size(objects[i].p);
+		truth[NUMBER]++;
+	}
+	for (i = 0; i < mtag__view.head->samples_used; i++) {
+		const struct mtag_heap_sample *sample = &mtag__view.table.records[i];
+		const double weight = (double)sample->weight / one;
+		const double values[KINDS] = {(double)sample->asked, (double)sample->allocated, 1};
+
+		for (j = 0; sample->address && j < KINDS; j++) {
+			estimate[j] += weight * values[j];
+			variance[j] += weight * (weight - 1) * values[j] * values[j];
+		}
+	}
+	for (j = 0; j < KINDS; j++) {
+		double error = estimate[j] - truth[j];
+
+		results[j].within += fabs(error) <= 2 * sqrt(variance[j]);
+		results[j].bias += error / truth[j];
+		results[j].square += error / truth[j] * error / truth[j];
+	}
+}
+
+static void run(uint64_t seed)
+{
+	uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15);
+
+	mtag__self.random = ~random;
+	mtag__self.countdown = mtag__chance_distance(&mtag__self.random, PERIOD);
+	fill(&random);
+	compare();
+	empty();
+}
+
+static int report(unsigned n, const char *what, const char *of, int good)
+{
+	printf("%sok %u - %s: %s\n", good ? "" : "not ", n, of, what);
+	return !good;
+}
+
+int main(void)
+{
+	unsigned seed, j, n = 0, before;
+	int failed = 0;
+
+	free(malloc(1));
+	mtag__view.period = PERIOD;
+	before = mtag__view.table.alive;
+	for (seed = 1; seed <= SEEDS; seed++)
+		run(seed);
+	/* A buffer of the output stream may be another sample. */
+	failed |= report(++n, "nothing is left of what was freed", "samples",
+			 mtag__view.table.alive == before && !mtag__view.head->samples_lost);
+	for (j = 0; j < KINDS; j++) {
+		double mean = results[j].bias / SEEDS;
+		double error = sqrt(results[j].square / SEEDS / SEEDS);
+
+		printf("# %s: %u of %u within 2 standard errors; off by %.3f %% +- %.3f %%\n",
+		       names[j], results[j].within, SEEDS, 100 * mean, 100 * error);
+		/* Most objects are small, and few of them samples: too few for their number to be normal. */
+		if (j != NUMBER)
+			failed |= report(++n, "93 to 97 % are within 2 standard errors", names[j],
+					 results[j].within >= SEEDS * 93 / 100 &&
+						 results[j].within <= SEEDS * 97 / 100);
+		failed |= report(++n, "estimates are not off on average", names[j],
+				 fabs(mean) < 3 * error);
+	}
+	printf("1..%u\n", n);
+	return failed;
+}
