@@ -333,9 +333,11 @@ struct call {
 };
 
 #define CALL(_run, _type, _first)	{ .run = _run, .first = _first, .size = sizeof(_type) }
+#define CALL_ANY(_run, _type, _first)	\
+	{ .run = _run, .first = _first, .size = sizeof(_type), .any = true }
 
 static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
-	{ .run = do_attach, .first = 16, .size = sizeof(struct mtag_ioc_attach), .any = true },
+	CALL_ANY(do_attach, struct mtag_ioc_attach, 16),
 	CALL(do_thread, struct mtag_ioc_thread, 24),
 	CALL(do_child, struct mtag_ioc_child, 32),
 	CALL(do_default, struct mtag_ioc_default, 16),
@@ -344,10 +346,10 @@ static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
 	CALL(do_path, struct mtag_ioc_path, 24),
 	CALL(do_notify, struct mtag_ioc_notify, 24),
 	CALL(do_stacks, struct mtag_ioc_stacks, 16),
-	{ .run = do_unwind, .first = 24, .size = sizeof(struct mtag_ioc_unwind), .any = true },
+	CALL_ANY(do_unwind, struct mtag_ioc_unwind, 24),
 	CALL(do_heap, struct mtag_ioc_heap, 32),
-	{ .run = do_heap_read, .first = 56, .size = sizeof(struct mtag_ioc_heap_read), .any = true },
-	{ .run = do_owners, .first = 56, .size = sizeof(struct mtag_ioc_owners), .any = true },
+	CALL_ANY(do_heap_read, struct mtag_ioc_heap_read, 56),
+	CALL_ANY(do_owners, struct mtag_ioc_owners, 56),
 };
 
 static const struct call *find_call(unsigned int cmd)

@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
-#include "heap/preload.h"
+#include "heaps/preload.h"
 #include "option.h"
 #include "parse.h"
 #include "stacks/follow.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
-/* sources: ctl/heap/objects.c ctl/heap/maps.c ctl/heap/view.c ctl/heap/json.c ctl/heap/table.c */
+/* sources: ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c ctl/heaps/json.c ctl/heaps/table.c */
 /*
  * The heap view of a process that has anything in it, changes while it is read, and fails now and then: what is made of it
  * adds up, and is harmless to print.
@@ -9,9 +9,9 @@
 
 #include "ctl.h"
 #include "fuzz.h"
-#include "heap/json.h"
-#include "heap/table.h"
-#include "heap/view.h"
+#include "heaps/json.h"
+#include "heaps/table.h"
+#include "heaps/view.h"
 
 #define SAMPLES	   64
 #define MAPS	   12

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heap/objects.c ctl/heap/maps.c ctl/heap/view.c */
+/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c */
 /*
  * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
  */
@@ -8,7 +8,7 @@
 
 #include "ctl.h"
 #include "ctl_tap.h"
-#include "heap/view.h"
+#include "heaps/view.h"
 
 #define PAGE	HEAP_PAGE
 #define BASE	UINT64_C(0x100000000)

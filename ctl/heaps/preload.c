@@ -7,8 +7,8 @@
 
 #include "ctl.h"
 #include "fail.h"
-#include "heap/load.h"
-#include "heap/preload.h"
+#include "heaps/load.h"
+#include "heaps/preload.h"
 
 #define LIBRARY "libmtag-heap.so"
 

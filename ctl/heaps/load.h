@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Heap views from the module: the areas of processes, and whose their pages are. */
-#ifndef MTAGCTL_HEAP_LOAD_H
-#define MTAGCTL_HEAP_LOAD_H
+#ifndef MTAGCTL_HEAPS_LOAD_H
+#define MTAGCTL_HEAPS_LOAD_H
 
-#include "heap/view.h"
+#include "heaps/view.h"
 
 /* A process with its heap view. Initially all 0; it must not move while the view is used. */
 struct heap_loaded {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The heap of a process beside its pages: what is alive, and on which tag's pages; and the account of its RSS. */
-#ifndef MTAGCTL_HEAP_VIEW_H
-#define MTAGCTL_HEAP_VIEW_H
+#ifndef MTAGCTL_HEAPS_VIEW_H
+#define MTAGCTL_HEAPS_VIEW_H
 
-#include "heap/maps.h"
-#include "heap/objects.h"
+#include "heaps/maps.h"
+#include "heaps/objects.h"
 #include "model.h"
 
 /**

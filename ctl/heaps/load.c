@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
-#include "heap/load.h"
+#include "heaps/load.h"
 #include "uapi/linux/mtag.h"
 
 struct reader {

@@ -6,7 +6,7 @@
 #include "ctl.h"
 #include "format/label.h"
 #include "format/text.h"
-#include "heap/table.h"
+#include "heaps/table.h"
 #include "utf8.h"
 
 #define COLUMNS	  60 /* before the tag */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Has libmtag-heap.so preloaded into the program that this one becomes. */
-#ifndef MTAGCTL_HEAP_PRELOAD_H
-#define MTAGCTL_HEAP_PRELOAD_H
+#ifndef MTAGCTL_HEAPS_PRELOAD_H
+#define MTAGCTL_HEAPS_PRELOAD_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The mappings of a process, and what is resident in each, as /proc/PID/smaps has them. */
-#ifndef MTAGCTL_HEAP_MAPS_H
-#define MTAGCTL_HEAP_MAPS_H
+#ifndef MTAGCTL_HEAPS_MAPS_H
+#define MTAGCTL_HEAPS_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "ctl.h"
-#include "heap/json.h"
+#include "heaps/json.h"
 
 static struct json_object *new_object(const struct heap_view *view)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "heap/view.h"
+#include "heaps/view.h"
 
 /* glibc's arenas but the first begin at such an address. */
 #define GLIBC_ARENA (UINT64_C(64) << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What a heap view tells of a process: its objects, and what each tag has. Nothing in it is taken for granted. */
-#ifndef MTAGCTL_HEAP_OBJECTS_H
-#define MTAGCTL_HEAP_OBJECTS_H
+#ifndef MTAGCTL_HEAPS_OBJECTS_H
+#define MTAGCTL_HEAPS_OBJECTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ctl.h"
-#include "heap/objects.h"
+#include "heaps/objects.h"
 
 #define TRIES 3
 #define BATCH 4096U /* samples that are read at once */
