@@ -77,9 +77,10 @@ ctl_src += $(addprefix ctl/stacks/,demangle.c perfmap.c object.c symbol.c resolv
 ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
 ctl_src += $(addprefix ctl/stacks/,view.c json.c table.c graph.c)                  # stacks, and how they are shown
 ctl_src += $(addprefix ctl/stacks/,needed.c load.c follow.c)                        # unwind tables, to the module
+ctl_src += $(addprefix ctl/heaps/,objects.c maps.c view.c json.c table.c load.c preload.c) # the heap beside its pages
 ctl_src += $(addprefix ctl/doctor/,host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
 ctl_src += $(addprefix ctl/top/,moment.c rows.c table.c batch.c feed.c view.c frame.c screen.c draw.c live.c) # live
-ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
+ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c heap.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
 ctl_src += ctl/main.c                                   # which of them
 
 example_src  := $(wildcard examples/*.c examples/*.cpp)
@@ -165,7 +166,7 @@ $(B)/obj/ctl/ctl/doctor/load.o: OUR_CPPFLAGS += -DMTAG_KERNELS='"$(kernels)"'
 $(B)/obj/ctl/ctl/doctor/load.o: dkms.conf
 $(B)/obj/ctl/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -Ictl $(ctl_cflags) -c -o $@ $<
+	$(CC) $(OUR_CFLAGS) -Ictl -Ilib $(ctl_cflags) -c -o $@ $<
 
 $(B)/bin/mtagctl: $(ctl_obj) $(ctl_made_obj) $(lib_a)
 	@mkdir -p $(@D)
@@ -281,7 +282,7 @@ static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_
 musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \
 		tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
 		tests/unit/lib_write tests/unit/lib_environment tests/kernel/calls
-shared_files := lib/libmtag.so tests/kernel/calls
+shared_files := lib/libmtag.so tests/kernel/calls tests/kernel/heaper
 
 # musl has no headers of the kernel's; those of the other C library are to stay out of sight.
 uapi := $(CURDIR)/$(B)/musl/uapi

@@ -80,7 +80,7 @@ static const struct command commands[] = {
 	  "Prints a snapshot file for --from. Processes whose name a comm rule matched are one\n"
 	  "if they then have the same name; so are the tags of a process with the same path.\n",
 	  cmd_merge, "" },
-	{ "run", "[-t TAG] [--by-thread[=name|tid] | --by-map] [--stacks[=1/N]] -- CMD...",
+	{ "run", "[-t TAG] [--by-thread[=name|tid] | --by-map] [--stacks[=1/N]] [--heap[=exact]] -- CMD...",
 	  "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
 	  "  --by-thread       tag its threads by their names\n"
@@ -89,6 +89,8 @@ static const struct command commands[] = {
 	  "                    file/libc.so.6, memfd/NAME, shm/NAME\n"
 	  "  --stacks[=1/N]    keep the call stack of each first touch of a page, or of one\n"
 	  "                    of N, for `mtagctl stacks`\n"
+	  "  --heap            sample what it allocates, for `mtagctl heap`\n"
+	  "  --heap=exact      count each byte of it, which glibc's allocator allows\n"
 	  "The exit status is that of CMD; 126 when it cannot be executed, 127 when it is\n"
 	  "not found.\n", cmd_run, "" },
 	{ "track", "[--stacks[=1/N]] PID...", "start tracking running processes",
@@ -113,6 +115,15 @@ static const struct command commands[] = {
 	  "Of processes run or tracked with --stacks; without PID, all that you may see.\n"
 	  "Anonymous memory and swap only. What is old and grows may be a leak; what each\n"
 	  "small object does, only the program's allocator knows.\n", cmd_stacks, "Fjp" },
+	{ "heap", "[-f FORMAT] [-o FILE] [PID...]", "why RSS is not the heap: bytes alive, touched and wasted, by tag",
+	  "  -f, --format F    table, json (as -j) or pprof\n"
+	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "Of processes run with --heap; without PID, all of them that you may see. Objects\n"
+	  "that are alive: ASKED of the allocator, what it gave (ALLOC), of that UNTOUCHed\n"
+	  "and RESIDent, and what is on FOREIGN pages, which another tag first touched.\n"
+	  "WASTED: the tag's resident heap pages, less what is alive on them. ERROR is one\n"
+	  "standard deviation of ASKED. The last line says what the RSS consists of.\n",
+	  cmd_heap, "FjpL" },
 	{ "limit", "PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
 	  "  -t, --timeout SEC  give up after that time\n"
 	  "BYTES are the RSS of TAG itself, or with a letter KiB, MiB or GiB (64M). The exit\n"

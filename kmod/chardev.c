@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/mtag: ioctls that act on the calling process or thread alone. The file
- * holds no state and need not be kept open.
+ * /dev/mtag: ioctls that act on the calling process or thread alone, and two that read another
+ * process. The file holds no state and need not be kept open.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -11,10 +11,13 @@
 #include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include "access.h"
 #include "account.h"
 #include "bell.h"
 #include "chardev.h"
+#include "heap.h"
 #include "mtag.h"
+#include "owners.h"
 #include "path.h"
 #include "report.h"
 #include "retag.h"
@@ -38,6 +41,9 @@ union arg {
 	struct mtag_ioc_notify notify;
 	struct mtag_ioc_stacks stacks;
 	struct mtag_ioc_unwind unwind;
+	struct mtag_ioc_heap heap;
+	struct mtag_ioc_heap_read heap_read;
+	struct mtag_ioc_owners owners;
 };
 
 /* May pages be charged to @tag in @s? */
@@ -245,6 +251,72 @@ static int do_unwind(struct mtag_space *s, union arg *arg)
 	return mtag_shelf_put(u->fd, u64_to_user_ptr(u->table), u->bytes);
 }
 
+static int do_heap(struct mtag_space *s, union arg *arg)
+{
+	struct mtag_ioc_heap *h = &arg->heap;
+
+	if (h->flags & ~MTAG_HEAP_ASK || h->pad)
+		return -EINVAL;
+	h->tag = mtag_thread_tag(s);
+	if (!h->flags)
+		return mtag_heap_set(s, h->address, h->length);
+	if (h->address || h->length)
+		return -EINVAL;
+	h->address = mtag_thread_word(s);
+	return 0;
+}
+
+/*
+ * The process that a call reads: @pid, or the caller's own if that is 0. The caller must
+ * mtag_access_put() it. It makes the call itself, so its credentials are those that count.
+ */
+static int reads(struct mtag_target *t, u32 pid)
+{
+	int err;
+
+	if (pid > INT_MAX)
+		return -ESRCH;
+	err = mtag_access_get(t, pid ? pid : task_tgid_vnr(current), MTAG_ACCESS_READ,
+			      current_cred());
+	if (!err && !t->space) {
+		mtag_access_put(t);
+		err = -ESRCH;
+	}
+	return err;
+}
+
+static int do_heap_read(struct mtag_space *unused, union arg *arg)
+{
+	struct mtag_ioc_heap_read *r = &arg->heap_read;
+	struct mtag_target t;
+	int err;
+
+	if (r->flags || r->pad)
+		return -EINVAL;
+	err = reads(&t, r->pid);
+	if (err)
+		return err;
+	err = mtag_heap_read(t.space, t.mm, r);
+	mtag_access_put(&t);
+	return err;
+}
+
+static int do_owners(struct mtag_space *unused, union arg *arg)
+{
+	struct mtag_ioc_owners *o = &arg->owners;
+	struct mtag_target t;
+	int err;
+
+	if (o->flags || o->pad || o->span > o->nr_spans)
+		return -EINVAL;
+	err = reads(&t, o->pid);
+	if (err)
+		return err;
+	err = mtag_owners_read(t.space, t.mm, o);
+	mtag_access_put(&t);
+	return err;
+}
+
 /**
  * struct call - an ioctl
  * @run:	does it; the argument is copied back to user space if it returns
@@ -261,9 +333,11 @@ struct call {
 };
 
 #define CALL(_run, _type, _first)	{ .run = _run, .first = _first, .size = sizeof(_type) }
+#define CALL_ANY(_run, _type, _first)	\
+	{ .run = _run, .first = _first, .size = sizeof(_type), .any = true }
 
 static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
-	{ .run = do_attach, .first = 16, .size = sizeof(struct mtag_ioc_attach), .any = true },
+	CALL_ANY(do_attach, struct mtag_ioc_attach, 16),
 	CALL(do_thread, struct mtag_ioc_thread, 24),
 	CALL(do_child, struct mtag_ioc_child, 32),
 	CALL(do_default, struct mtag_ioc_default, 16),
@@ -272,14 +346,17 @@ static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
 	CALL(do_path, struct mtag_ioc_path, 24),
 	CALL(do_notify, struct mtag_ioc_notify, 24),
 	CALL(do_stacks, struct mtag_ioc_stacks, 16),
-	{ .run = do_unwind, .first = 24, .size = sizeof(struct mtag_ioc_unwind), .any = true },
+	CALL_ANY(do_unwind, struct mtag_ioc_unwind, 24),
+	CALL(do_heap, struct mtag_ioc_heap, 32),
+	CALL_ANY(do_heap_read, struct mtag_ioc_heap_read, 56),
+	CALL_ANY(do_owners, struct mtag_ioc_owners, 56),
 };
 
 static const struct call *find_call(unsigned int cmd)
 {
 	unsigned int i = cmd - MTAG_IOC_ATTACH;
 
-	BUILD_BUG_ON(MTAG_IOC_UNWIND - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
+	BUILD_BUG_ON(MTAG_IOC_OWNERS - MTAG_IOC_ATTACH != ARRAY_SIZE(calls) - 1);
 	if (i >= ARRAY_SIZE(calls))
 		return NULL;
 	return &calls[array_index_nospec(i, ARRAY_SIZE(calls))];

@@ -8,6 +8,7 @@
 #include "compat/compat.h"
 #include "count.h"
 #include "fork.h"
+#include "heap.h"
 #include "hooked.h"
 #include "migrate.h"
 #include "mtag.h"
@@ -224,6 +225,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	inherit_names(child, parent);
 	child->default_tag = READ_ONCE(parent->default_tag);
 	child->naming = READ_ONCE(parent->naming);
+	mtag_heap_inherit(child, parent);
 	child->slow |= READ_ONCE(parent->slow) & (MTAG_SLOW_PARKED | MTAG_SLOW_RANGE);
 	/* Without memory the child's stacks are not taken. */
 	if (mtag_space_stacks(parent) && mtag_text_fork(child, parent, gfp))

@@ -160,6 +160,12 @@ struct mtag_stacks {
 	bool one_in_varied;		/* it was another before */
 };
 
+/* Where the process keeps its view of its heap; heap.c. Both under walk_lock. */
+struct mtag_heap {
+	unsigned long address;
+	unsigned long length;		/* 0: there is none */
+};
+
 /**
  * struct mtag_space - the state of a tracked mm
  *
@@ -194,6 +200,7 @@ struct mtag_space {
 	struct mtag_birth birth;
 	struct mtag_migration migration;
 	struct mtag_stacks stacks;
+	struct mtag_heap heap;
 	struct xarray calls;		/* struct mtag_calls, by tag */
 	struct mtag_calls untagged_calls;
 	struct hlist_head limits;	/* struct mtag_limit; RCU, changed under watch_lock */

@@ -141,6 +141,20 @@ u32 mtag_thread_tag(struct mtag_space *s)
 	return tag;
 }
 
+/* The user address of the current thread's word in @s, or 0. Context: any but interrupts. */
+unsigned long mtag_thread_word(struct mtag_space *s)
+{
+	unsigned long word = 0;
+	struct mtag_thread *t;
+
+	raw_spin_lock(&mtag_record_lock);
+	t = mtag_record_find(current);
+	if (t && t->space == s && t->pin)
+		word = t->user;
+	raw_spin_unlock(&mtag_record_lock);
+	return word;
+}
+
 /* Has the current thread keep its tag at @word. May use up *@spare and *@pin. */
 static int word_attach(struct mtag_space *s, struct mtag_thread **spare, struct mtag_pin **pin,
 		       unsigned long word)

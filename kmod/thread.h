@@ -28,6 +28,7 @@ struct mtag_cpu {
 DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
 
 u32 mtag_thread_tag(struct mtag_space *s);
+unsigned long mtag_thread_word(struct mtag_space *s);
 int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag, bool own);
 void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child);

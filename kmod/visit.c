@@ -18,6 +18,12 @@ static void leave(struct mtag_visitor *v, unsigned long end)
 		v->leave(v, end);
 }
 
+static void zero(struct mtag_visitor *v, unsigned long addr, int nr)
+{
+	if (v->zero)
+		v->zero(v, addr, nr);
+}
+
 /* Returns the PMD entry for @addr, or NULL. @next is the end of what it covers or of the hole. */
 static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
 		       unsigned long *next)
@@ -98,8 +104,10 @@ static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t 
 		}
 	} else if (!mtag_pmd_devmap(*pmd) && !mtag_pmd_special(*pmd)) {
 		e.page = pmd_page(*pmd);
-		if (huge_zero(e.page))
+		if (huge_zero(e.page)) {
+			zero(v, addr, e.nr);
 			return;
+		}
 		e.page += (addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
 		v->visit(v, &e);
 	}
@@ -113,6 +121,8 @@ static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t 
 	if (pte_none(pte))
 		return;
 	if (pte_present(pte)) {
+		if (is_zero_pfn(pte_pfn(pte)))
+			zero(v, addr, 1);
 		if (pte_special(pte) || mtag_pte_devmap(pte) || is_zero_pfn(pte_pfn(pte)) ||
 		    !pfn_valid(pte_pfn(pte)))
 			return;

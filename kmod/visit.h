@@ -31,13 +31,15 @@ struct mtag_pte {
 /**
  * struct mtag_visitor - callbacks and state of a walk
  * @visit:	called for each resident page and swap entry, under the page-table lock
+ * @zero:	called for each mapping of the shared zero page, likewise; or NULL
  * @leave:	called before each page-table lock is dropped, with the end of the range
  *		visited, and for each empty range; or NULL
- * @s:		space; its walk_lock is held for both callbacks
+ * @s:		space; its walk_lock is held for all callbacks
  * @migrating:	number of pages under migration that are charged to nobody
  */
 struct mtag_visitor {
 	void (*visit)(struct mtag_visitor *v, const struct mtag_pte *pte);
+	void (*zero)(struct mtag_visitor *v, unsigned long addr, int nr);
 	void (*leave)(struct mtag_visitor *v, unsigned long end);
 	struct mtag_space *s;
 	u64 migrating;

@@ -15,6 +15,7 @@ int cmd_merge(struct ctl *ctl, int argc, char **argv);
 int cmd_run(struct ctl *ctl, int argc, char **argv);
 int cmd_track(struct ctl *ctl, int argc, char **argv);
 int cmd_untrack(struct ctl *ctl, int argc, char **argv);
+int cmd_heap(struct ctl *ctl, int argc, char **argv);
 int cmd_stacks(struct ctl *ctl, int argc, char **argv);
 int cmd_events(struct ctl *ctl, int argc, char **argv);
 int cmd_limit(struct ctl *ctl, int argc, char **argv);

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "ctl.h"
 #include "fail.h"
+#include "heaps/preload.h"
 #include "option.h"
 #include "parse.h"
 #include "stacks/follow.h"
@@ -17,7 +18,7 @@
 #include "uapi/linux/mtag.h"
 #include "utf8.h"
 
-enum { STACKS = 1000 };
+enum { STACKS = 1000, HEAP };
 
 static void closep(int *fd)
 {
@@ -179,6 +180,27 @@ static int add_by(uint32_t *by, uint32_t flag)
 	return CTL_OK;
 }
 
+/* --heap[=exact] */
+struct heap_wanted {
+	bool view;
+	bool exact;
+};
+
+static int take_heap(const char *how, struct heap_wanted *heap)
+{
+	_cleanup_(freep) char *text = NULL;
+
+	heap->view = true;
+	heap->exact = how;
+	if (!how || !strcmp(how, "exact"))
+		return CTL_OK;
+	text = utf8_clean(how, false);
+	fail_print("run: --heap=%s: must be 'exact' (count each byte), or --heap without a value "
+		   "(sample)",
+		   text ? text : "?");
+	return CTL_USAGE;
+}
+
 int cmd_run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -186,10 +208,12 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 		{"by-thread", optional_argument, NULL, 'b'},
 		{"by-map", no_argument, NULL, 'm'},
 		{"stacks", optional_argument, NULL, STACKS},
+		{"heap", optional_argument, NULL, HEAP},
 		OPTION_LONGS,
 	};
 	const char *tag = NULL;
 	struct wanted wanted = {.event = -1};
+	struct heap_wanted heap = {false, false};
 	uint32_t by = 0;
 	int opt, status = CTL_OK;
 
@@ -198,6 +222,8 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 			tag = optarg;
 		else if (opt == STACKS)
 			status = option_one_in("run", optarg, &wanted.one_in) ? CTL_OK : CTL_USAGE;
+		else if (opt == HEAP)
+			status = take_heap(optarg, &heap);
 		else
 			status = add_by(&by, opt == 'm' ? MTAG_ATTACH_BY_MAP : by_thread(optarg));
 		if (status)
@@ -212,6 +238,8 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	status = tag ? check_tag(tag) : CTL_OK;
 	if (!status && wanted.one_in)
 		status = follow_self(&wanted);
+	if (!status && heap.view)
+		status = heap_preload(argv[optind], heap.exact);
 	if (!status)
 		status = attach_self(tag, by, &wanted);
 	if (status)

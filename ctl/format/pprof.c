@@ -19,13 +19,42 @@
 
 #define PAGE_BYTES 4096 /* of all processors that the module is for */
 
-enum { PAGES, RSS, SWAP, VALUES };
+#define VALUES	   3 /* of a sample */
+
 enum { LABEL_TAG, LABEL_PID, LABELS };
 
 /* Texts that every profile has, at these places of its table. */
-enum { T_EMPTY, T_PAGES, T_COUNT, T_RSS, T_BYTES, T_SWAP, T_TAG, T_PID, T_FILE, TEXTS };
-static const char *const texts[TEXTS] = {"",	 "pages", "count", "rss",   "bytes",
-					 "swap", "tag",	  "pid",   "[mtag]"};
+enum { T_EMPTY, T_FIRST, T_COUNT, T_SECOND, T_BYTES, T_THIRD, T_TAG, T_PID, T_FILE, TEXTS };
+static const char *const texts[TEXTS] = {"",   NULL,  "count", NULL,	"bytes",
+					 NULL, "tag", "pid",   "[mtag]"};
+
+/**
+ * struct kind - what a profile is of
+ * @names:	of its values, the first of which is a count and the others bytes; the second is what pprof shows first
+ * @values:	those of a tag
+ */
+struct kind {
+	const char *names[VALUES];
+	void (*values)(const struct tag *tag, int64_t values[VALUES]);
+};
+
+static void values_of_pages(const struct tag *tag, int64_t values[VALUES])
+{
+	values[0] = (int64_t)(tag_rss(tag) / PAGE_BYTES);
+	values[1] = (int64_t)tag_rss(tag);
+	values[2] = (int64_t)tag->c[MTAG_C_SWAP];
+}
+
+static void values_of_heap(const struct tag *tag, int64_t values[VALUES])
+{
+	values[0] = (int64_t)tag->c[PPROF_INUSE_OBJECTS];
+	values[1] = (int64_t)tag->c[PPROF_INUSE_SPACE];
+	values[2] = (int64_t)tag->c[PPROF_INUSE_RESIDENT];
+}
+
+static const struct kind kind_pages = {{"pages", "rss", "swap"}, values_of_pages};
+static const struct kind kind_heap = {{"inuse_objects", "inuse_space", "inuse_resident"},
+				      values_of_heap};
 
 /* A message and the messages below it, in one piece. */
 struct sample {
@@ -45,6 +74,7 @@ struct place {
 
 /* An id is a number plus one. */
 struct profile {
+	const struct kind *kind;
 	struct strings table;
 	struct pairs functions;	 /* name and file, numbers of @table; file 0: unknown */
 	struct pairs lines;	 /* function, line */
@@ -72,19 +102,20 @@ static void profile_clear(struct profile *profile)
 
 static int add_texts(struct profile *profile)
 {
-	for (size_t i = 0; i < TEXTS; i++)
-		if (strings_add(&profile->table, texts[i], strlen(texts[i])) < 0)
+	const char *const *name = profile->kind->names;
+
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *text = texts[i] ? texts[i] : *name++;
+
+		if (strings_add(&profile->table, text, strlen(text)) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }
 
 /* @path: the number of the text, 0 if there is no tag. */
-static void set_values(struct sample *sample, const struct proc *proc, const struct tag *tag,
-		       int64_t path)
+static void set_labels(struct sample *sample, const struct proc *proc, int64_t path)
 {
-	sample->values[PAGES] = (int64_t)(tag_rss(tag) / PAGE_BYTES);
-	sample->values[RSS] = (int64_t)tag_rss(tag);
-	sample->values[SWAP] = (int64_t)tag->c[MTAG_C_SWAP];
 	for (size_t i = 0; i < LABELS; i++) {
 		pprof__label__init(&sample->labels[i]);
 		sample->label_list[i] = &sample->labels[i];
@@ -160,7 +191,8 @@ static int add_sample(struct profile *profile, const struct proc *proc, const st
 	for (ssize_t i = 0; i < n; i++)
 		sample->locations[i] = frames[n - 1 - i] + 1;
 	sample->locations[n] = process + 1;
-	set_values(sample, proc, tag, text);
+	profile->kind->values(tag, sample->values);
+	set_labels(sample, proc, text);
 	pprof__sample__init(&sample->message);
 	sample->message.n_location_id = (size_t)n + 1;
 	sample->message.location_id = sample->locations;
@@ -251,7 +283,7 @@ static int print_packed(const struct fmt *fmt, const Pprof__Profile *message)
 static int print_profile(const struct fmt *fmt, const struct profile *profile, uint64_t time_ms)
 {
 	static const int64_t types[VALUES][2] = {
-		{T_PAGES, T_COUNT}, {T_RSS, T_BYTES}, {T_SWAP, T_BYTES}};
+		{T_FIRST, T_COUNT}, {T_SECOND, T_BYTES}, {T_THIRD, T_BYTES}};
 	Pprof__ValueType type[VALUES], *type_list[VALUES];
 	Pprof__Profile message = PPROF__PROFILE__INIT;
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
@@ -270,7 +302,7 @@ static int print_profile(const struct fmt *fmt, const struct profile *profile, u
 	}
 	message.n_sample_type = VALUES;
 	message.sample_type = type_list;
-	message.default_sample_type = T_RSS;
+	message.default_sample_type = T_SECOND;
 	message.time_nanos = (int64_t)(time_ms * 1000000);
 	message.n_sample = profile->n_samples;
 	message.sample = profile->samples;
@@ -285,9 +317,9 @@ static int print_profile(const struct fmt *fmt, const struct profile *profile, u
 	return print_packed(fmt, &message);
 }
 
-int pprof_print(const struct fmt *fmt, const struct snap *snap)
+static int print_kind(const struct fmt *fmt, const struct snap *snap, const struct kind *kind)
 {
-	_cleanup_(profile_clear) struct profile profile = {0};
+	_cleanup_(profile_clear) struct profile profile = {.kind = kind};
 	size_t n = 0;
 	int err = add_texts(&profile);
 
@@ -303,4 +335,14 @@ int pprof_print(const struct fmt *fmt, const struct snap *snap)
 	if (!err)
 		err = make_locations(&profile);
 	return err ? err : print_profile(fmt, &profile, snap->time_ms);
+}
+
+int pprof_print(const struct fmt *fmt, const struct snap *snap)
+{
+	return print_kind(fmt, snap, &kind_pages);
+}
+
+int pprof_print_heap(const struct fmt *fmt, const struct snap *snap)
+{
+	return print_kind(fmt, snap, &kind_heap);
 }

@@ -88,6 +88,42 @@ FIELD(mtag_ioc_unwind, fd, 4, 4);
 FIELD(mtag_ioc_unwind, table, 8, 8);
 FIELD(mtag_ioc_unwind, bytes, 16, 8);
 
+ASSERT(sizeof(struct mtag_ioc_heap) == 32);
+FIELD(mtag_ioc_heap, size, 0, 4);
+FIELD(mtag_ioc_heap, flags, 4, 4);
+FIELD(mtag_ioc_heap, address, 8, 8);
+FIELD(mtag_ioc_heap, length, 16, 8);
+FIELD(mtag_ioc_heap, tag, 24, 4);
+FIELD(mtag_ioc_heap, pad, 28, 4);
+
+ASSERT(sizeof(struct mtag_ioc_heap_read) == 56);
+FIELD(mtag_ioc_heap_read, size, 0, 4);
+FIELD(mtag_ioc_heap_read, flags, 4, 4);
+FIELD(mtag_ioc_heap_read, pid, 8, 4);
+FIELD(mtag_ioc_heap_read, pad, 12, 4);
+FIELD(mtag_ioc_heap_read, offset, 16, 8);
+FIELD(mtag_ioc_heap_read, length, 24, 8);
+FIELD(mtag_ioc_heap_read, buffer, 32, 8);
+FIELD(mtag_ioc_heap_read, address, 40, 8);
+FIELD(mtag_ioc_heap_read, total, 48, 8);
+
+ASSERT(sizeof(struct mtag_ioc_span) == 16);
+FIELD(mtag_ioc_span, start, 0, 8);
+FIELD(mtag_ioc_span, end, 8, 8);
+
+ASSERT(sizeof(struct mtag_ioc_owners) == 56);
+FIELD(mtag_ioc_owners, size, 0, 4);
+FIELD(mtag_ioc_owners, flags, 4, 4);
+FIELD(mtag_ioc_owners, pid, 8, 4);
+FIELD(mtag_ioc_owners, nr_spans, 12, 4);
+FIELD(mtag_ioc_owners, spans, 16, 8);
+FIELD(mtag_ioc_owners, pages, 24, 8);
+FIELD(mtag_ioc_owners, room, 32, 4);
+FIELD(mtag_ioc_owners, filled, 36, 4);
+FIELD(mtag_ioc_owners, span, 40, 4);
+FIELD(mtag_ioc_owners, pad, 44, 4);
+FIELD(mtag_ioc_owners, next, 48, 8);
+
 ASSERT(sizeof(struct mtag_stack_frame) == 16);
 FIELD(mtag_stack_frame, offset, 0, 8);
 FIELD(mtag_stack_frame, image, 8, 4);
@@ -103,12 +139,18 @@ ASSERT(MTAG_IOC_PATH == 0xb646);
 ASSERT(MTAG_IOC_NOTIFY == 0xb647);
 ASSERT(MTAG_IOC_STACKS == 0xb648);
 ASSERT(MTAG_IOC_UNWIND == 0xb649);
+ASSERT(MTAG_IOC_HEAP == 0xb64a);
+ASSERT(MTAG_IOC_HEAP_READ == 0xb64b);
+ASSERT(MTAG_IOC_OWNERS == 0xb64c);
 
 /* Numbers that travel: append only. */
 ASSERT(MTAG_ATTACH_BY_THREAD == 1);
 ASSERT(MTAG_ATTACH_BY_TID == 2);
 ASSERT(MTAG_ATTACH_BY_MAP == 4);
 ASSERT(MTAG_RANGE_PRESENT == 1);
+ASSERT(MTAG_HEAP_ASK == 1);
+ASSERT(MTAG_OWNER_TAG == 0xffff && MTAG_OWNER_PRESENT == 0x10000 && MTAG_OWNER_SWAP == 0x20000);
+ASSERT(MTAG_OWNER_ZERO == 0x40000 && MTAG_OWNER_FILE == 0x80000);
 ASSERT(MTAG_ID_UNTAGGED == 0 && MTAG_ID_KSM == 1 && MTAG_ID_FIRST == 2 && MTAG_ID_MAX == 65534);
 ASSERT(MTAG_C_ANON == 0 && MTAG_C_FILE == 1 && MTAG_C_SHMEM == 2 && MTAG_C_SWAP == 3);
 ASSERT(MTAG_C_PEAK == 4 && MTAG_C_VIRT == 5 && MTAG_C_TOUCHED == 6 && MTAG_C_MMAPS == 7);

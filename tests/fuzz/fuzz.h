@@ -280,6 +280,8 @@ static inline const char *json_value(const char *p, int depth)
 		return NULL;
 	if (*p == '{' || *p == '[')
 		return json_members(p + 1, *p == '{', depth);
+	if (!strncmp(p, "null", 4))
+		return p + 4;
 	if (!strncmp(p, "true", 4) || !strncmp(p, "false", 5))
 		return p + (*p == 't' ? 4 : 5);
 	return *p == '"' ? json_string(p) : json_number(p);

@@ -6,6 +6,7 @@
  */
 /* vm: timeout=300 */
 #include "lib/netlink.h"
+#include "lib/owners.h"
 #include "lib/targets.h"
 #include "lib/users.h"
 #include <sys/mount.h>
@@ -163,20 +164,25 @@ static void judge(const struct reader *r, int who, bool audits)
 {
 	bool truth = may_read(r, targets[who]), resets;
 	char secret[32];
-	bool proc, tag, pss, audit = truth;
+	bool proc, tag, pss, owners, audit = truth;
+	uint32_t row;
 	int error;
 
 	secret_of(secret, sizeof(secret), who);
 	proc = told(MTAG_CMD_PROC_GET, 0, who, NULL);
 	tag = told(MTAG_CMD_TAG_GET, NLM_F_DUMP, who, secret);
 	pss = told(MTAG_CMD_PSS_GET, NLM_F_DUMP, who, secret);
+	error = owners_of(targets[who], (void *)PG, 1, &row);
+	owners = !error;
+	if (error && !refusal(error, who))
+		ok(false, "owners: an answer or a refusal, not %d", error);
 	if (audits)
 		audit = told(MTAG_CMD_AUDIT, 0, who, NULL);
-	ok(proc == truth && tag == truth && pss == truth && audit == truth,
+	ok(proc == truth && tag == truth && pss == truth && owners == truth && audit == truth,
 	   "%s reads %s: %s, as smaps says", r->name, names[who], truth ? "yes" : "no");
-	if (proc != truth || tag != truth || pss != truth || audit != truth)
-		diag("  smaps %d, PROC_GET %d, TAG_GET %d, PSS_GET %d, AUDIT %d", truth, proc, tag,
-		     pss, audit);
+	if (proc != truth || tag != truth || pss != truth || owners != truth || audit != truth)
+		diag("  smaps %d, PROC_GET %d, TAG_GET %d, PSS_GET %d, owners %d, AUDIT %d", truth,
+		     proc, tag, pss, owners, audit);
 	/* Of a process that may be read: no more is said of the others anyway. */
 	error = nl_ask(sock, MTAG_CMD_RESET, 0, targets[who])->error;
 	resets = truth && (r->resets || (r->owns && who == IN_USERNS));

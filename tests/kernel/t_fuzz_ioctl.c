@@ -6,6 +6,7 @@
 /* vm: timeout=1800 */
 #include <sys/eventfd.h>
 #include "lib/fuzz_args.h"
+#include "lib/fuzz_heap.h"
 #include "lib/fuzz_stacks.h"
 #include "lib/fuzz_tree.h"
 #include "lib/fuzz_words.h"
@@ -15,9 +16,9 @@
 /* ---- noise ---- */
 static bool known_error(int error)
 {
-	static const int known[] = {EINVAL, E2BIG,	  EFAULT, ENOTTY,  ENOENT, ESRCH,
-				    ENOMEM, EPERM,	  ENOSPC, ERANGE,  EAGAIN, EINTR,
-				    EBUSY,  ENAMETOOLONG, EBADF,  ENODATA, EEXIST};
+	static const int known[] = {EINVAL, E2BIG,   EFAULT, ENOTTY, ENOENT, ESRCH, ENOMEM,
+				    EPERM,  ENOSPC,  ERANGE, EAGAIN, EINTR,  EBUSY, ENAMETOOLONG,
+				    EBADF,  ENODATA, EEXIST, EACCES, ENXIO};
 
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (error == -known[i])
@@ -278,10 +279,10 @@ static void grammar_call(void)
 	static const struct {
 		void (*run)(void);
 		unsigned weight;
-	} kinds[] = {{try_child, 300}, {try_default, 80}, {try_usage, 80}, {try_path, 200},
-		     {try_range, 20},  {try_thread, 120}, {try_touch, 60}, {mangle_slot, 60},
-		     {use_ground, 40}, {try_notify, 20},  {try_stacks, 5}, {try_unwind, 40},
-		     {run_code, 40}};
+	} kinds[] = {{try_child, 300}, {try_default, 80}, {try_usage, 80},     {try_path, 200},
+		     {try_range, 20},  {try_thread, 120}, {try_touch, 60},     {mangle_slot, 60},
+		     {use_ground, 40}, {try_notify, 20},  {try_stacks, 5},     {try_unwind, 40},
+		     {run_code, 40},   {try_heap, 20},	  {try_heap_read, 40}, {try_owners, 40}};
 	unsigned all = 0, at;
 
 	for (size_t i = 0; i < COUNT(kinds); i++)

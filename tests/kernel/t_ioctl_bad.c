@@ -17,12 +17,17 @@ union any {
 	struct mtag_ioc_usage usage;
 	struct mtag_ioc_path path;
 	struct mtag_ioc_notify notify;
+	struct mtag_ioc_heap heap;
+	struct mtag_ioc_heap_read heap_read;
+	struct mtag_ioc_owners owners;
 	char room[8192];
 };
 
 static char *target, path_buf[64];
 static mtag_t t;
 static int event_fd;
+static struct mtag_ioc_span span;
+static uint32_t owners[N];
 
 static const struct request {
 	const char *name;
@@ -42,6 +47,11 @@ static const struct request {
 	 offsetof(struct mtag_ioc_usage, pad)},
 	{"PATH", MTAG_IOC_PATH, sizeof(struct mtag_ioc_path), 0},
 	{"NOTIFY", MTAG_IOC_NOTIFY, sizeof(struct mtag_ioc_notify), 0},
+	{"HEAP", MTAG_IOC_HEAP, sizeof(struct mtag_ioc_heap), offsetof(struct mtag_ioc_heap, pad)},
+	{"HEAP_READ", MTAG_IOC_HEAP_READ, sizeof(struct mtag_ioc_heap_read),
+	 offsetof(struct mtag_ioc_heap_read, pad)},
+	{"OWNERS", MTAG_IOC_OWNERS, sizeof(struct mtag_ioc_owners),
+	 offsetof(struct mtag_ioc_owners, pad)},
 };
 
 /* The argument as it should be. */
@@ -81,6 +91,20 @@ static void fill(union any *arg, const struct request *r)
 		arg->notify.tag = t;
 		arg->notify.fd = event_fd;
 		arg->notify.rss_bytes = UINT64_C(1) << 40;
+		break;
+	case MTAG_IOC_HEAP:
+		arg->heap.address = (uintptr_t)target;
+		arg->heap.length = N * PG;
+		break;
+	case MTAG_IOC_HEAP_READ:
+		arg->heap_read.buffer = (uintptr_t)path_buf;
+		arg->heap_read.length = sizeof(path_buf);
+		break;
+	case MTAG_IOC_OWNERS:
+		arg->owners.spans = (uintptr_t)&span;
+		arg->owners.nr_spans = 1;
+		arg->owners.pages = (uintptr_t)owners;
+		arg->owners.room = N;
 		break;
 	}
 }
@@ -154,7 +178,7 @@ static void unknown(void)
 	memset(&arg, 0, sizeof(arg));
 	arg.size = 64;
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x3f), &arg), ENOTTY, "an unknown ioctl", "just below");
-	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x4a), &arg), ENOTTY, "an unknown ioctl", "just above");
+	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0x4d), &arg), ENOTTY, "an unknown ioctl", "just above");
 	errs(mtag_ioctl(_IO(MTAG_IOC_MAGIC, 0xff), &arg), ENOTTY, "an unknown ioctl", "far above");
 	errs(mtag_ioctl(_IO(0xb5, 0x40), &arg), ENOTTY, "an unknown ioctl", "of another kind");
 	errs(mtag_ioctl(_IOWR(MTAG_IOC_MAGIC, 0x40, __u64), &arg), ENOTTY, "an unknown ioctl",
@@ -331,12 +355,11 @@ static void word_unmapped(void)
 
 static void not_tracked(void)
 {
-	static const int wanted[] = {0, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH, ESRCH};
 	union any arg;
 
 	for (size_t i = COUNT(requests); i-- > 0;) {
 		fill(&arg, &requests[i]);
-		errs(mtag_ioctl(requests[i].nr, &arg), wanted[i], requests[i].name,
+		errs(mtag_ioctl(requests[i].nr, &arg), i ? ESRCH : 0, requests[i].name,
 		     "by a process that is not tracked");
 	}
 }
@@ -353,6 +376,7 @@ static void device(void)
 int main(int argc, char **argv)
 {
 	target = area(N * PG);
+	span = (struct mtag_ioc_span){(uintptr_t)target, (uintptr_t)target + N * PG};
 	if (mtag_fd() < 0)
 		bail("open %s", MTAG_DEVICE);
 	if (argc > 1 && !strcmp(argv[1], "nobody")) {

@@ -81,7 +81,7 @@ options() {
 		[ "$command" != view ] || command=show
 		sed -n 's/.*{"\([a-z-]*\)", \(no\|required\)_argument.*/'"$command"' \1 \2/p' "$file"
 	done
-	printf '%s\n' {show,tree,top,stacks}\ {from,sample}' required' {show,tree,watch,top,diff,events,audit,history,stacks}' format required'
+	printf '%s\n' {show,tree,top,stacks}\ {from,sample}' required' {show,tree,watch,top,diff,events,audit,history,stacks,heap}' format required'
 }
 while read -r command option value; do
 	mtagctl complete -- "$command" "--$option" | grep -qP "^--$option\t" ||

@@ -29,7 +29,7 @@ is 0 1 '^Usage: mtagctl' help
 is 0 1 '^Usage: mtagctl' -h
 is 0 1 '^mtagctl [0-9]' -V
 is 0 1 '^mtagctl [0-9]' --version
-for command in show tree watch top snapshot diff merge run track untrack stacks limit events audit history doctor help \
+for command in show tree watch top snapshot diff merge run track untrack stacks heap limit events audit history doctor help \
 		complete; do
 	is 0 1 "^Usage: mtagctl $command" help "$command"
 	is 0 1 "^Usage: mtagctl $command" "$command" --help
@@ -42,7 +42,7 @@ for command in run merge track untrack snapshot help; do
 	done
 	is 1 2 "^mtagctl: $command: option '-j' .--json. does nothing here" -j "$command" 1
 done
-for command in limit diff events audit doctor stacks; do
+for command in limit diff events audit doctor stacks heap; do
 	is 1 2 "^mtagctl: $command: option '-s' .--statistics. does nothing here" "$command" -s
 	is 1 2 "^mtagctl: $command: option '-s' .--statistics. does nothing here" -s "$command"
 done
@@ -52,7 +52,7 @@ for command in watch top diff events audit history; do
 done
 is 1 2 "^mtagctl: option '-f' .--format. comes behind the command" -f json show
 is 1 2 "^mtagctl: run: option '-f' .--format. does nothing here" run -f json
-for command in limit events audit history snapshot; do
+for command in limit events audit history snapshot heap; do
 	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from x
 	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from=x
 done
@@ -96,6 +96,9 @@ is 1 2 "^mtagctl: track: --stacks=: must be '1/N'" track --stacks= 1
 is 1 2 "^mtagctl: track: --stacks=1/4294967296: must be '1/N'" track --stacks=1/4294967296 1
 is 1 2 '^mtagctl: track needs at least one process id' track --stacks
 is 1 2 "^mtagctl: untrack: invalid option '--stacks'" untrack --stacks 1
+is 1 2 "^mtagctl: run: --heap=all: must be 'exact'" run --heap=all -- true
+is 1 2 "^mtagctl: heap: unknown format 'dot' .table, json or pprof" heap -f dot
+is 1 2 "^mtagctl: invalid process id '0'" heap 0
 is 1 2 '^mtagctl: stacks takes one process id, or none' stacks 1 2
 is 1 2 '^mtagctl: stacks: --older and --no-symbols ask the kernel' stacks --from x --older 5
 is 1 2 '^mtagctl: --sample chooses a sample of a file' stacks --sample 2

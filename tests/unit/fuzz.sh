@@ -73,6 +73,7 @@ done <<-END
 	merge 800
 	diff 500
 	unwind 4000
+	heap 800
 END
 echo "# counts: inputs=$inputs"
 echo "1..$n"

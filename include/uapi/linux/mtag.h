@@ -2,7 +2,7 @@
 /*
  * mtag: the contract between the kernel module and user space.
  *
- * /dev/mtag      ioctls, all of which act on the calling process or thread
+ * /dev/mtag      ioctls, which act on the calling process or thread; two read others
  * netlink "mtag" reads and tracks other processes (docs/netlink/mtag.yaml)
  *
  * Sizes are bytes. Every ioctl argument starts with its own size and may only
@@ -270,6 +270,116 @@ struct mtag_ioc_unwind {
 };
 
 /**
+ * struct mtag_ioc_heap - MTAG_IOC_HEAP: register where the process keeps its view of its heap
+ * @size:	in: sizeof(struct mtag_ioc_heap)
+ * @flags:	in: 0, or MTAG_HEAP_ASK: @tag is wanted, and both fields below are 0
+ * @address:	in: page-aligned start of the area; 0: there is none any more;
+ *		out, if MTAG_HEAP_ASK: of the calling thread's word, or 0
+ * @length:	in: bytes, whole pages, at most MTAG_HEAP_MAX; 0 if @address is 0
+ * @tag:	out: the calling thread's current tag, as a first touch would be charged
+ * @pad:	0
+ *
+ * The kernel keeps address and length for MTAG_IOC_HEAP_READ, and looks at nothing there. A
+ * forked child has an area at the same place; exec forgets it.
+ * Errors: EINVAL, E2BIG, EFAULT; ESRCH (the process is not tracked).
+ */
+struct mtag_ioc_heap {
+	__u32 size;
+	__u32 flags;
+	__u64 address;
+	__u64 length;
+	__u32 tag;
+	__u32 pad;
+};
+
+#define MTAG_HEAP_ASK	0x1
+#define MTAG_HEAP_MAX	(1ULL << 33)	/* 8 GiB, most of which need not be there */
+
+/**
+ * struct mtag_ioc_heap_read - MTAG_IOC_HEAP_READ: copy from the area of a process
+ * @size:	in: sizeof(struct mtag_ioc_heap_read)
+ * @flags:	in: 0
+ * @pid:	in: the process; 0: the caller's own
+ * @pad:	0
+ * @offset:	in: where to begin in the area; may be its end
+ * @length:	in: bytes at @buffer; out: bytes copied, fewer at the end of the area
+ * @buffer:	in: pointer
+ * @address:	out: start of the area in the process
+ * @total:	out: bytes of the area
+ *
+ * A page of the area that was never touched reads as zeros, and stays absent: reading
+ * does not change the RSS of the process, except that pages in swap come in. The
+ * process goes on meanwhile, so what it changes may be read half-changed.
+ * Errors: EINVAL (also: @offset beyond the area), E2BIG, EFAULT; ESRCH (no such process,
+ * or not tracked); EACCES (the caller may not read its smaps); ENODATA (it has no area);
+ * ENXIO (there is no private anonymous memory that it may read itself); EIO (a page is
+ * lost); EINTR; ENOMEM.
+ */
+struct mtag_ioc_heap_read {
+	__u32 size;
+	__u32 flags;
+	__u32 pid;
+	__u32 pad;
+	__u64 offset;
+	__u64 length;
+	__u64 buffer;
+	__u64 address;
+	__u64 total;
+};
+
+/**
+ * struct mtag_ioc_span - a range of pages for MTAG_IOC_OWNERS
+ * @start:	page-aligned address
+ * @end:	exclusive, page-aligned
+ */
+struct mtag_ioc_span {
+	__u64 start;
+	__u64 end;
+};
+
+/**
+ * struct mtag_ioc_owners - MTAG_IOC_OWNERS: which pages are there, and whose are they?
+ * @size:	in: sizeof(struct mtag_ioc_owners)
+ * @flags:	in: 0
+ * @pid:	in: the process; 0: the caller's own
+ * @nr_spans:	in: elements at @spans
+ * @spans:	in: pointer to struct mtag_ioc_span, not empty, in any order
+ * @pages:	in: pointer to a __u32 for each page: MTAG_OWNER_*
+ * @room:	in: elements at @pages
+ * @filled:	out: of them filled, at most MTAG_OWNERS_MAX in one call
+ * @span:	in, out: index of the span to begin with; @nr_spans: all is done
+ * @pad:	0
+ * @next:	in, out: address to begin at in that span; 0: its start
+ *
+ * Begin with @span and @next 0, and call again with what came back until @span is
+ * @nr_spans. Each batch of pages is what the page tables said at one moment. hugetlb
+ * is no part of RSS, and absent.
+ * Errors: EINVAL, E2BIG, EFAULT; ESRCH (no such process, or not tracked); EACCES (the
+ * caller may not read its smaps); EINTR; ENOMEM.
+ */
+struct mtag_ioc_owners {
+	__u32 size;
+	__u32 flags;
+	__u32 pid;
+	__u32 nr_spans;
+	__u64 spans;
+	__u64 pages;
+	__u32 room;
+	__u32 filled;
+	__u32 span;
+	__u32 pad;
+	__u64 next;
+};
+
+#define MTAG_OWNERS_MAX		(1U << 20)
+
+#define MTAG_OWNER_TAG		0xffffU	/* the tag it is charged to, if present or in swap */
+#define MTAG_OWNER_PRESENT	0x10000	/* resident; none of these three: absent */
+#define MTAG_OWNER_SWAP		0x20000	/* in swap */
+#define MTAG_OWNER_ZERO		0x40000	/* the shared zero page, which is no part of RSS */
+#define MTAG_OWNER_FILE		0x80000	/* resident, of a file or shared memory */
+
+/**
  * struct mtag_stack_frame - a frame of a stack: an element of MTAG_A_STACK_FRAMES
  * @offset:	in the file; the address if the image is anonymous memory
  * @image:	IMAGE_ID of a MTAG_A_STACK_IMAGE
@@ -310,6 +420,9 @@ enum mtag_stack_why {	/* why the walk ended; append only */
 #define MTAG_IOC_NOTIFY		_IO(MTAG_IOC_MAGIC, 0x47)
 #define MTAG_IOC_STACKS		_IO(MTAG_IOC_MAGIC, 0x48)
 #define MTAG_IOC_UNWIND		_IO(MTAG_IOC_MAGIC, 0x49)
+#define MTAG_IOC_HEAP		_IO(MTAG_IOC_MAGIC, 0x4a)
+#define MTAG_IOC_HEAP_READ	_IO(MTAG_IOC_MAGIC, 0x4b)
+#define MTAG_IOC_OWNERS		_IO(MTAG_IOC_MAGIC, 0x4c)
 
 /* Generic netlink; docs/netlink/mtag.yaml describes the family. */
 #define MTAG_GENL_NAME		"mtag"

@@ -6,9 +6,10 @@
 #include "fuzz_args.h"
 
 const unsigned long calls[CALLS] = {
-	MTAG_IOC_ATTACH, MTAG_IOC_THREAD, MTAG_IOC_CHILD,  MTAG_IOC_DEFAULT, MTAG_IOC_RANGE,
-	MTAG_IOC_USAGE,	 MTAG_IOC_PATH,	  MTAG_IOC_NOTIFY, MTAG_IOC_STACKS,  MTAG_IOC_UNWIND};
-const unsigned sizes[CALLS] = {16, 24, 32, 16, 48, 168, 24, 24, 16, 24};
+	MTAG_IOC_ATTACH, MTAG_IOC_THREAD,    MTAG_IOC_CHILD,  MTAG_IOC_DEFAULT, MTAG_IOC_RANGE,
+	MTAG_IOC_USAGE,	 MTAG_IOC_PATH,	     MTAG_IOC_NOTIFY, MTAG_IOC_STACKS,	MTAG_IOC_UNWIND,
+	MTAG_IOC_HEAP,	 MTAG_IOC_HEAP_READ, MTAG_IOC_OWNERS};
+const unsigned sizes[CALLS] = {16, 24, 32, 16, 48, 168, 24, 24, 16, 24, 32, 56, 56};
 struct random rng;
 char *hole, *readonly, *edge;
 static char *good, *beyond;
@@ -105,8 +106,8 @@ int try_call(unsigned i, union any *arg, struct errors *e)
 	}
 	if (!usable) {
 		struct errors any = {{EFAULT, EINVAL, E2BIG, ENOENT, ENAMETOOLONG, ENOSPC, ESRCH,
-				      EBADF, EPERM, ENODATA, EEXIST, ENOMEM},
-				     12};
+				      EBADF, EPERM, ENODATA, EEXIST, ENOMEM, ENXIO},
+				     13};
 
 		/* Part of it may be mapped. */
 		*e = any;

@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #define PAGES 64
-#define CALLS 10
+#define CALLS 13
 
 union any {
 	__u32 size;
@@ -23,6 +23,9 @@ union any {
 	struct mtag_ioc_notify notify;
 	struct mtag_ioc_stacks stacks;
 	struct mtag_ioc_unwind unwind;
+	struct mtag_ioc_heap heap;
+	struct mtag_ioc_heap_read heap_read;
+	struct mtag_ioc_owners owners;
 	__u32 words[256];
 	char bytes[1024];
 };

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Heap views from the module: the areas of processes, and whose their pages are. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "heaps/load.h"
+#include "uapi/linux/mtag.h"
+
+struct reader {
+	int device;
+	pid_t pid;
+};
+
+static void fclosep(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+int heap_open(void)
+{
+	return open(MTAG_DEVICE, O_RDWR | O_CLOEXEC);
+}
+
+/* ---- the module's answers ---- */
+
+/* Copies from an area; @call has what the module says of it. */
+static int call_read(const struct reader *reader, struct mtag_ioc_heap_read *call)
+{
+	call->size = sizeof(*call);
+	call->pid = (uint32_t)reader->pid;
+	return ioctl(reader->device, MTAG_IOC_HEAP_READ, call) ? -errno : 0;
+}
+
+static int read_area(void *arg, uint64_t offset, void *to, size_t length)
+{
+	struct mtag_ioc_heap_read call = {
+		.offset = offset, .length = length, .buffer = (uintptr_t)to};
+	int err = call_read(arg, &call);
+
+	/* It has become shorter. */
+	return err || call.length == length ? err : -EBADMSG;
+}
+
+static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
+{
+	const struct reader *reader = arg;
+	struct mtag_ioc_span span = {start, end};
+	struct mtag_ioc_owners call = {
+		.size = sizeof(call),
+		.pid = (uint32_t)reader->pid,
+		.nr_spans = 1,
+		.spans = (uintptr_t)&span,
+		.pages = (uintptr_t)pages,
+		.room = (uint32_t)((end - start) / HEAP_PAGE),
+	};
+
+	return ioctl(reader->device, MTAG_IOC_OWNERS, &call) ? -errno : 0;
+}
+
+/* ---- a process ---- */
+
+void heap_unload(struct heap_loaded *loaded)
+{
+	heap_view_clear(&loaded->view);
+	heap_maps_clear(&loaded->maps);
+	heap_objects_clear(&loaded->objects);
+}
+
+/* One more than the largest id. */
+static size_t count_ids(const struct proc *proc)
+{
+	return proc->n_tags ? (size_t)proc->tags[proc->n_tags - 1].id + 1 : 1;
+}
+
+int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
+{
+	struct reader reader = {device, proc->pid};
+	struct mtag_ioc_heap_read where = {0};
+	struct heap_source source = {read_area, &reader, 0};
+	struct heap_parts parts = {
+		.proc = proc,
+		.objects = &loaded->objects,
+		.maps = &loaded->maps,
+		.pages = {look, &reader},
+	};
+	int err = call_read(&reader, &where);
+
+	if (err)
+		return err;
+	source.length = where.total;
+	parts.area = where.address;
+	parts.area_bytes = where.total;
+	err = heap_objects_read(&source, count_ids(proc), &loaded->objects);
+	if (!err)
+		err = heap_maps_read(proc->pid, &loaded->maps);
+	return err ? err : heap_view_make(&loaded->view, &parts);
+}
+
+/* ---- processes without a view ---- */
+
+bool heap_is_static(const char *path)
+{
+	_cleanup_(fclosep) FILE *file = fopen(path, "re");
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+
+	if (!file || fread(&head, sizeof(head), 1, file) != 1 ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    head.e_phentsize != sizeof(part) || fseek(file, (long)head.e_phoff, SEEK_SET))
+		return false;
+	for (unsigned int i = 0; i < head.e_phnum; i++) {
+		if (fread(&part, sizeof(part), 1, file) != 1 || part.p_type == PT_INTERP)
+			return false;
+	}
+	return head.e_phnum > 0;
+}
+
+/* Was the library to be preloaded? The environment of the program's start: words with a NUL after each. */
+static bool wanted_view(pid_t pid)
+{
+	static const char key[] = "LD_PRELOAD=";
+	_cleanup_(fclosep) FILE *file = NULL;
+	_cleanup_(freep) char *word = NULL;
+	size_t size = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	file = fopen(path, "re");
+	while (file && getdelim(&word, &size, '\0', file) > 0)
+		if (!strncmp(word, key, strlen(key)))
+			return strstr(word, "libmtag-heap.so");
+	return false;
+}
+
+const char *heap_why_not(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (heap_is_static(path))
+		return "its program is linked statically, so that no library can come between it "
+		       "and its allocator; ask that for a profile of its own";
+	if (wanted_view(pid))
+		return "libmtag-heap.so was to be preloaded, but has not begun: the program runs "
+		       "with more privileges than its caller had, is for another kind of processor, "
+		       "or MTAG_HEAP is 'off'";
+	return "it was not started by `mtagctl run --heap`";
+}

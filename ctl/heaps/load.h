@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Heap views from the module: the areas of processes, and whose their pages are. */
+#ifndef MTAGCTL_HEAPS_LOAD_H
+#define MTAGCTL_HEAPS_LOAD_H
+
+#include "heaps/view.h"
+
+/* A process with its heap view. Initially all 0; it must not move while the view is used. */
+struct heap_loaded {
+	struct heap_objects objects;
+	struct heap_maps maps;
+	struct heap_view view;
+};
+
+/* Both return -1 or a descriptor of the device, 0 or a negative errno: -ENODATA if @proc has no heap view. */
+int heap_open(void);
+int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded);
+void heap_unload(struct heap_loaded *loaded);
+
+/*
+ * Why a process has no heap view, a clause: "it was not started …". Looks at its program and its environment, as far as
+ * the caller may.
+ */
+const char *heap_why_not(pid_t pid);
+/* The program is linked without a dynamic linker, so that nothing can be preloaded. False if that is not known. */
+bool heap_is_static(const char *path);
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The mappings of a process, and what is resident in each, as /proc/PID/smaps has them. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "heaps/maps.h"
+
+#define PAGE_BYTES  4096		/* of all processors that the module is for */
+#define ADDRESS_MAX (UINT64_C(1) << 57) /* above are only mappings of the kernel's */
+
+static void fclosep(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+static void closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+void heap_maps_clear(struct heap_maps *maps)
+{
+	free(maps->maps);
+	*maps = (struct heap_maps){0};
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* What a mapping is for, by its name. [heap] is the program's break, which few but allocators move. */
+static enum heap_kind kind_of(const char *name)
+{
+	static const char *const shared[] = {"/memfd:", "/SYSV", "/dev/zero (deleted)", "/dev/shm/",
+					     "[anon_shmem:"};
+
+	if (!*name)
+		return HEAP_OTHER;
+	if (!strcmp(name, "[heap]") || begins(name, "[anon: glibc: malloc"))
+		return HEAP_MALLOC;
+	if (begins(name, "[stack") || begins(name, "[anon: glibc: pthread stack"))
+		return HEAP_STACK;
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		if (begins(name, shared[i]))
+			return HEAP_SHARED;
+	return *name == '/' ? HEAP_FILE : HEAP_OTHER;
+}
+
+/* "START-END PERMS OFFSET DEVICE INODE  NAME" begins a mapping. */
+static bool take_map(const char *line, struct heap_map *map)
+{
+	int name = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &map->start, &map->end,
+		   &name) < 2 ||
+	    !name || map->start >= map->end || map->end > ADDRESS_MAX ||
+	    (map->start | map->end) % PAGE_BYTES)
+		return false;
+	map->kind = kind_of(line + name);
+	return true;
+}
+
+/* "Rss:   123 kB" */
+static bool take_size(const char *line, const char *key, uint64_t *bytes)
+{
+	uint64_t kib;
+
+	if (!begins(line, key))
+		return false;
+	if (sscanf(line + strlen(key), " %" SCNu64, &kib) == 1 && kib < UINT64_MAX >> 10)
+		*bytes = kib << 10;
+	return true;
+}
+
+int heap_maps_parse(FILE *smaps, struct heap_maps *maps)
+{
+	_cleanup_(freep) char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+
+	while ((length = getline(&line, &size, smaps)) > 0) {
+		struct heap_map map = {0}, *last = maps->n ? &maps->maps[maps->n - 1] : NULL, *more;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (last && (take_size(line, "Rss:", &last->rss) ||
+			     take_size(line, "Anonymous:", &last->anon)))
+			continue;
+		if (!take_map(line, &map) || (last && map.start < last->end))
+			continue;
+		more = array_grow(maps->maps, maps->n, &maps->room, sizeof(*maps->maps));
+		if (!more)
+			return -ENOMEM;
+		maps->maps = more;
+		maps->maps[maps->n++] = map;
+	}
+	return ferror(smaps) ? -EIO : 0;
+}
+
+struct heap_map *heap_maps_find(const struct heap_maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (maps->maps[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < maps->n && maps->maps[low].start <= address ? &maps->maps[low] : NULL;
+}
+
+/* Where a thread's stack pointer is, 0 if that is not told: it runs, or the caller may not know. */
+static uint64_t stack_pointer(pid_t pid, const char *thread)
+{
+	_cleanup_(fclosep) FILE *file = NULL;
+	char path[300], line[256];
+	char *last, *before;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/syscall", (int)pid, thread);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return 0;
+	/* The last two words are SP and PC. */
+	last = strrchr(line, ' ');
+	if (!last)
+		return 0;
+	*last = '\0';
+	before = strrchr(line, ' ');
+	return before ? strtoull(before, NULL, 16) : 0;
+}
+
+static void find_stacks(pid_t pid, struct heap_maps *maps)
+{
+	_cleanup_(closedirp) DIR *dir = NULL;
+	struct dirent *entry;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		struct heap_map *map;
+
+		if (*entry->d_name == '.')
+			continue;
+		map = heap_maps_find(maps, stack_pointer(pid, entry->d_name));
+		if (map && map->kind == HEAP_OTHER)
+			map->kind = HEAP_STACK;
+	}
+}
+
+int heap_maps_read(pid_t pid, struct heap_maps *maps)
+{
+	_cleanup_(fclosep) FILE *smaps = NULL;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
+	smaps = fopen(path, "re");
+	err = smaps ? heap_maps_parse(smaps, maps) : -errno;
+	if (!err)
+		find_stacks(pid, maps);
+	return err;
+}

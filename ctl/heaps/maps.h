@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The mappings of a process, and what is resident in each, as /proc/PID/smaps has them. */
+#ifndef MTAGCTL_HEAPS_MAPS_H
+#define MTAGCTL_HEAPS_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+enum heap_kind {
+	HEAP_OTHER,  /* anonymous memory without a name that tells */
+	HEAP_MALLOC, /* the allocator's */
+	HEAP_STACK,
+	HEAP_FILE,
+	HEAP_SHARED, /* tmpfs, memfd, SysV and shared anonymous memory, by their names */
+	HEAP_KINDS
+};
+
+/**
+ * struct heap_map - a mapping
+ * @end:	exclusive
+ * @rss:	bytes resident
+ * @anon:	of them anonymous: in a file's mapping, copies of its pages
+ * @kind:	what it is for
+ */
+struct heap_map {
+	uint64_t start;
+	uint64_t end;
+	uint64_t rss;
+	uint64_t anon;
+	enum heap_kind kind;
+};
+
+/* Initially all 0. */
+struct heap_maps {
+	struct heap_map *maps; /* ascending */
+	size_t n;
+	size_t room;
+};
+
+/* Both return 0 or a negative errno. Lines that are not understood are skipped. */
+int heap_maps_parse(FILE *smaps, struct heap_maps *maps);
+/* Knows the stacks of threads, too, where the caller may ask for them. */
+int heap_maps_read(pid_t pid, struct heap_maps *maps);
+void heap_maps_clear(struct heap_maps *maps);
+/* The mapping that has @address, or NULL. */
+struct heap_map *heap_maps_find(const struct heap_maps *maps, uint64_t address);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Has libmtag-heap.so preloaded into the program that this one becomes. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "fail.h"
+#include "heaps/load.h"
+#include "heaps/preload.h"
+
+#define LIBRARY "libmtag-heap.so"
+
+/* Where the library is, seen from the directory of mtagctl: installed, of a Debian package, in the source tree. */
+static const char *const places[] = {"../lib/" LIBRARY, "../lib/x86_64-linux-gnu/" LIBRARY};
+
+/* The library that belongs to this mtagctl, NULL if there is none. Caller frees it. */
+static char *find_library(void)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (length < 0)
+		return NULL;
+	self[length] = '\0';
+	slash = strrchr(self, '/');
+	for (size_t i = 0; slash && i < ARRAY_SIZE(places); i++) {
+		_cleanup_(freep) char *path = NULL;
+		char *found;
+
+		*slash = '\0';
+		if (asprintf(&path, "%s/%s", self, places[i]) < 0) {
+			path = NULL;
+			return NULL;
+		}
+		found = realpath(path, NULL);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/* The program that execvp() would run, "" if it is not found; @room bytes. */
+static void find_program(const char *command, char *path, size_t room)
+{
+	const char *dirs = getenv("PATH");
+
+	snprintf(path, room, "%s", command);
+	if (strchr(command, '/') || !dirs)
+		return;
+	for (; *dirs; dirs += strcspn(dirs, ":"), dirs += *dirs == ':') {
+		snprintf(path, room, "%.*s/%s", (int)strcspn(dirs, ":"), dirs, command);
+		if (!access(path, X_OK))
+			return;
+	}
+	*path = '\0';
+}
+
+static int set_environment(const char *library, bool exact)
+{
+	const char *before = getenv("LD_PRELOAD");
+	_cleanup_(freep) char *all = NULL;
+
+	if (asprintf(&all, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") <
+	    0) {
+		all = NULL;
+		return fail_memory();
+	}
+	if (setenv("LD_PRELOAD", all, 1) || setenv("MTAG_HEAP", exact ? "exact" : "sampled", 1))
+		return fail_memory();
+	return CTL_OK;
+}
+
+int heap_preload(const char *command, bool exact)
+{
+	_cleanup_(freep) char *library = find_library();
+	char program[PATH_MAX];
+
+	if (!library) {
+		fail_print("run: cannot find " LIBRARY " in ../lib beside mtagctl: it is installed "
+			   "with it");
+		return CTL_REFUSED;
+	}
+	if (strpbrk(library, ": ")) {
+		fail_print("run: the dynamic linker cannot preload '%s': there is a blank or a "
+			   "colon in the path",
+			   library);
+		return CTL_REFUSED;
+	}
+	find_program(command, program, sizeof(program));
+	if (heap_is_static(program))
+		fail_print("run: %s is linked statically: no library can come between it and its "
+			   "allocator, and there will be no heap view",
+			   command);
+	return set_environment(library, exact);
+}

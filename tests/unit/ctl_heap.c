@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c */
+/*
+ * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "ctl_tap.h"
+#include "heaps/view.h"
+
+#define PAGE	HEAP_PAGE
+#define BASE	UINT64_C(0x100000000)
+#define SAMPLES 8
+#define ONE	(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT)
+
+enum { A = 2, B = 3 };
+
+static struct {
+	struct mtag_heap_head head;
+	struct mtag_heap_cell cells[2][8]; /* the first tags of two slots */
+	struct mtag_heap_sample samples[SAMPLES];
+	int torn; /* so many reads of the first sample get something else */
+	int error;
+} area;
+
+#define CELLS_AT   4096
+#define SLOT_BYTES (UINT64_C(65536) * sizeof(struct mtag_heap_cell))
+#define SAMPLES_AT (CELLS_AT + 2 * SLOT_BYTES)
+#define LENGTH	   (SAMPLES_AT + 4096)
+
+/* What is not given is 0, as pages are that were never touched. */
+static int area_read(void *arg, uint64_t offset, void *to, size_t length)
+{
+	(void)arg;
+	memset(to, 0, length);
+	if (area.error)
+		return area.error;
+	if (offset < CELLS_AT) {
+		memcpy(to, &area.head, length < sizeof(area.head) ? length : sizeof(area.head));
+	} else if (offset < SAMPLES_AT) {
+		size_t slot = (offset - CELLS_AT) / SLOT_BYTES;
+
+		memcpy(to, area.cells[slot],
+		       length < sizeof(area.cells[0]) ? length : sizeof(area.cells[0]));
+	} else {
+		uint64_t at = offset - SAMPLES_AT;
+
+		memcpy(to, (char *)area.samples + at,
+		       length < sizeof(area.samples) - at ? length : sizeof(area.samples) - at);
+		if (!at && area.torn-- > 0)
+			((struct mtag_heap_sample *)to)->asked ^= 1;
+	}
+	return 0;
+}
+
+static struct heap_source source = {area_read, NULL, LENGTH};
+
+static void begin(enum mtag_heap_mode mode)
+{
+	memset(&area, 0, sizeof(area));
+	area.head = (struct mtag_heap_head){
+		.magic = MTAG_HEAP_MAGIC,
+		.version = MTAG_HEAP_VERSION,
+		.head_bytes = sizeof(area.head),
+		.area_bytes = LENGTH,
+		.mode = mode,
+		.wanted = mode,
+		.period = 1 << 19,
+		.cells_at = CELLS_AT,
+		.cell_bytes = sizeof(struct mtag_heap_cell),
+		.cell_tags = MTAG_HEAP_TAGS,
+		.slots = 2,
+		.slots_used = 2,
+		.samples_at = SAMPLES_AT,
+		.sample_bytes = sizeof(struct mtag_heap_sample),
+		.samples_max = SAMPLES,
+		.samples_used = SAMPLES,
+		.seen = 1,
+	};
+	area.head.figures.check = mtag_heap_check(&area.head.figures);
+}
+
+static void sample(int i, uint64_t address, uint64_t bytes, uint64_t weight, uint32_t tag)
+{
+	area.samples[i] = (struct mtag_heap_sample){.address = address,
+						    .asked = bytes,
+						    .allocated = bytes,
+						    .weight = weight,
+						    .tag = tag};
+	area.samples[i].check = mtag_heap_check(&area.samples[i]);
+}
+
+/* ---- objects on pages ---- */
+
+/* Pages of BASE: two of A, one of B, one in swap, one untouched, one read only. */
+static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
+{
+	static const uint32_t rows[] = {A | MTAG_OWNER_PRESENT,
+					A | MTAG_OWNER_PRESENT,
+					B | MTAG_OWNER_PRESENT,
+					A | MTAG_OWNER_SWAP,
+					0,
+					MTAG_OWNER_ZERO};
+
+	(void)arg;
+	for (uint64_t at = start; at < end; at += PAGE)
+		*pages++ = at - BASE < ARRAY_SIZE(rows) * PAGE ? rows[(at - BASE) / PAGE] : 0;
+	return 0;
+}
+
+static struct snap snap;
+static struct heap_objects objects;
+static struct heap_maps maps;
+static struct heap_view view;
+
+static int make_view(const char *smaps)
+{
+	FILE *file = fmemopen((void *)(uintptr_t)smaps, strlen(smaps), "r");
+	struct heap_parts parts = {.proc = &snap.procs[0],
+				   .objects = &objects,
+				   .maps = &maps,
+				   .pages = {look, NULL},
+				   .area = BASE << 1,
+				   .area_bytes = LENGTH};
+	int err = heap_maps_parse(file, &maps);
+
+	fclose(file);
+	err = err ? err : heap_objects_read(&source, 4, &objects);
+	return err ? err : heap_view_make(&view, &parts);
+}
+
+static void end_view(void)
+{
+	heap_view_clear(&view);
+	heap_maps_clear(&maps);
+	heap_objects_clear(&objects);
+}
+
+static const struct heap_tag *find(uint16_t id)
+{
+	static const struct heap_tag none;
+
+	for (size_t i = 0; i < view.n; i++)
+		if (view.tags[i].tag->id == id)
+			return &view.tags[i];
+	return &none;
+}
+
+static bool adds_up(uint64_t rss)
+{
+	const struct heap_account *a = &view.account;
+
+	return a->rss == rss && a->live + a->free + a->own + a->stacks + a->files + a->data +
+						a->shared + a->view + a->other ==
+					rss;
+}
+
+static const char smaps[] = "100000000-100006000 rw-p 00000000 00:00 0 \n"
+			    "Rss:                  12 kB\n"
+			    "Anonymous:            12 kB\n"
+			    "200000000-200802000 rw-p 00000000 00:00 0 \n"
+			    "Rss:                   8 kB\n"
+			    "300000000-300010000 r-xp 00000000 00:00 5    /lib/x.so\n"
+			    "Rss:                  40 kB\n"
+			    "Anonymous:             4 kB\n"
+			    "400000000-400010000 rw-s 00000000 00:00 5    /memfd:x (deleted)\n"
+			    "Rss:                  16 kB\n"
+			    "500000000-500010000 rw-p 00000000 00:00 0    [stack]\n"
+			    "Rss:                  20 kB\n";
+
+static void sampled(void)
+{
+	const struct heap_tag *a, *b;
+
+	begin(MTAG_HEAP_SAMPLED);
+	sample(3, BASE + 100, 2 * PAGE, ONE, A);	  /* on three pages, the last one B's */
+	sample(1, BASE + 2 * PAGE + 200, 96, 4 * ONE, B); /* four of them */
+	sample(5, BASE + 3 * PAGE, 3 * PAGE, ONE, A);	  /* in swap, untouched, read */
+	area.head.figures = (struct mtag_heap_figures){
+		.time = 1, .retained = 100, .known = MTAG_HEAP_KNOWS_RETAINED};
+	area.head.figures.check = mtag_heap_check(&area.head.figures);
+	ok(!make_view(smaps), "a heap is joined with its pages");
+	a = find(A);
+	b = find(B);
+	ok(a->asked == 5 * PAGE && a->objects == 2 && !a->error,
+	   "what surely is sampled has no error");
+	ok(b->asked == 4 * 96 && b->objects == 4, "what stands for four counts four times");
+	ok(b->error == 333, "and its error is the root of weight (weight - 1) bytes squared");
+	ok(a->resident == 2 * PAGE && a->swapped == PAGE && a->untouched == 2 * PAGE,
+	   "pages that are there, in swap, never touched");
+	ok(a->foreign == 100 && b->foreign == 0, "the end of an object is on another tag's page");
+	ok(a->pages == 2 * PAGE && b->pages == PAGE, "pages have owners");
+	ok(a->wasted == 100 && b->wasted == PAGE - 4 * 96 - 100, "waste is what no object is on");
+	ok(adds_up((12 + 8 + 40 + 16 + 20) * 1024), "the account adds up");
+	ok(view.account.live == 2 * PAGE + 4 * 96 && view.account.free == 100 &&
+		   view.account.own == PAGE - 4 * 96 - 100,
+	   "the heap is alive, free and the allocator's");
+	ok(view.account.view == 8192 && view.account.files == 36 << 10 &&
+		   view.account.data == 4096 && view.account.shared == 16 << 10 &&
+		   view.account.stacks == 20 << 10 && !view.account.other,
+	   "the rest is by kind");
+	end_view();
+}
+
+static void exact(void)
+{
+	begin(MTAG_HEAP_EXACT);
+	sample(0, BASE, 2 * PAGE, ONE, A);
+	/* One thread allocated what another freed. */
+	area.cells[0][A] =
+		(struct mtag_heap_cell){.asked_in = 9000, .allocated_in = 9500, .objects_in = 3};
+	area.cells[1][A] =
+		(struct mtag_heap_cell){.asked_out = 4000, .allocated_out = 4500, .objects_out = 1};
+	/* A moment in which a free was counted and its allocation was not. */
+	area.cells[1][B] =
+		(struct mtag_heap_cell){.asked_out = 10, .allocated_out = 16, .objects_out = 1};
+	ok(!make_view(smaps), "a heap that is counted is joined with its pages");
+	ok(find(A)->asked == 5000 && find(A)->allocated == 5000 && find(A)->objects == 2 &&
+		   !find(A)->error,
+	   "sums are those of the cells of all threads");
+	ok(find(A)->resident == 5000 && !find(A)->untouched, "samples say which part is where");
+	ok(!find(B)->asked && !find(B)->objects, "less than nothing is nothing");
+	end_view();
+}
+
+/* ---- areas that are wrong ---- */
+
+static bool refused(void)
+{
+	int err = heap_objects_read(&source, 4, &objects);
+
+	heap_objects_clear(&objects);
+	return err == -EBADMSG;
+}
+
+static void heads(void)
+{
+	unsigned int taken = 0;
+
+	begin(MTAG_HEAP_SAMPLED);
+	area.head.magic++;
+	ok(refused(), "another magic number is refused");
+	begin(MTAG_HEAP_SAMPLED);
+	area.head.version++;
+	ok(refused(), "so is another version");
+	begin(MTAG_HEAP_SAMPLED);
+	area.head.samples_used = area.head.samples_max = UINT32_MAX;
+	ok(refused(), "more samples than there may be");
+	begin(MTAG_HEAP_SAMPLED);
+	area.head.slots = area.head.slots_used = UINT32_MAX;
+	ok(refused(), "more slots");
+	begin(MTAG_HEAP_SAMPLED);
+	area.head.samples_at = UINT64_MAX - 7;
+	ok(refused(), "samples outside the area");
+	source.length = 100;
+	begin(MTAG_HEAP_SAMPLED);
+	ok(refused(), "an area shorter than its head");
+	source.length = LENGTH;
+	for (size_t i = 0; i < sizeof(area.head); i++) {
+		begin(MTAG_HEAP_EXACT);
+		((unsigned char *)&area.head)[i] ^= 0xff;
+		taken += !heap_objects_read(&source, 4, &objects);
+		heap_objects_clear(&objects);
+	}
+	ok(taken > 100 && taken < sizeof(area.head),
+	   "with any byte of the head wrong nothing breaks");
+	begin(MTAG_HEAP_SAMPLED);
+	area.error = -EFAULT;
+	ok(heap_objects_read(&source, 4, &objects) == -EFAULT, "an error of reading is passed on");
+	heap_objects_clear(&objects);
+}
+
+static void samples(void)
+{
+	begin(MTAG_HEAP_SAMPLED);
+	sample(0, BASE, 100, ONE, A);
+	area.torn = 2;
+	ok(!heap_objects_read(&source, 4, &objects) && objects.n_objects == 1 && !objects.skipped &&
+		   objects.objects[0].asked == 100,
+	   "a sample that is being written is read again");
+	heap_objects_clear(&objects);
+	area.torn = 100;
+	ok(!heap_objects_read(&source, 4, &objects) && !objects.n_objects && objects.skipped == 1,
+	   "and left out if it stays torn");
+	heap_objects_clear(&objects);
+	begin(MTAG_HEAP_SAMPLED);
+	sample(0, BASE + 50, 100, ONE, A);
+	sample(1, BASE, 100, ONE, A);
+	sample(2, UINT64_MAX - 10, UINT64_MAX, UINT64_MAX, 60000);
+	ok(!heap_objects_read(&source, 4, &objects) && objects.n_objects == 2 &&
+		   objects.skipped == 1,
+	   "of two that overlap one is taken");
+	ok(objects.objects[1].tag == 0 && objects.objects[1].end == UINT64_MAX,
+	   "a tag that there is not is none, and an object ends with the addresses");
+	heap_objects_clear(&objects);
+}
+
+int main(void)
+{
+	struct proc *proc = snap_proc(&snap, 1, "x");
+
+	if (!proc || !proc_add_tag(proc, 0, 0, "") || !proc_add_tag(proc, A, 0, "a") ||
+	    !proc_add_tag(proc, B, 0, "b") || snap_finish(&snap))
+		return 1;
+	sampled();
+	exact();
+	heads();
+	samples();
+	snap_clear(&snap);
+	return tap_end();
+}
