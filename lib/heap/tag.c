@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "../internal.h"
-#include "module.h"
+#include "uapi/linux/mtag.h"
 #include "self.h"
 
 static bool module_tells = true;

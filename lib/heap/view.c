@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../internal.h"
-#include "module.h"
+#include "uapi/linux/mtag.h"
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA	     0x53564d41
