@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 #include "../internal.h"
-#include "uapi/linux/mtag.h"
 #include "self.h"
+#include "uapi/linux/mtag.h"
 
 static bool module_tells = true;
 
