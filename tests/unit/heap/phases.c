@@ -552,6 +552,22 @@ static void test_cumulative(void)
 		      6 * sqrt(asked * (double)reader.head.period));
 }
 
+/* The allocator is asked at the first sample. What it has is no less than what it tells of it. */
+static void test_figures(void)
+{
+	const struct mtag_heap_figures *figures = &reader.head.figures;
+	struct truth truth = truth_of(1);
+
+	enter(25);
+	hold(&truth.objects[0], malloc(64 << 20), 64 << 20);
+	compare(25, &truth);
+	CHECK(figures->time >= reader.head.begun && figures->cost);
+	CHECK(figures->check == mtag_heap_check(figures));
+	CHECK(figures->known & MTAG_HEAP_KNOWS_MAPPED);
+	CHECK(figures->mapped >= figures->used + figures->retained + figures->metadata);
+	drop_all(&truth);
+}
+
 static const struct tap_test tests[] = {
 	{"small objects", test_small},
 	{"zeroed objects", test_calloc},
@@ -565,6 +581,7 @@ static const struct tap_test tests[] = {
 	{"a forked child counts on, and its parent does not notice", test_fork},
 	{"the C library's allocations", test_libc},
 	{"what was ever allocated", test_cumulative},
+	{"the allocator's own figures", test_figures},
 };
 
 int main(void)
