@@ -6,11 +6,12 @@
  */
 #include "tag.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "../internal.h"
-#include "module.h"
 #include "self.h"
+#include "uapi/linux/mtag.h"
 
 static bool module_tells = true;
 
@@ -18,15 +19,17 @@ uint32_t mtag__tag_ask(void)
 {
 	struct mtag_ioc_heap arg = {.size = sizeof(arg), .flags = MTAG_HEAP_ASK};
 	struct mtag__self *self = &mtag__self;
-	bool gone;
+	bool gone = false;
 
 	if (!self->word)
 		self->word = &self->tag;
 	if (self->word == &self->tag && module_tells) {
-		/* No module, or one that does not know the question. */
-		if (mtag__call_device(MTAG_IOC_HEAP, &arg, &gone))
+		int err = mtag__call_device(MTAG_IOC_HEAP, &arg, &gone);
+
+		/* No module, or one that does not know the question. Other errors may pass. */
+		if (gone || err == -EINVAL)
 			module_tells = false;
-		else
+		else if (!err)
 			self->tag = arg.tag;
 	}
 	return (uint16_t)__atomic_load_n(self->word, __ATOMIC_RELAXED);
