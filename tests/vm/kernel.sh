@@ -9,7 +9,8 @@
 #   kernel_root       prints the root file system to build on and to boot, where this machine's is too old
 #   kernel_inputs     prints further files that the key is made from
 #   kernel_append     kernel options
-#   kernel_between    1 between the oldest and the newest: tests/run-all says what of `make check` runs there
+#   kernel_share      how it sees this machine's files: 9p, or virtiofs where it lacks that
+#   kernel_check      what of `make check` runs there, if not all: core or long, as tests/run-all says
 #   kernel_base       of a kernel of our own: the one that it is another build of
 #   kernel_slow       how many times longer than on that tests may take
 #   kernel_more       MiB of memory that tests get there on top of what they ask for
@@ -25,7 +26,12 @@
 cache=$(realpath -m -- "${XDG_CACHE_HOME:-$HOME/.cache}/mtag")
 
 # What the guest needs before it can see its root; the rest is on it.
-initramfs_modules=(virtio_pci 9pnet_virtio 9p overlay virtio_console)
+initramfs_modules() {
+	case ${kernel_share:-9p} in
+	9p) echo virtio_pci 9pnet_virtio 9p overlay virtio_console ;;
+	virtiofs) echo virtio_pci virtiofs overlay virtio_console ;;
+	esac
+}
 
 vm_known_kernels() { ls "$vm/kernels"; }
 
@@ -124,7 +130,8 @@ deb_fetch() {
 
 # kernel_initramfs DIR RELEASE: busybox and the first modules. /init comes with each run.
 kernel_initramfs() {
-	local dir=$1 release=$2 tree=$1/initramfs n=10 module
+	local dir=$1 release=$2 tree=$1/initramfs n=10 module modules
+	read -ra modules <<<"$(initramfs_modules)"
 	mkdir -p "$tree"/{bin,modules,proc,sys,dev,host,upper,newroot}
 	cp -L "$busybox" "$tree/bin/busybox"
 	while read -r _ module _; do
@@ -134,7 +141,7 @@ kernel_initramfs() {
 		*.ko.zst) zstd -qdc "$module" >"$tree/modules/$n-$(basename "$module" .zst)" ;;
 		esac
 		n=$((n + 1))
-	done < <(modprobe -d "$dir" -S "$release" --show-depends -a "${initramfs_modules[@]}" |
+	done < <(modprobe -d "$dir" -S "$release" --show-depends -a "${modules[@]}" |
 			grep ^insmod | awk '!seen[$0]++')
 	(cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$dir/initramfs.gz"
 	rm -rf "$tree"
