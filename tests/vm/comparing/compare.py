@@ -61,7 +61,7 @@ def compare(old, new, kmod):
     """What is found, the lists that it was found by, and differences of sources."""
     # The old version's lists, as they are with the new kernel's options.
     lists = mtag.Lists(kmod, old.name, old.release, new.config())
-    rules = Rules(old, new, lists, kmod, mtag.table(f"{HERE}/arguments"))
+    rules = Rules(old, new, lists, kmod, mtag.arguments(f"{HERE}/arguments", old.name))
     found = rules.run()
     assumptions = assumed.Assumptions(old, new, rules)
     assumptions.run(assumed.read(f"{HERE}/assumptions"))
@@ -70,7 +70,9 @@ def compare(old, new, kmod):
 
 def main():
     args = arguments()
-    old, new = (Kernel(*each) for each in zip(args.name, args.directory, args.source))
+    old, new = zip(args.name, args.directory, args.source)
+    # A kernel is compared with itself to see that nothing is found.
+    old, new = [Kernel(*old)] * 2 if old == new else (Kernel(*old), Kernel(*new))
     found, lists, diffs = compare(old, new, args.kmod)
     show_all(old, new, lists, found)
     if args.diff:

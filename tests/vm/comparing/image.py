@@ -167,15 +167,17 @@ class Image:
         starts, marks = {}, {}
         for address, kind, name in Kallsyms(elf).symbols:
             if kind in "tTwW" and not name.startswith(("__pfx_", "__cfi_")):
-                starts.setdefault(address, name)
+                starts.setdefault(address, []).append(name)
             elif name.endswith("_mcount_loc"):
                 marks[name] = address
         self.starts = sorted(starts)
+        # Of several names of one function the first stands for it in calls.
         self.names = [starts[each] for each in self.starts]
-        for at, name in enumerate(self.names[:-1]):
-            self.sizes.setdefault(name, self.starts[at + 1] - self.starts[at])
-            if "." in name:
-                self.parts.setdefault(self.whole(name), set()).add(name)
+        for at, names in enumerate(self.names[:-1]):
+            for name in names:
+                self.sizes.setdefault(name, self.starts[at + 1] - self.starts[at])
+                if "." in name:
+                    self.parts.setdefault(self.whole(name), set()).add(name)
         self.traceable = self.read_traceable(marks["__start_mcount_loc"], marks["__stop_mcount_loc"])
         self.calls, self.callers = {}, {}
         self.read_calls(starts)
@@ -188,10 +190,10 @@ class Image:
     def read_traceable(self, start, stop):
         """The names of the functions that ftrace can hook."""
         places = struct.unpack_from(f"<{(stop - start) // 8}Q", self.elf.data, self.elf.offset(start))
-        return {self.owner(place) for place in places if place}
+        return {name for place in places if place for name in self.owners(place)}
 
-    def owner(self, address):
-        """The name of the function that has an address."""
+    def owners(self, address):
+        """The names of the function that has an address."""
         return self.names[bisect.bisect_right(self.starts, address) - 1]
 
     def read_calls(self, starts):
@@ -203,8 +205,8 @@ class Image:
             at = found.end()
             target = address + at - start + 4 + unpack(data, at)[0]
             if target in starts:
-                caller = self.owner(address + at - start)
-                callee = starts[target]
+                caller, callee = self.owners(address + at - start)[0], starts[target][0]
                 calls = self.calls.setdefault(caller, {})
                 calls[callee] = calls.get(callee, 0) + 1
-                self.callers.setdefault(callee, set()).add(caller)
+                for name in starts[target]:
+                    self.callers.setdefault(name, set()).add(caller)

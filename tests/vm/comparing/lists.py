@@ -88,8 +88,14 @@ def members(text):
     return set(re.findall(r"(?:->|\.)(\w+)", text)) | set(re.findall(r"offsetof\(struct \w+, (\w+)\)", text))
 
 
-def table(path):
-    """Lines of words: {first word: the others}."""
+def arguments(path, name):
+    """Which arguments are read in the kernel: {function: positions}. Later lines of a function are of later versions."""
+    found = {}
     with open(path, encoding="utf-8") as file:
-        lines = [line.split() for line in file if line.strip() and not line.startswith("#")]
-    return {line[0]: line[1:] for line in lines}
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                function, *positions = line.split()
+                function, _, since = function.partition("@")
+                if not since or version(since) <= version(name):
+                    found[function] = [int(each) for each in positions if each != "-"]
+    return found

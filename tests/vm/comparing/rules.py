@@ -110,7 +110,7 @@ class Rules:
         if was is None or now is None:
             self.look(subject, f"only one of the kernels has its arguments in BTF: {self.declared(was or now)}.")
             return
-        read = [int(each) for each in self.reads.get(function, ()) if each != "-"]
+        read = self.reads.get(function, ())
         changed = [i for i in range(max(len(was), len(now))) if was[i:i + 1] != now[i:i + 1]]
         text = f"its arguments were ({self.declared(was)}), and are ({self.declared(now)})."
         # A new name for the same type is a new name, unless several arguments changed places.

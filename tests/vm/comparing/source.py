@@ -12,6 +12,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\
 BODY = re.compile(r"^\{\n.*?^\}", re.M | re.S)
 NAME = re.compile(r"\b(?!__attribute__|__aligned|__printf|DEFINE_)(\w+)\s*\(")
 SYSCALL = re.compile(r"\b(?:COMPAT_)?SYSCALL_DEFINE\d\((\w+)")
+DIRECTIVE = re.compile(r"^#(?:\\\n|[^\n])*\n", re.M)
 MACRO = re.compile(r"^#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])+)", re.M)
 
 
@@ -25,8 +26,8 @@ def bodies(text):
     text = plain(text)
     end = 0
     for found in BODY.finditer(text):
-        # From the line after the last thing that ended.
-        header = re.split(r"[;}]\s*\n|^#.*\n", text[end:found.start()], flags=re.M)[-1].strip()
+        # From the line after the last thing that ended, without what is the preprocessor's.
+        header = re.split(r"[;}]\s*\n|\n\s*\n", DIRECTIVE.sub("", text[end:found.start()]))[-1].strip()
         end = found.end()
         name = SYSCALL.search(header) or NAME.search(header)
         if name and "=" not in header.split("(")[0]:
