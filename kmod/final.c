@@ -51,10 +51,15 @@ static bool tag_read(struct mtag_space *s, u32 tag, struct mtag_last *last)
 	return last->peak || last->nr[MTAG_SWAP];
 }
 
+static kuid_t euid(void)
+{
+	return task_cred_xxx(current->group_leader, euid);
+}
+
 /* The process may have another user's tag: by a number that it was told or made up. */
 static bool is_hidden(struct mtag_space *s, u32 tag)
 {
-	return !mtag_tree_sees(s, tag, task_cred_xxx(current->group_leader, euid));
+	return !mtag_tree_sees(s, tag, euid());
 }
 
 /**
@@ -75,7 +80,7 @@ static int path_bytes(struct mtag_space *s, u32 tag, struct parent *parent)
 
 	rcu_read_lock();
 	node = mtag_tree_node(s->tree, tag);
-	if (node && !mtag_tree_sees_node(s, node, task_euid(current->group_leader))) {
+	if (node && !mtag_tree_sees_node(s, node, euid())) {
 		bytes = sizeof(hidden);
 	} else if (node) {
 		if (node->parent != parent->id) {
