@@ -27,14 +27,8 @@
 #include "thread.h"
 #include "visit.h"
 
-/**
- * mtag_follow_addr() - find the address of an anonymous @page in @vma
- * @vma:	mapping
- * @page:	head, tail or single
- *
- * Return: the address; MTAG_NO_ADDR if it cannot be told (KSM).
- */
-unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct page *page)
+/* The address of an anonymous @page in @vma; MTAG_NO_ADDR if it cannot be told (KSM). */
+static unsigned long addr_of(const struct vm_area_struct *vma, const struct page *page)
 {
 	struct folio *folio = page_folio((struct page *)page);
 	unsigned long addr;
@@ -370,7 +364,7 @@ static void reclaimed(struct mtag_space *s, struct page *page, struct mm_struct 
 static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area_struct *vma,
 			 int nr, enum mtag_caller caller)
 {
-	unsigned long addr = mtag_follow_addr(vma, page);
+	unsigned long addr = addr_of(vma, page);
 	int i;
 
 	switch (caller) {
@@ -443,12 +437,12 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	caller = mtag_caller_of(parent_ip);
 	if (mtag_space_parked(s)) {
 		if (caller == MTAG_BY_UNMAP && anon)
-			parked_removed(s, page, vma->vm_mm, nr, mtag_follow_addr(vma, page));
+			parked_removed(s, page, vma->vm_mm, nr, addr_of(vma, page));
 		return;
 	}
 	learn_removal(caller, anon, nr, parent_ip);
 	if (anon && (caller == MTAG_BY_COPY || caller == MTAG_BY_REPLACE))
-		mtag_cow_end(s, vma->vm_mm, page, mtag_follow_addr(vma, page), caller);
+		mtag_cow_end(s, vma->vm_mm, page, addr_of(vma, page), caller);
 	if (anon) {
 		anon_removed(s, page, vma, nr, caller);
 		return;

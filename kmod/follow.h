@@ -17,7 +17,6 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 			int nr, unsigned long parent_ip);
 void mtag_follow_file(struct mtag_space *s, const struct page *page,
 		      const struct vm_area_struct *vma, int nr, unsigned long parent_ip);
-unsigned long mtag_follow_addr(const struct vm_area_struct *vma, const struct page *page);
 MTAG_HOOK_FUNC(mtag_follow_migrate);
 
 #endif /* MTAG_FOLLOW_H */

@@ -11,7 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include "compat/compat.h"
+#include "compat/page.h"
 #include "heap.h"
 #include "mtag.h"
 #include "state.h"

@@ -144,13 +144,12 @@ u32 mtag_thread_tag(struct mtag_space *s)
 /* The user address of the current thread's word in @s, or 0. Context: any but interrupts. */
 unsigned long mtag_thread_word(struct mtag_space *s)
 {
-	unsigned long word = 0;
 	struct mtag_thread *t;
+	unsigned long word;
 
 	raw_spin_lock(&mtag_record_lock);
 	t = mtag_record_find(current);
-	if (t && t->space == s && t->pin)
-		word = t->user;
+	word = t && t->space == s && t->pin ? t->user : 0;
 	raw_spin_unlock(&mtag_record_lock);
 	return word;
 }

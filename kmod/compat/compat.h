@@ -454,24 +454,6 @@ static inline struct task_struct *mtag_mm_owner(const struct mm_struct *mm)
 #endif
 }
 
-/*
- * The page at @addr with a reference, from swap if it is there; or an error. A page of anonymous
- * memory that is not there stays so, and is -EFAULT. Caller holds mmap_lock, and keeps it.
- */
-static inline struct page *mtag_page_get(struct mm_struct *mm, unsigned long addr)
-{
-	struct page *page;
-#if MTAG_SINCE(6, 5)
-	long got = get_user_pages_remote(mm, addr, 1, FOLL_DUMP, &page, NULL);
-#else
-	long got = get_user_pages_remote(mm, addr, 1, FOLL_DUMP, &page, NULL, NULL);
-#endif
-
-	if (got == 1)
-		return page;
-	return ERR_PTR(got ? got : -EFAULT);
-}
-
 /* The executable file of @mm, with a reference; or NULL. */
 static inline struct file *mtag_exe_file(struct mm_struct *mm)
 {
