@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../internal.h"
-#include "module.h"
+#include "uapi/linux/mtag.h"
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA	     0x53564d41
@@ -30,7 +30,7 @@ struct mtag__view mtag__view;
 
 uint32_t mtag__view_wanted(uint64_t *period)
 {
-	const char *mode = getenv("MTAG_HEAP"), *number = getenv("MTAG_HEAP_PERIOD");
+	const char *mode = secure_getenv("MTAG_HEAP"), *number = secure_getenv("MTAG_HEAP_PERIOD");
 	unsigned long long bytes = 0;
 	char *end;
 

@@ -129,6 +129,8 @@ fi
 same "$(LD_PRELOAD=$lib MTAG_HEAP=nonsense MTAG_HEAP_PERIOD=none /bin/true 2>&1)" '' "it prints nothing, whatever it is told"
 same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/phases)" 'Bail out! no area is found' "it can be switched off"
 same "$(ulimit -v 60000; LD_PRELOAD=$lib MTAG_HEAP=exact /bin/echo good 2>&1)" good "little address space is enough"
+same "$(readelf -n "$lib" | awk '/Provider: otel_memory/ { getline; print $2 }' | sort -u | xargs)" 'alloc free' \
+	"samples have probes"
 
 # ---- what it costs ----
 bare=$($bin/pair 64)
