@@ -2,6 +2,7 @@
 /* A heap view as a table, with the account of the process's RSS below it. */
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl.h"
 #include "format/label.h"
@@ -94,6 +95,17 @@ static void print_account(const struct fmt *fmt, const struct heap_account *acco
 	fputc('\n', fmt->out);
 }
 
+/* Since a time of CLOCK_MONOTONIC. */
+static uint64_t seconds_since(uint64_t nanoseconds)
+{
+	struct timespec now;
+	uint64_t seconds = nanoseconds / 1000000000;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &now) || (uint64_t)now.tv_sec < seconds)
+		return 0;
+	return (uint64_t)now.tv_sec - seconds;
+}
+
 static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 {
 	const struct mtag_heap_head *head = &view->objects->head;
@@ -101,8 +113,9 @@ static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 	char size[16];
 
 	if (view->knows_retained)
-		fprintf(fmt->out, "The allocator keeps %s for later, touched or not.\n",
-			text_size(size, view->retained));
+		fprintf(fmt->out,
+			"The allocator kept %s free, touched or not, when asked %" PRIu64 " s ago.\n",
+			text_size(size, view->retained), seconds_since(head->figures.time));
 	if (head->wanted != head->mode)
 		fprintf(fmt->out, "Bytes are sampled, not counted as was asked for: %s\n",
 			reason && *reason ? reason : "no reason is given");

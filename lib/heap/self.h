@@ -18,6 +18,8 @@
  * @mask: signals that were blocked when it began
  * @slot: the number of its slot, or 0
  * @tag: its tag as last asked for, if it has no word
+ * @asked: how often the module was asked for the tag, and it had no word
+ * @quiet: samples to come before it is asked again
  * @begun: it has been here before
  * @busy: it is within this library: what a signal handler or a library function allocates
  *	meanwhile is not sampled
@@ -31,6 +33,8 @@ struct mtag__self {
 	uint64_t mask;
 	uint32_t slot;
 	uint32_t tag;
+	uint8_t asked;
+	uint8_t quiet;
 	bool begun;
 	bool busy;
 	bool ended;

@@ -63,5 +63,7 @@ block 13 | grep -q 'had at most 1[0-6]\.[0-9] MiB'
 ok $? "the cache stayed below its limit"
 block 14 | grep -q 'python3 .*exit 0'
 ok $? "the history has python3 and how it ended"
+block 15 | awk '/^RSS/ {live = $5 + 0; if ($2 + 0 < 2 * live || live < 5) wrong = 1; n++} END {exit n != 3 || wrong}'
+ok $? "under three allocators RSS is twice what is alive, and more"
 is "$(health drift)" 0 "no counter of those that ended is off"
 done_testing
