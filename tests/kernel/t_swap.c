@@ -9,14 +9,18 @@
 static mtag_t a, b, w;
 static const char *on;
 
-/* Pages of a and b in turn; both tags together are the area. */
-static char *two_owners(void)
+/* Pages of a and b in turn. */
+static char *in_turn(char *p)
 {
-	char *p = area(N * PG);
-
 	for (size_t i = 0; i < N; i++)
 		touch(i % 2 ? b : a, p + i * PG, PG);
 	return p;
+}
+
+/* Both tags together are the area. */
+static char *two_owners(void)
+{
+	return in_turn(area(N * PG));
 }
 
 static void half_each(const char *p, uint64_t anon, uint64_t swap, const char *when)
@@ -55,6 +59,25 @@ static void out_and_in(void)
 	touch(w, p, N * PG);
 	half_each(p, N * PG, 0, "out and in again");
 	must(munmap(p, N * PG));
+}
+
+/* Private copies of a file's pages, which lie elsewhere in the file than in memory. */
+static void of_a_file(void)
+{
+	int fd = must(memfd_create("mtag-swap", 0));
+	char *p;
+
+	must(ftruncate(fd, (N + 5) * PG));
+	p = in_turn(must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 5 * PG)));
+	close(fd);
+	half_each(p, N * PG, 0, "private copies");
+	out(p);
+	half_each(p, 0, N * PG, "private copies, all out");
+	touch(w, p, N / 2 * PG);
+	half_each(p, N / 2 * PG, N / 2 * PG, "private copies, half in");
+	must(munmap(p, N * PG));
+	is(anon_of(a) + anon_of(b) + swap_of(a) + swap_of(b), 0,
+	   "%s: munmap of private copies leaves nothing", on);
 }
 
 static void discarded(void)
@@ -192,6 +215,7 @@ static void all(const char *device, bool ready)
 		return;
 	}
 	out_and_in();
+	of_a_file();
 	discarded();
 	freed();
 	forked();
