@@ -174,10 +174,10 @@ void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr
 		mtag_charge(s, mtag_swap_tag(entry), MTAG_SWAP, -1, addr);
 }
 
-/* swap_readpage(page, …), swap_read_folio(folio, …): contents are read back to a locked page */
+/* swap_readpage(page, …), swap_read_folio(…): contents are read back to a locked page */
 MTAG_HOOK_FUNC(mtag_swap_read)
 {
-	struct folio *folio = page_folio((struct page *)mtag_arg0(fregs));
+	struct folio *folio = page_folio(mtag_swap_read_to(fregs));
 	unsigned long entry = page_private(&folio->page);
 	int i, nr = folio_nr_pages(folio);
 

@@ -231,6 +231,13 @@ static __always_inline unsigned long mtag_anon_addr(const struct vm_area_struct 
 #define mtag_swap_free_nr(fregs)	1
 #endif
 
+/* The page, or the head of the folio, that swap_readpage() or swap_read_folio() reads to. */
+#if MTAG_SINCE(7, 3)
+#define mtag_swap_read_to(fregs)	((struct page *)mtag_arg1(fregs))
+#else
+#define mtag_swap_read_to(fregs)	((struct page *)mtag_arg0(fregs))
+#endif
+
 /* Since 7.0 one function maps both touched and collapsed huge pages. */
 #define MTAG_FAULT_COLLAPSES	MTAG_SINCE(7, 0)
 
