@@ -114,7 +114,8 @@ static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 
 	if (view->knows_retained)
 		fprintf(fmt->out,
-			"The allocator kept %s free, touched or not, when asked %" PRIu64 " s ago.\n",
+			"The allocator kept %s free, touched or not, when asked %" PRIu64
+			" s ago.\n",
 			text_size(size, view->retained), seconds_since(head->figures.time));
 	if (head->wanted != head->mode)
 		fprintf(fmt->out, "Bytes are sampled, not counted as was asked for: %s\n",
