@@ -66,6 +66,7 @@ static int add_process(struct json_list *list, const struct heap_view *view)
 	json_add_u64(object, "rss_other_bytes", account->other);
 	json_add_u64(object, "rss_live_error_bytes", account->error);
 	json_add_u64(object, "lost_samples", head->samples_lost);
+	json_add_u64(object, "seen", head->seen);
 	return json_list_add(list, object);
 }
 

@@ -79,8 +79,8 @@ int heap_preload(const char *command, bool exact)
 	char program[PATH_MAX];
 
 	if (!library) {
-		fail_print("run: cannot find " LIBRARY " in ../lib beside mtagctl: it is installed "
-			   "with it");
+		fail_print("run: cannot find " LIBRARY " in ../lib beside mtagctl: it comes with "
+			   "libmtag");
 		return CTL_REFUSED;
 	}
 	if (strpbrk(library, ": ")) {
