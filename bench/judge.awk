@@ -8,7 +8,7 @@
 #
 # A row has grown if it is more than what was kept by 3 %, and by more than two runs of the same differ by: an
 # instruction, and a 4,000th of what the work costs without mtag; on later kernels a 50th, as there it depends more on
-# where pages happen to lie. Where a process begins and ends that is 3 % of the whole, or 6,
+# where pages happen to lie. A difference that was kept below 0 was chance, and counts as none. Where a process begins and ends that is 3 % of the whole, or 6,
 # as what it finds in the kernel's caches is left to chance; and half a percent of a whole program, which has many such.
 function dash(field) { return field == "" ? "-" : field }
 FILENAME == ARGV[1] { kept[$1] = $2; next }
@@ -27,7 +27,7 @@ NF < 3 { next }
 	slack = $1 ~ /percent$/ ? 0.5 : 1 + none[work] * same
 	old = $1 in kept ? kept[$1] : ""
 	part = 0.03 * (old < 0 ? -old : old)
-	more = $2 - old
+	more = $2 - (old < 0 ? 0 : old)
 	growth = old == "" ? "NEW" : more > part && more > slack ? "GROWN" : "ok"
 	print $1 "\t" dash($2) "\t" dash($3) "\t" within "\t" dash(old) "\t" growth "\t" dash($4)
 }
