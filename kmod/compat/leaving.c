@@ -7,6 +7,7 @@
  * whether a page of it goes. A tracepoint behind that tells the page, but not the mapping: the task
  * is the same.
  */
+#include "adapt.h"
 #include "compat.h"
 
 #ifdef MTAG_LEAVING
@@ -19,7 +20,6 @@
 #include "../mtag.h"
 #include "../rmap.h"
 #include "../space.h"
-#include "adapt.h"
 
 /* More tasks than ever migrate pages at once. */
 #define LEAVERS 64
