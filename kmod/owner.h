@@ -14,6 +14,7 @@
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/mm.h>
+#include "compat/huge.h"
 #include "mtag.h"
 
 struct mtag_leaves;

@@ -23,6 +23,7 @@
 #include <linux/userfaultfd.h>
 #include <linux/user_namespace.h>
 #include <linux/version.h>
+#include "huge.h"
 
 #if KERNEL_VERSION(7, 0, 0) <= LINUX_VERSION_CODE
 #include <linux/leafops.h>
