@@ -21,6 +21,7 @@
 #define OWN_MAX		5
 
 static bool use_kprobes, installed;
+static unsigned int epoch;
 
 /**
  * struct own_hook - a hook that shares no ftrace_ops with others
@@ -279,9 +280,12 @@ int mtag_hook_install(void)
 	if (installed)
 		return 0;
 	mtag_sleep_allow();
+	WRITE_ONCE(epoch, epoch + 1);
 	ret = use_kprobes ? kprobes_install() : ftrace_install();
-	if (ret)
+	if (ret) {
+		WRITE_ONCE(epoch, epoch + 1);
 		return ret;
+	}
 	WRITE_ONCE(installed, true);
 	ret = check_patched();
 	if (ret)
@@ -299,6 +303,7 @@ void mtag_hook_remove(void)
 	if (!installed)
 		return;
 	mtag_sleep_forbid();
+	WRITE_ONCE(epoch, epoch + 1);
 	if (use_kprobes) {
 		unregister_kprobes(probe_list, mtag_nr_hooks);
 		if (watches)
@@ -344,6 +349,15 @@ bool mtag_hook_missed(void)
 bool mtag_hook_installed(void)
 {
 	return READ_ONCE(installed);
+}
+
+/*
+ * Odd from before the first hook goes in until before one goes out, and another number each time:
+ * what a hook has left for later is good for as long as this stays.
+ */
+unsigned int mtag_hook_epoch(void)
+{
+	return READ_ONCE(epoch);
 }
 
 const char *mtag_hook_mode(void)

@@ -14,6 +14,7 @@ void mtag_hook_exit(void);
 int mtag_hook_install(void);
 void mtag_hook_remove(void);
 bool mtag_hook_installed(void);
+unsigned int mtag_hook_epoch(void);
 bool mtag_hook_may_miss(void);
 bool mtag_hook_missed(void);
 const char *mtag_hook_mode(void);

@@ -17,6 +17,7 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include "../hook.h"
 #include "../mtag.h"
 #include "../rmap.h"
 #include "../space.h"
@@ -26,13 +27,15 @@
 
 /*
  * A task that takes a page away from a mapping. One that has found none to take away stays here
- * until it comes again, or until its place is needed.
+ * until it comes again, or until its place is needed. As it may come again when the hooks are out
+ * and its mapping is gone, a place is good for one epoch of the hooks.
  */
 struct leaver {
 	const struct task_struct *task;		/* only compared; NULL: the place is free */
 	struct vm_area_struct *vma;
 	unsigned long ip;			/* in the hooked function, as of a caller of rmap */
 	unsigned int turn;
+	unsigned int epoch;
 };
 
 static struct leaver leavers[LEAVERS];
@@ -65,12 +68,12 @@ static bool enter(struct vm_area_struct *vma, unsigned long ip)
 	raw_spin_lock(&lock);
 	place = place_of(current);
 	free = !place->task || place->task == current;
-	*place = (struct leaver){ current, vma, ip, turn++ };
+	*place = (struct leaver){ current, vma, ip, turn++, mtag_hook_epoch() };
 	raw_spin_unlock(&lock);
 	return free;
 }
 
-/* Return: false if the current task has no place. */
+/* Return: false if the current task has no place, or has one of an earlier epoch. */
 static bool leave(struct leaver *left)
 {
 	struct leaver *place;
@@ -81,7 +84,8 @@ static bool leave(struct leaver *left)
 	if (place->task == current)
 		place->task = NULL;
 	raw_spin_unlock(&lock);
-	return left->task == current;
+	/* An even epoch is when hooks go out: they may still run, but are not in any more. */
+	return left->task == current && left->epoch & 1 && left->epoch == mtag_hook_epoch();
 }
 
 /* try_to_migrate_one(folio, vma, address, arg) */
