@@ -9,10 +9,15 @@
 #include "account.h"
 #include "state.h"
 
-/* The kind of a file page depends on the page itself, not on its mapping. */
+/* The kind of a file's folio depends on itself, not on its mapping. */
+static inline enum mtag_kind mtag_folio_kind(const struct folio *folio)
+{
+	return folio_test_swapbacked((struct folio *)folio) ? MTAG_SHMEM : MTAG_FILE;
+}
+
 static inline enum mtag_kind mtag_file_kind(const struct page *page)
 {
-	return folio_test_swapbacked(page_folio((struct page *)page)) ? MTAG_SHMEM : MTAG_FILE;
+	return mtag_folio_kind(page_folio((struct page *)page));
 }
 
 void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,

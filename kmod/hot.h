@@ -36,7 +36,7 @@ static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, s
 							 u32 *by)
 {
 	struct mtag_section *section;
-	unsigned long tag, pfn;
+	unsigned long tag;
 
 	if (unlikely(mtag_new_is_large(page) || !mtag_percpu_is(mtag_cpu.task, current) ||
 		     !mtag_percpu_is(mtag_cpu.space, s)))
@@ -44,12 +44,11 @@ static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, s
 	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
 	if (unlikely(!mtag_stock_has(s, tag)))
 		return MTAG_LEFT_ALL;
-	pfn = page_to_pfn(page);
-	section = mtag_owner_section(pfn);
+	section = mtag_owner_section(page);
 	if (unlikely(!section))
 		return MTAG_LEFT_ALL;
 	*by = tag;
-	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
+	WRITE_ONCE(*mtag_section_tag(section, page), tag);
 	return unlikely(mtag_stock_come(tag, MTAG_ANON, 1)) ? MTAG_LEFT_FULL : MTAG_LEFT_NOTHING;
 }
 
@@ -71,13 +70,13 @@ mtag_hot_new(struct mtag_space *s, const struct mtag_args *args, unsigned long p
 static __always_inline enum mtag_left mtag_hot_gone_small(struct mtag_space *s,
 							  const struct page *page)
 {
-	unsigned long pfn = page_to_pfn(page);
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section_or_none(page);
 	u32 tag;
 
 	if (unlikely(!section))
 		return MTAG_LEFT_ALL;
-	tag = READ_ONCE(*mtag_section_tag(section, pfn));
+	/* No CPU has MTAG_MIXED cached, which it is if there is no section. */
+	tag = READ_ONCE(*mtag_section_tag(section, page));
 	if (unlikely(!mtag_stock_has(s, tag)))
 		return MTAG_LEFT_ALL;
 	return unlikely(mtag_stock_gone(tag, MTAG_ANON, 1)) ? MTAG_LEFT_FULL : MTAG_LEFT_NOTHING;

@@ -61,25 +61,23 @@ mtag_hot_copy_of(const struct mtag_space *s, const struct vm_area_struct *vma,
 static __always_inline enum mtag_left
 mtag_hot_copied(struct mtag_space *s, const struct mtag_args *args)
 {
-	unsigned long pfn = page_to_pfn(mtag_ptes_page(args));
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section(mtag_ptes_page(args));
 	u32 tag, writer = this_cpu_read(mtag_cow_cpu.copies[0].tag);
 	const struct page *copy;
 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || unlikely(mtag_gone_special(args) | s->slow) ||
 	    unlikely(READ_ONCE(mtag_leaf_kept)) || unlikely(!section))
 		return MTAG_LEFT_ALL;
-	tag = READ_ONCE(*mtag_section_tag(section, pfn));
+	tag = READ_ONCE(*mtag_section_tag(section, mtag_ptes_page(args)));
 	copy = mtag_hot_copy_of(s, mtag_ptes_vma(args), mtag_ptes_page(args));
 	if (unlikely(!copy || tag >= mtag_accounts_nr(rcu_dereference_raw(s->accounts)) ||
 		     !mtag_stock_has(s, writer) || !mtag_stock_uncome(writer)))
 		return MTAG_LEFT_ALL;
 	this_cpu_write(mtag_cow_cpu.copies[0].page, NULL);
 	/* Since the copy was mapped its owner has a place. */
-	pfn = page_to_pfn(copy);
 	/* The array may be replaced by a longer one, but is not freed. */
-	section = data_race(mtag_sections[pfn >> MTAG_SECTION_SHIFT]);
-	WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
+	section = data_race(mtag_sections[mtag_owner_index(copy)]);
+	WRITE_ONCE(*mtag_section_tag(section, copy), tag);
 	return MTAG_LEFT_NOTHING;
 }
 

@@ -66,18 +66,19 @@ mtag_hot_mapped(struct mtag_space *s, const struct mtag_args *args, unsigned lon
 static __always_inline enum mtag_left
 mtag_hot_dropped(struct mtag_space *s, const struct mtag_args *args, unsigned long parent_ip)
 {
-	const struct page *page = mtag_ptes_page(args);
+	const struct folio *folio;
 	int nr = mtag_ptes_nr(args);
 	u32 tag;
 
 	if (unlikely((parent_ip != mtag_zap_ip && parent_ip != mtag_unmap_ip) ||
 		     nr >= MTAG_STOCK_PAGES))
 		return MTAG_LEFT_ALL;
-	if (unlikely(folio_test_anon(page_folio((struct page *)page))))
+	folio = page_folio(mtag_ptes_page(args));
+	if (unlikely(folio_test_anon((struct folio *)folio)))
 		return MTAG_LEFT_ALL;
 	if (unlikely(!mtag_hot_whole(s, mtag_ptes_vma(args), &tag)))
 		return MTAG_LEFT_ALL;
-	if (unlikely(mtag_stock_gone(tag, mtag_file_kind(page), nr)))
+	if (unlikely(mtag_stock_gone(tag, mtag_folio_kind(folio), nr)))
 		return MTAG_LEFT_FULL;
 	return MTAG_LEFT_NOTHING;
 }

@@ -37,9 +37,9 @@ u16 mtag_leaf_now(void)
 	return (unsigned long)get_jiffies_64() / (MTAG_BORN_SECONDS * HZ);
 }
 
-static struct mtag_leaves *leaves_of(unsigned long pfn)
+static struct mtag_leaves *leaves_of(const struct page *page)
 {
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section(page);
 
 	/* Pairs with section_begin(). */
 	return section ? smp_load_acquire(&section->leaves) : NULL;
@@ -48,8 +48,8 @@ static struct mtag_leaves *leaves_of(unsigned long pfn)
 /* The part of mtag_leaf_get() for a table that is there. */
 struct mtag_leaf mtag_leaf_read(const struct page *page)
 {
-	unsigned long pfn = page_to_pfn(page), at = pfn & (MTAG_SECTION_PAGES - 1);
-	struct mtag_leaves *l = leaves_of(pfn);
+	unsigned long at = mtag_owner_frame(page) % MTAG_SECTION_PAGES;
+	struct mtag_leaves *l = leaves_of(page);
 	struct mtag_leaf leaf = {};
 
 	if (l) {
@@ -62,8 +62,8 @@ struct mtag_leaf mtag_leaf_read(const struct page *page)
 /* The part of mtag_leaf_set() for a table that is there. A folio never crosses a section. */
 void mtag_leaf_write(const struct page *page, int nr, struct mtag_leaf leaf)
 {
-	unsigned long pfn = page_to_pfn(page), at = pfn & (MTAG_SECTION_PAGES - 1);
-	struct mtag_leaves *l = leaves_of(pfn);
+	unsigned long at = mtag_owner_frame(page) % MTAG_SECTION_PAGES;
+	struct mtag_leaves *l = leaves_of(page);
 
 	if (!l)
 		return;
@@ -159,7 +159,7 @@ static int section_begin(struct mtag_section *section)
 {
 	struct mtag_leaves *l;
 
-	if (!section || section->leaves)
+	if (section->leaves)
 		return 0;
 	if (mtag_memory_charge(sizeof(*l)))
 		return -ENOMEM;
@@ -182,12 +182,12 @@ static int section_begin(struct mtag_section *section)
  */
 int mtag_leaf_begin(void)
 {
-	/* Pairs with the release in array_grow(). */
-	unsigned long nr, nr_sections = smp_load_acquire(&mtag_nr_sections);
+	struct mtag_section *section;
+	unsigned long index = 0;
 	int ret = 0;
 
-	for (nr = 0; nr < nr_sections && !ret; nr++) {
-		ret = section_begin(READ_ONCE(mtag_sections)[nr]);
+	while (!ret && (section = mtag_owner_next(&index))) {
+		ret = section_begin(section);
 		cond_resched();
 	}
 	if (!ret)
@@ -199,13 +199,11 @@ int mtag_leaf_begin(void)
 void mtag_leaf_end(void)
 {
 	struct mtag_section *section;
-	/* Pairs with the release in array_grow(). */
-	unsigned long nr, nr_sections = smp_load_acquire(&mtag_nr_sections);
+	unsigned long index = 0;
 
 	WRITE_ONCE(mtag_leaf_kept, false);
-	for (nr = 0; nr < nr_sections; nr++) {
-		section = READ_ONCE(mtag_sections)[nr];
-		if (!section || !section->leaves)
+	while ((section = mtag_owner_next(&index))) {
+		if (!section->leaves)
 			continue;
 		kvfree(section->leaves);
 		section->leaves = NULL;

@@ -14,7 +14,11 @@
 #include "stat.h"
 
 struct mtag_section **mtag_sections __read_mostly;
-unsigned long mtag_nr_sections __read_mostly;
+unsigned long mtag_sections_end __read_mostly;
+struct mtag_section *mtag_section_none __read_mostly;
+
+/* The index of the first possible section. */
+static unsigned long sections_start __read_mostly;
 
 /* Protects growth of the table at load and by memory hotplug. Readers take no lock. */
 static DEFINE_MUTEX(sections_lock);
@@ -48,55 +52,89 @@ static int array_keep(struct mtag_section **sections)
 	return 0;
 }
 
-/* Makes room for @nr sections. Context: sections_lock. */
-static int array_grow(unsigned long nr)
+/* Makes room for sections below @end. Context: sections_lock. */
+static int array_grow(unsigned long end)
 {
-	struct mtag_section **old = mtag_sections, **new;
+	unsigned long old_nr = mtag_sections_end - sections_start, nr = end - sections_start, i;
+	struct mtag_section **old = old_nr ? mtag_sections + sections_start : NULL, **new;
 
-	if (nr <= mtag_nr_sections)
+	if (nr <= old_nr)
 		return 0;
-	nr = max(nr, 2 * mtag_nr_sections);
-	new = kvcalloc(nr, sizeof(*new), GFP_KERNEL);
+	nr = max(nr, 2 * old_nr);
+	new = kvmalloc_array(nr, sizeof(*new), GFP_KERNEL);
 	if (!new)
 		return -ENOMEM;
 	if (array_keep(old)) {
 		kvfree(new);
 		return -ENOMEM;
 	}
-	if (old)
-		memcpy(new, old, mtag_nr_sections * sizeof(*new));
-	WRITE_ONCE(mtag_sections, new);
-	/* Pairs with mtag_owner_section(): the longer array before its length. */
-	smp_store_release(&mtag_nr_sections, nr);
+	for (i = 0; i < nr; i++)
+		new[i] = i < old_nr ? old[i] : mtag_section_none;
+	WRITE_ONCE(mtag_sections, new - sections_start);
+	/* Pairs with mtag_owner_section_or_none(): the longer array before its end. */
+	smp_store_release(&mtag_sections_end, sections_start + nr);
 	return 0;
 }
 
+static struct mtag_section *section_alloc(void)
+{
+	struct mtag_section *section = kvzalloc(sizeof(*section), GFP_KERNEL);
+
+	if (section)
+		atomic64_add(sizeof(*section), &mtag_stat.memory);
+	return section;
+}
+
 /* Context: sections_lock. */
-static int section_add(unsigned long nr)
+static int section_add(unsigned long index)
 {
 	struct mtag_section *section;
 
-	if (mtag_sections[nr])
+	if (mtag_sections[index] != mtag_section_none)
 		return 0;
-	section = kvzalloc(sizeof(*section), GFP_KERNEL);
+	section = section_alloc();
 	if (!section)
 		return -ENOMEM;
-	atomic64_add(sizeof(*section), &mtag_stat.memory);
-	WRITE_ONCE(mtag_sections[nr], section);
+	WRITE_ONCE(mtag_sections[index], section);
 	return 0;
 }
 
 static int sections_add(unsigned long pfn, unsigned long nr_pages)
 {
-	unsigned long end = DIV_ROUND_UP(pfn + nr_pages, MTAG_SECTION_PAGES), nr;
+	unsigned long index = mtag_owner_index(pfn_to_page(pfn));
+	unsigned long last = mtag_owner_index(pfn_to_page(pfn + nr_pages - 1));
 	int ret;
 
+	if (!nr_pages)
+		return 0;
 	mutex_lock(&sections_lock);
-	ret = array_grow(end);
-	for (nr = pfn >> MTAG_SECTION_SHIFT; !ret && nr < end; nr++)
-		ret = section_add(nr);
+	ret = array_grow(last + 1);
+	for (; !ret && index <= last; index++)
+		ret = section_add(index);
 	mutex_unlock(&sections_lock);
 	return ret;
+}
+
+/**
+ * mtag_owner_next() - go through all sections
+ * @index:	0 to begin with; where the next call goes on
+ *
+ * Return: a section, or NULL when there are no more.
+ */
+struct mtag_section *mtag_owner_next(unsigned long *index)
+{
+	/* Pairs with the release in array_grow(). */
+	unsigned long end = smp_load_acquire(&mtag_sections_end);
+	struct mtag_section *section;
+
+	for (*index = max(*index, sections_start); *index < end; (*index)++) {
+		section = READ_ONCE(READ_ONCE(mtag_sections)[*index]);
+		if (section == mtag_section_none)
+			continue;
+		(*index)++;
+		return section;
+	}
+	return NULL;
 }
 
 /* Refuses to online memory whose owners cannot be recorded: the counts would not be exact. */
@@ -111,41 +149,63 @@ static int memory_changed(struct notifier_block *nb, unsigned long action, void 
 
 static struct notifier_block memory_notifier = { .notifier_call = memory_changed };
 
+static void section_free(struct mtag_section *section)
+{
+	if (section)
+		atomic64_sub(sizeof(*section), &mtag_stat.memory);
+	kvfree(section);
+}
+
 static void sections_free(void)
 {
+	struct mtag_section *section;
 	struct old_array *old, *next;
-	unsigned long nr;
+	unsigned long index = 0;
 
-	for (nr = 0; nr < mtag_nr_sections; nr++) {
-		if (mtag_sections[nr])
-			atomic64_sub(sizeof(struct mtag_section), &mtag_stat.memory);
-		kvfree(mtag_sections[nr]);
-	}
+	while ((section = mtag_owner_next(&index)))
+		section_free(section);
 	list_for_each_entry_safe(old, next, &old_arrays, list) {
 		list_del(&old->list);
 		kvfree(old->sections);
 		kfree(old);
 	}
-	kvfree(mtag_sections);
-	mtag_sections = NULL;
-	mtag_nr_sections = 0;
+	if (mtag_sections_end > sections_start)
+		kvfree(mtag_sections + sections_start);
+	mtag_sections_end = sections_start;
+	section_free(mtag_section_none);
+	mtag_section_none = NULL;
+}
+
+static int none_init(void)
+{
+	sections_start = mtag_owner_index(pfn_to_page(0));
+	mtag_sections_end = sections_start;
+	mtag_section_none = section_alloc();
+	if (!mtag_section_none)
+		return -ENOMEM;
+	memset16(mtag_section_none->tag, MTAG_MIXED, ARRAY_SIZE(mtag_section_none->tag));
+	return 0;
 }
 
 int mtag_owner_init(void)
 {
 	int node, ret;
 
-	ret = register_memory_notifier(&memory_notifier);
+	ret = none_init();
 	if (ret)
 		return ret;
+	ret = register_memory_notifier(&memory_notifier);
+	if (ret)
+		goto undo;
 	for_each_online_node(node) {
 		ret = sections_add(node_start_pfn(node), node_spanned_pages(node));
-		if (ret)
+		if (ret) {
+			unregister_memory_notifier(&memory_notifier);
 			goto undo;
+		}
 	}
 	return 0;
 undo:
-	unregister_memory_notifier(&memory_notifier);
 	sections_free();
 	return ret;
 }
@@ -158,33 +218,30 @@ void mtag_owner_exit(void)
 
 u16 mtag_owner_get(const struct page *page)
 {
-	unsigned long pfn = page_to_pfn(page);
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section(page);
 
-	return section ? READ_ONCE(*mtag_section_tag(section, pfn)) : MTAG_ID_UNTAGGED;
+	return section ? READ_ONCE(*mtag_section_tag(section, page)) : MTAG_ID_UNTAGGED;
 }
 
 void mtag_owner_set(const struct page *page, u16 tag)
 {
-	unsigned long pfn = page_to_pfn(page);
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section(page);
 
 	if (section)
-		WRITE_ONCE(*mtag_section_tag(section, pfn), tag);
+		WRITE_ONCE(*mtag_section_tag(section, page), tag);
 }
 
 /* Makes @tag the owner of all frames of the huge page at @head. */
 void mtag_owner_set_huge(const struct page *head, u16 tag)
 {
-	unsigned long pfn = page_to_pfn(head);
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section(head);
 
 	if (!section)
 		return;
 	/* A huge page never crosses a section. Stores four owners at a time. */
-	memset64((u64 *)mtag_section_tag(section, pfn), tag * 0x0001000100010001ULL,
+	memset64((u64 *)mtag_section_tag(section, head), tag * 0x0001000100010001ULL,
 		 HPAGE_PMD_NR / 4);
-	WRITE_ONCE(*mtag_section_huge(section, pfn), tag);
+	WRITE_ONCE(*mtag_section_huge(section, head), tag);
 }
 
 /* Makes @tag the owner of @nr frames of one folio. */
@@ -203,19 +260,17 @@ void mtag_owner_set_run(const struct page *page, int nr, u16 tag)
 /* The owner of all frames of the huge page at @head, or MTAG_MIXED. */
 u16 mtag_owner_get_huge(const struct page *head)
 {
-	unsigned long pfn = page_to_pfn(head);
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section(head);
 
-	return section ? READ_ONCE(*mtag_section_huge(section, pfn)) : MTAG_ID_UNTAGGED;
+	return section ? READ_ONCE(*mtag_section_huge(section, head)) : MTAG_ID_UNTAGGED;
 }
 
 static void set_huge(const struct page *page, u16 tag)
 {
-	unsigned long pfn = page_to_pfn(page);
-	struct mtag_section *section = mtag_owner_section(pfn);
+	struct mtag_section *section = mtag_owner_section(page);
 
 	if (section)
-		WRITE_ONCE(*mtag_section_huge(section, pfn), tag);
+		WRITE_ONCE(*mtag_section_huge(section, page), tag);
 }
 
 /* Notes that the frames of the huge page at @page may differ in their owners. */

@@ -13,6 +13,7 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include "compat/huge.h"
 #include "mtag.h"
@@ -35,39 +36,76 @@ struct mtag_section {
 	struct mtag_leaves *leaves;
 };
 
-/* To grow the table, owner.c publishes a longer array first and then its length. */
+/*
+ * The sections, each at the index that its frames have with mtag_owner_index(), less that of the
+ * first possible one, which is subtracted from the address of the array, as that costs nothing. To
+ * grow the table, owner.c publishes a longer array first and then its end.
+ */
 extern struct mtag_section **mtag_sections;
-extern unsigned long mtag_nr_sections;
+extern unsigned long mtag_sections_end;
+/* In the place of a section that is not there. All its owners are MTAG_MIXED. */
+extern struct mtag_section *mtag_section_none;
 
 int mtag_owner_init(void);
 void mtag_owner_exit(void);
+struct mtag_section *mtag_owner_next(unsigned long *index);
 
 /*
- * Returns the section of a frame, or NULL for memory that mtag does not cover.
+ * A number for each frame, in order. The kernel knows frames by their struct page, and only a shift
+ * tells that address from a number.
+ */
+static __always_inline unsigned long mtag_owner_frame(const struct page *page)
+{
+	if (IS_ENABLED(CONFIG_SPARSEMEM_VMEMMAP) && is_power_of_2(sizeof(*page)))
+		return (unsigned long)page / sizeof(*page);
+	return page_to_pfn(page);
+}
+
+static __always_inline unsigned long mtag_owner_index(const struct page *page)
+{
+	return mtag_owner_frame(page) >> MTAG_SECTION_SHIFT;
+}
+
+/*
+ * Returns the section of a frame, mtag_section_none, or NULL beyond the end of the table.
  *
  * The loads are plain, so that the compiler may use memory operands. That is
- * safe: the length only grows, and a section is never removed before unload.
+ * safe: the end only grows, and a section is never removed before unload.
  */
-static __always_inline struct mtag_section *mtag_owner_section(unsigned long pfn)
+static __always_inline struct mtag_section *mtag_owner_section_or_none(const struct page *page)
 {
-	/* The length may grow meanwhile: the old one will do. */
-	if (unlikely(pfn >> MTAG_SECTION_SHIFT >= data_race(mtag_nr_sections)))
+	struct mtag_section *section;
+
+	/* The end may grow meanwhile: the old one will do. */
+	if (unlikely(mtag_owner_index(page) >= data_race(mtag_sections_end)))
 		return NULL;
 	/* Pairs with the release in array_grow(): the array is at least that long. */
 	smp_acquire__after_ctrl_dep();
 	/* The array may be replaced by a longer one, but is not freed. */
-	return data_race(mtag_sections[pfn >> MTAG_SECTION_SHIFT]);
+	section = data_race(mtag_sections[mtag_owner_index(page)]);
+	/* Spares callers another comparison with NULL. */
+	if (!section)
+		__builtin_unreachable();
+	return section;
+}
+
+/* Returns the section of a frame, or NULL for memory that mtag does not cover. */
+static __always_inline struct mtag_section *mtag_owner_section(const struct page *page)
+{
+	struct mtag_section *section = mtag_owner_section_or_none(page);
+
+	return unlikely(section == mtag_section_none) ? NULL : section;
 }
 
 /* Returns the location of a frame's owner in its section. */
-static __always_inline u16 *mtag_section_tag(struct mtag_section *section, unsigned long pfn)
+static __always_inline u16 *mtag_section_tag(struct mtag_section *section, const struct page *page)
 {
-	return &section->tag[pfn & (MTAG_SECTION_PAGES - 1)];
+	return &section->tag[mtag_owner_frame(page) % MTAG_SECTION_PAGES];
 }
 
-static __always_inline u16 *mtag_section_huge(struct mtag_section *section, unsigned long pfn)
+static __always_inline u16 *mtag_section_huge(struct mtag_section *section, const struct page *page)
 {
-	return &section->huge[(pfn & (MTAG_SECTION_PAGES - 1)) / HPAGE_PMD_NR];
+	return &section->huge[mtag_owner_frame(page) % MTAG_SECTION_PAGES / HPAGE_PMD_NR];
 }
 
 u16 mtag_owner_get(const struct page *page);

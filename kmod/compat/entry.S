@@ -56,8 +56,8 @@ SYM_FUNC_END(mtag_entry_new_anon)
 SYM_FUNC_START(mtag_entry_remove)
 	UNLESS_UNTRACKED PTES_VMA
 	testb	$MTAG_MAPPING_ANON, MTAG_PAGE_MAPPING(%rdi)
-	je	mtag_direct_drop
-	jmp	mtag_direct_remove
+	jne	mtag_direct_remove
+	jmp	mtag_direct_drop
 SYM_FUNC_END(mtag_entry_remove)
 
 SYM_FUNC_START(mtag_entry_add_file)
