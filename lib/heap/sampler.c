@@ -169,7 +169,7 @@ void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 	}
 	fill_sample(&sample, p, asked, drawn);
 	sample.time = mtag__view_now();
-	sample.tag = mtag__tag_ask();
+	sample.tag = mtag__tag_ask(sample.time, &sample.stack);
 	if (mtag__sampler_owner)
 		sample.tag = mtag__sampler_owner(p);
 	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);

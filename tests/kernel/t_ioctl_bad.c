@@ -47,7 +47,7 @@ static const struct request {
 	 offsetof(struct mtag_ioc_usage, pad)},
 	{"PATH", MTAG_IOC_PATH, sizeof(struct mtag_ioc_path), 0},
 	{"NOTIFY", MTAG_IOC_NOTIFY, sizeof(struct mtag_ioc_notify), 0},
-	{"HEAP", MTAG_IOC_HEAP, sizeof(struct mtag_ioc_heap), offsetof(struct mtag_ioc_heap, pad)},
+	{"HEAP", MTAG_IOC_HEAP, sizeof(struct mtag_ioc_heap), offsetof(struct mtag_ioc_heap, stack)},
 	{"HEAP_READ", MTAG_IOC_HEAP_READ, sizeof(struct mtag_ioc_heap_read),
 	 offsetof(struct mtag_ioc_heap_read, pad)},
 	{"OWNERS", MTAG_IOC_OWNERS, sizeof(struct mtag_ioc_owners),
