@@ -103,7 +103,7 @@ struct mtag_heap_sample {
  * @used: bytes within allocations, by its own count
  * @retained: bytes that it keeps for later: free, and not given back to the kernel
  * @metadata: bytes that it needs for itself
- * @cost: nanoseconds that it took to answer
+ * @cost: nanoseconds that it worked to answer
  * @known: MTAG_HEAP_KNOWS_*: which of these it tells; the others are 0
  * @sequence: differs between two answers
  * @check: mtag_heap_check()
