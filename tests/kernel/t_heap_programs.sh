@@ -54,12 +54,13 @@ fragments() {
 	end "$started"
 }
 
-# cc1: the collector has its memory from mmap(), which is no heap.
+# cc1: the collector has its memory from mmap(). Where a large object of the heap lies beside it, the kernel has made one
+# mapping of both, and which part of that is the heap nobody knows.
 works() {
 	cc1=$(pgrep -P "$started" cc1) && [ "$(awk '$1 == "RssAnon:" {print $2}' "/proc/$cc1/status")" -ge $((24 << 10)) ]
 } 2>/dev/null
 compiler() {
-	local i
+	local i near
 	for ((i = 0; i < 4000; i++)); do
 		echo "int f$i(int n, const char *s) { int t = $i; for (int i = 0; i < n; i++) { if (s[i] == 'x') t += i * $i;" \
 			"else t ^= s[t]; } return t ? t : f$((i ? i - 1 : 0))(n - 1, s + 1); }"
@@ -67,10 +68,13 @@ compiler() {
 	under gcc -O1 -c "$tmp/large.c" -o "$tmp/large.o"
 	until_true 60 works || bail "cc1 does not work: $(cat "$tmp/out")"
 	accounted cc1 "$cc1"
-	within cc1 rss_live_bytes 1 60
-	within cc1 rss_other_bytes 8 200
+	within cc1 rss_live_bytes 0 60
+	near=$(($(of rss_other_bytes) + $(of rss_own_bytes)))
+	[ $near -ge $((8 << 20)) ] && [ $near -le $((200 << 20)) ]
+	ok $? "cc1: what its collector has is from 8 to 200 MiB ($near bytes)"
 	within cc1 rss_files_bytes 4 60
-	is "$(jq '.[] | select(.tag == null) | .seen > 10' "$tmp/json")" true "cc1: allocations come by"
+	[ "$(of seen)" -gt 0 ]
+	ok $? "cc1: allocations come by"
 	end "$cc1" "$started"
 }
 
