@@ -529,7 +529,7 @@ enum {
 	MTAG_A_STACK_UNCOUNTED,	/* u64 bytes ever first touched that no TOUCHED has; likewise */
 	MTAG_A_TAG_BRIEF,	/* flag, in a request: TAG_COUNTERS leave out zeros at their end */
 	MTAG_A_STACK_NAMED,	/* flag, in a request: STACKs with a STACK_NUMBER are wanted, too */
-	MTAG_A_STACK_NUMBER,	/* u32, as MTAG_IOC_HEAP told it; such a STACK has no TAG_ID or bytes */
+	MTAG_A_STACK_NUMBER,	/* u32, as MTAG_IOC_HEAP told it; instead of TAG_ID and bytes */
 	__MTAG_A_MAX
 };
 
