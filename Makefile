@@ -74,10 +74,10 @@ ctl_src += $(addprefix ctl/picture/,markup.c scale.c palette.c block.c hue.c tim
 ctl_src += $(addprefix ctl/picture/,subject.c icicle.c treemap.c chart.c table.c page.c) # pictures
 ctl_src += ctl/format/form.c                            # all forms by their names
 ctl_src += $(addprefix ctl/stacks/,demangle.c perfmap.c object.c symbol.c resolve.c) # functions at addresses
+ctl_src += $(addprefix ctl/heaps/,objects.c maps.c view.c json.c table.c load.c sites.c preload.c) # the heap beside its pages
 ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
 ctl_src += $(addprefix ctl/stacks/,view.c json.c table.c graph.c)                  # stacks, and how they are shown
 ctl_src += $(addprefix ctl/stacks/,needed.c load.c follow.c)                        # unwind tables, to the module
-ctl_src += $(addprefix ctl/heaps/,objects.c maps.c view.c json.c table.c load.c preload.c) # the heap beside its pages
 ctl_src += $(addprefix ctl/doctor/,known.c host.c check.c load.c fit.c switch.c live.c)    # fitness of a kernel
 ctl_src += $(addprefix ctl/top/,moment.c rows.c table.c batch.c feed.c view.c frame.c screen.c draw.c live.c) # live
 ctl_src += $(addprefix ctl/cmd/,view.c show.c tree.c play.c watch.c top.c snapshot.c diff.c merge.c run.c track.c stacks.c heap.c limit.c events.c audit.c history.c doctor.c complete.c) # the commands
@@ -212,7 +212,7 @@ $(ktest_a): $(klib_obj)
 	$(AR) rcs $@ $^
 
 # What it compares with are its own frames.
-$(B)/tests/kernel/t_stacks $(B)/tests/kernel/t_stacks_users: OUR_CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(B)/tests/kernel/t_stacks $(B)/tests/kernel/t_stacks_users $(B)/tests/kernel/t_heap_numbers: OUR_CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 $(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) $(LDFLAGS) $(KTEST_LDFLAGS) -Wl,-z,now -MF $@.d -o $@ $< $(ktest_a) $(libmtag) \

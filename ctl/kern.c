@@ -347,21 +347,34 @@ static int traces_into(struct nlattr *attrs, int len, void *traces)
 	return decode_traces(attrs, len, traces);
 }
 
+static int stacks_once(struct kern *kern, pid_t pid, uint32_t older, bool named,
+		       struct traces *traces)
+{
+	struct request request = {.kern = kern, .decode = traces_into, .into = traces};
+	struct nl_msg *msg = new_message(kern, MTAG_CMD_STACK_GET, NLM_F_DUMP, pid);
+
+	traces_clear(traces);
+	traces->pid = pid;
+	if (msg && ((older && nla_put_u32(msg, MTAG_A_STACK_OLDER, older)) ||
+		    (named && nla_put_flag(msg, MTAG_A_STACK_NAMED)))) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	return send_and_receive(&request, msg);
+}
+
 int kern_stacks(struct kern *kern, pid_t pid, uint32_t older, struct traces *traces)
 {
+	bool named = true;
 	int err = -EINTR;
 
 	for (int i = 0; i < DUMP_TRIES && err == -EINTR; i++) {
-		struct request request = {.kern = kern, .decode = traces_into, .into = traces};
-		struct nl_msg *msg = new_message(kern, MTAG_CMD_STACK_GET, NLM_F_DUMP, pid);
-
-		traces_clear(traces);
-		traces->pid = pid;
-		if (msg && older && nla_put_u32(msg, MTAG_A_STACK_OLDER, older)) {
-			nlmsg_free(msg);
-			return -ENOMEM;
+		err = stacks_once(kern, pid, older, named, traces);
+		/* A module that knows no numbers refuses the flag. */
+		if (err == -EINVAL && named) {
+			named = false;
+			err = stacks_once(kern, pid, older, named, traces);
 		}
-		err = send_and_receive(&request, msg);
 	}
 	return err;
 }

@@ -48,7 +48,7 @@ int kern_history_clear(struct kern *kern);
 int kern_stack_start(struct kern *kern, pid_t pid, uint32_t one_in, int event);
 /*
  * Reads the stacks of a process, of pages first touched at least @older seconds ago, for which the kernel walks the
- * page tables.
+ * page tables; and those that it knows by number.
  */
 int kern_stacks(struct kern *kern, pid_t pid, uint32_t older, struct traces *traces);
 

@@ -255,14 +255,16 @@ static int do_heap(struct mtag_space *s, union arg *arg)
 {
 	struct mtag_ioc_heap *h = &arg->heap;
 
-	if (h->flags & ~MTAG_HEAP_ASK || h->pad)
+	if (h->flags & ~(MTAG_HEAP_ASK | MTAG_HEAP_STACK) || h->stack)
 		return -EINVAL;
 	h->tag = mtag_thread_tag(s);
 	if (!h->flags)
 		return mtag_heap_set(s, h->address, h->length);
-	if (h->address || h->length)
+	if (!(h->flags & MTAG_HEAP_ASK) || h->address || h->length)
 		return -EINVAL;
 	h->address = mtag_thread_word(s);
+	if (h->flags & MTAG_HEAP_STACK)
+		h->stack = mtag_heap_stack(s);
 	return 0;
 }
 

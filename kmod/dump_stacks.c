@@ -18,6 +18,7 @@
 #include "leaf.h"
 #include "message.h"
 #include "mtag.h"
+#include "named.h"
 #include "request.h"
 #include "sight.h"
 #include "space.h"
@@ -36,9 +37,11 @@
  * @uncounted:	pages whose first touch is beneath none of them
  * @one_in:	of so many first touches one was sampled; 0: of various numbers
  * @sight:	what is beneath them
+ * @named:	those that the process knows by number, when the dump began; or NULL
  * @images:	those that they refer to; a bit each
  * @image:	next image to show
  * @seen:	index of the next of @sight to show
+ * @number:	the next of @named to show
  * @ended:	the last message was made
  * @running:	set once the core owns the dump and will call dump_done()
  */
@@ -48,9 +51,11 @@ struct dump {
 	s64 uncounted;
 	u32 one_in;
 	struct mtag_sight *sight;
+	struct mtag_named *named;
 	unsigned long *images;
 	unsigned int image;
 	unsigned int seen;
+	u32 number;
 	bool ended;
 	bool *running;
 };
@@ -60,6 +65,7 @@ static void dump_free(struct dump *d)
 	if (!d)
 		return;
 	mtag_sight_put(d->sight);
+	mtag_named_free(d->named);
 	bitmap_free(d->images);
 	kfree(d);
 	mtag_stacks_drop();
@@ -159,6 +165,23 @@ static int put_stack(struct sk_buff *skb, const struct mtag_seen *e)
 	return 0;
 }
 
+static int put_named(struct sk_buff *skb, u32 number)
+{
+	const struct mtag_stack *stack = mtag_stack_at(number);
+	struct nlattr *nest = nla_nest_start(skb, MTAG_A_STACK);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, MTAG_A_STACK_NUMBER, number) ||
+	    nla_put_u32(skb, MTAG_A_STACK_KIND, MTAG_STACK_TAKEN) ||
+	    (stack && (nla_put_u32(skb, MTAG_A_STACK_WHY, stack->why) || put_frames(skb, stack)))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 /* Puts as many images as fit. Return: whether any did. */
 static bool put_images(struct sk_buff *skb, struct dump *d)
 {
@@ -192,6 +215,20 @@ static bool put_stacks(struct sk_buff *skb, struct dump *d)
 	return d->seen != first;
 }
 
+static bool has_numbers(const struct dump *d)
+{
+	return d->named && d->number < d->named->room;
+}
+
+static bool put_numbers(struct sk_buff *skb, struct dump *d)
+{
+	u32 first = d->number;
+
+	while (has_numbers(d) && !put_named(skb, d->number))
+		d->number = mtag_named_next(d->named, d->number + 1);
+	return d->number != first;
+}
+
 static bool put_end(struct sk_buff *skb, struct dump *d)
 {
 	d->ended = !(d->one_in && nla_put_u32(skb, MTAG_A_STACK_ONE_IN, d->one_in)) &&
@@ -209,6 +246,8 @@ static bool put_next(struct sk_buff *skb, struct dump *d)
 		return put_images(skb, d);
 	if (d->seen < d->sight->room)
 		return put_stacks(skb, d);
+	if (has_numbers(d))
+		return put_numbers(skb, d);
 	return put_end(skb, d);
 }
 
@@ -233,22 +272,32 @@ static int dump_fill(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- what is dumped ---- */
 
-/* Finds the images that the stacks refer to. */
+static void find_images_of(struct dump *d, u32 id)
+{
+	const struct mtag_stack *stack = mtag_stack_at(id);
+	unsigned int frame;
+
+	for (frame = 0; stack && frame < stack->nr; frame++)
+		__set_bit(stack->frames[frame] >> MTAG_FRAME_MAP, d->images);
+	cond_resched();
+}
+
+/* Finds the images that the stacks refer to, and the first of all that is shown. */
 static void find_images(struct dump *d)
 {
-	const struct mtag_stack *stack;
-	unsigned int i, frame;
+	unsigned int i;
+	u32 id;
 
-	for (i = 0; i < d->sight->room; i++) {
-		if (!is_shown(&d->sight->seen[i]))
-			continue;
-		stack = mtag_stack_at(d->sight->seen[i].stack);
-		for (frame = 0; stack && frame < stack->nr; frame++)
-			__set_bit(stack->frames[frame] >> MTAG_FRAME_MAP, d->images);
-		cond_resched();
-	}
-	d->image = find_first_bit(d->images, MTAG_IMAGES_MAX);
+	for (i = 0; i < d->sight->room; i++)
+		if (is_shown(&d->sight->seen[i]))
+			find_images_of(d, d->sight->seen[i].stack);
 	d->seen = next_seen(d->sight, 0);
+	if (d->named)
+		d->number = mtag_named_next(d->named, 0);
+	for (id = d->number; has_numbers(d) && id < d->named->room;
+	     id = mtag_named_next(d->named, id + 1))
+		find_images_of(d, id);
+	d->image = find_first_bit(d->images, MTAG_IMAGES_MAX);
 }
 
 static int explain(struct mtag_request *r, int err)
@@ -266,6 +315,18 @@ static void read_totals(struct dump *d, const struct mtag_stacks *stacks)
 	d->one_in = READ_ONCE(stacks->one_in_varied) ? 0 : READ_ONCE(stacks->one_in);
 }
 
+/* What the process knows by number, if the sender asks for it. */
+static int read_named(struct dump *d, const struct mtag_space *s, const struct mtag_request *r)
+{
+	/* Pairs with mtag_heap_stack(). */
+	const struct mtag_named *named = smp_load_acquire(&s->stacks.named);
+
+	if (!named || !nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_NAMED))
+		return 0;
+	d->named = mtag_named_copy(named, MTAG_GFP);
+	return d->named ? 0 : -ENOMEM;
+}
+
 static int dump_read(struct dump *d, struct mtag_request *r)
 {
 	const struct nlattr *older = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_OLDER);
@@ -276,14 +337,16 @@ static int dump_read(struct dump *d, struct mtag_request *r)
 		return err;
 	d->process = t.process;
 	d->sight = mtag_sight_get(t.space, older ? nla_get_u32(older) : 0);
-	if (!IS_ERR(d->sight))
-		read_totals(d, &t.space->stacks);
-	mtag_access_put(&t);
 	if (IS_ERR(d->sight)) {
 		err = PTR_ERR(d->sight);
 		d->sight = NULL;
-		return explain(r, err);
+	} else {
+		read_totals(d, &t.space->stacks);
+		err = read_named(d, t.space, r);
 	}
+	mtag_access_put(&t);
+	if (err)
+		return explain(r, err);
 	d->images = bitmap_zalloc(MTAG_IMAGES_MAX, MTAG_GFP);
 	if (!d->images)
 		return mtag_message_explain(&r->extack, -ENOMEM);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The area where a process keeps its view of its heap: where it is, and what is in it, for readers.
- * The module itself trusts nothing there, and does not look at it.
+ * The module itself trusts nothing there, and does not look at it. The stack of an object is noted
+ * there by a number, with which the module tells it to the process.
  */
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -13,8 +14,13 @@
 #include <linux/uaccess.h>
 #include "compat/page.h"
 #include "heap.h"
+#include "leaf.h"
 #include "mtag.h"
+#include "named.h"
+#include "stack.h"
+#include "stat.h"
 #include "state.h"
+#include "take.h"
 
 /**
  * mtag_heap_set() - the current process registers its area
@@ -51,6 +57,55 @@ void mtag_heap_inherit(struct mtag_space *child, struct mtag_space *parent)
 {
 	child->heap = heap_of(parent);
 }
+
+/* ---- stacks of its objects ---- */
+
+/* The stacks that @s was told of, NULL without memory. */
+static struct mtag_named *named_of(struct mtag_space *s)
+{
+	/* Pairs with the cmpxchg() below. */
+	struct mtag_named *named = smp_load_acquire(&s->stacks.named), *first;
+
+	if (named)
+		return named;
+	named = mtag_named_alloc(mtag_stack_room(), MTAG_GFP);
+	if (!named)
+		return NULL;
+	first = cmpxchg(&s->stacks.named, NULL, named);
+	if (!first)
+		return named;
+	/* Another thread was faster. */
+	mtag_named_free(named);
+	return first;
+}
+
+/**
+ * mtag_heap_stack() - the stack with which the current thread allocates an object
+ * @s:		space of its process
+ *
+ * Context: a call of the system; may sleep.
+ * Return: as struct mtag_ioc_heap says.
+ */
+u32 mtag_heap_stack(struct mtag_space *s)
+{
+	struct mtag_named *named;
+	u32 stack = MTAG_LEAF_NONE;
+
+	if (!mtag_space_stacks(s))
+		return 0;
+	named = named_of(s);
+	if (named)
+		stack = mtag_take_call(s);
+	if (stack != MTAG_LEAF_NONE && stack < named->room) {
+		if (!test_bit(stack, named->bits))
+			set_bit(stack, named->bits);
+		return stack;
+	}
+	atomic64_inc(&mtag_stat.stack_lost);
+	return MTAG_HEAP_NO_STACK;
+}
+
+/* ---- the area ---- */
 
 /* The page at @addr, or NULL for one of zeros that is not there. Caller holds mmap_lock. */
 static struct page *area_page(struct mm_struct *mm, unsigned long addr)

@@ -319,9 +319,10 @@ static const struct nla_policy stack_start_policy[MTAG_A_STACK_FD + 1] = {
 	[MTAG_A_STACK_FD] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy stack_policy[MTAG_A_STACK_OLDER + 1] = {
+static const struct nla_policy stack_policy[MTAG_A_STACK_NAMED + 1] = {
 	[MTAG_A_PROC_PID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pid_range),
 	[MTAG_A_STACK_OLDER] = { .type = NLA_U32 },
+	[MTAG_A_STACK_NAMED] = { .type = NLA_FLAG },
 };
 
 /*

@@ -257,6 +257,12 @@ const struct mtag_stack *mtag_stack_at(u32 id)
 	return id >= MTAG_LEAF_FIRST && id < max ? READ_ONCE(stacks[id]) : NULL;
 }
 
+/* All ids are below it. Context: stacks are kept; else it may be 0. */
+u32 mtag_stack_room(void)
+{
+	return READ_ONCE(max);
+}
+
 static size_t tables_bytes(void)
 {
 	return max * sizeof(*stacks) + nr_chains * sizeof(*chains);

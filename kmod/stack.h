@@ -32,5 +32,6 @@ void mtag_stack_end(void);
 u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
 		      struct mtag_user *user);
 const struct mtag_stack *mtag_stack_at(u32 id);
+u32 mtag_stack_room(void);
 
 #endif /* MTAG_STACK_H */

@@ -98,9 +98,9 @@ static bool is_same(const struct taken *t, const struct mtag_text *text, const s
 	       t->bp == regs->bp && t->bx == regs->bx && t->exact == is_fault(regs) && is_there(t);
 }
 
-/* Walks the stack, and makes @t say so. */
-static void walk(struct taken *t, const struct mtag_text *text, const struct pt_regs *regs,
-		 struct mtag_user *user)
+/* Walks the stack, and makes @t say so. Return: its id. */
+static u32 walk(struct taken *t, const struct mtag_text *text, const struct pt_regs *regs,
+		struct mtag_user *user)
 {
 	const struct mtag_unwind_maps maps = { .map = text->maps, .nr = text->nr };
 	enum mtag_stack_why why;
@@ -121,6 +121,7 @@ static void walk(struct taken *t, const struct mtag_text *text, const struct pt_
 	t->stack = mtag_stack_intern(t->frames, t->nr, why, user);
 	/* Its counter is another one. */
 	t->tag = NO_TAG;
+	return t->stack;
 }
 
 /* Finds the counter of @tag beneath the stack of @t. */
@@ -175,6 +176,18 @@ static bool by_process(const struct mm_struct *mm)
 	       READ_ONCE(mm->start_code) && task_pt_regs(current)->ip;
 }
 
+static bool can_walk(const struct mtag_text *text, const struct pt_regs *regs)
+{
+	return text && user_64bit_mode((struct pt_regs *)regs);
+}
+
+/* The stack without frames that stands for one that cannot be walked. */
+static u32 without_walk(struct mtag_touched *touched, const struct mtag_text *text)
+{
+	return mtag_stack_intern(NULL, 0, text ? MTAG_STACK_NO_TABLE : MTAG_STACK_NO_EXEC,
+				 READ_ONCE(touched->user));
+}
+
 /**
  * mtag_take() - take the stack of a first touch, and count it
  * @s:		space with stacks
@@ -201,13 +214,11 @@ struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32
 	text = rcu_dereference_raw(s->stacks.text);
 	t = this_cpu_ptr(taken);
 	if (is_sampled(s, t)) {
-		if (likely(text && user_64bit_mode((struct pt_regs *)regs))) {
+		if (likely(can_walk(text, regs))) {
 			leaf.stack = stack_of(touched, t, text, regs, tag, nr);
 			goto counted;
 		}
-		leaf.stack = mtag_stack_intern(NULL, 0, text ? MTAG_STACK_NO_TABLE :
-							       MTAG_STACK_NO_EXEC,
-					       READ_ONCE(touched->user));
+		leaf.stack = without_walk(touched, text);
 	} else {
 		leaf.stack = MTAG_LEAF_UNSAMPLED;
 	}
@@ -215,6 +226,42 @@ struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32
 counted:
 	mtag_cpu_release();
 	return leaf;
+}
+
+/**
+ * mtag_take_call() - take the stack from which the current thread calls the system
+ * @s:		space of its process, with stacks
+ *
+ * It is counted nowhere, and never left out of the sample.
+ * Context: any but interrupts; no lock of the space is needed.
+ * Return: its id; MTAG_LEAF_NONE if there is no room for it, or stacks are not taken any more.
+ */
+u32 mtag_take_call(struct mtag_space *s)
+{
+	const struct pt_regs *regs = task_pt_regs(current);
+	u32 stack = MTAG_LEAF_NONE;
+	const struct mtag_text *text;
+	struct taken *t;
+
+	rcu_read_lock();
+	preempt_disable();
+	/* Spaces go before the hooks, and what hooks need when no task may be in one any more. */
+	if (by_process(READ_ONCE(s->mm))) {
+		text = rcu_dereference(s->stacks.text);
+		t = this_cpu_ptr(taken);
+		if (!can_walk(text, regs))
+			stack = without_walk(s->stacks.touched, text);
+		else if (is_same(t, text, regs))
+			stack = t->stack;
+		else
+			stack = walk(t, text, regs, READ_ONCE(s->stacks.touched->user));
+		/* There may be room next time. */
+		if (stack == MTAG_LEAF_NONE)
+			t->task = NULL;
+	}
+	preempt_enable();
+	rcu_read_unlock();
+	return stack;
 }
 
 /**

@@ -15,6 +15,7 @@
 #include "image.h"
 #include "memory.h"
 #include "mtag.h"
+#include "named.h"
 #include "sleep.h"
 #include "stat.h"
 #include "state.h"
@@ -340,6 +341,19 @@ void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
 
 /* ---- spaces ---- */
 
+/* The child has a copy of what its parent has noted, and goes on with it. */
+static void fork_named(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp)
+{
+	/* Pairs with mtag_heap_stack(). */
+	const struct mtag_named *named = smp_load_acquire(&parent->stacks.named);
+
+	if (!named)
+		return;
+	child->stacks.named = mtag_named_copy(named, gfp);
+	if (!child->stacks.named)
+		atomic64_inc(&mtag_stat.stack_lost);
+}
+
 /**
  * mtag_text_fork() - a forked child has its parent's mappings, and takes stacks as it does
  * @child:	not published yet
@@ -352,6 +366,7 @@ void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
 int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp)
 {
 	struct mtag_text *old = text_of(parent), *text;
+	int ret;
 
 	if (old) {
 		text = text_alloc(old->nr, gfp);
@@ -361,7 +376,10 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
 		memcpy(text->maps, old->maps, old->nr * sizeof(*old->maps));
 		rcu_assign_pointer(child->stacks.text, text);
 	}
-	return mtag_text_exec(child, parent, gfp);
+	ret = mtag_text_exec(child, parent, gfp);
+	if (!ret)
+		fork_named(child, parent, gfp);
+	return ret;
 }
 
 /**
@@ -392,5 +410,6 @@ void mtag_text_free(struct mtag_space *s)
 	if (text_of(s))
 		text_free(text_of(s));
 	mtag_touched_put(s->stacks.touched);
+	mtag_named_free(s->stacks.named);
 	mtag_bell_set(s, NULL);
 }

@@ -10,10 +10,13 @@
 #include "format/pprof.h"
 #include "heaps/json.h"
 #include "heaps/load.h"
+#include "heaps/sites.h"
 #include "heaps/table.h"
 #include "kern.h"
 #include "option.h"
 #include "output.h"
+#include "stacks/graph.h"
+#include "stacks/resolve.h"
 #include "utf8.h"
 
 struct request {
@@ -126,8 +129,32 @@ static int fail_heap(const struct kern *kern, pid_t pid, int err)
 	return fail_pid(kern, "read the heap of", pid, err);
 }
 
+/*
+ * Reads which stacks have allocated what is alive, if they were taken: the view's proc gets them. Numbers of stacks are
+ * told with the objects, so this comes behind these.
+ */
+static int load_sites(struct kern *kern, struct proc *proc, const struct heap_loaded *loaded)
+{
+	_cleanup_(traces_clear) struct traces traces = {0};
+	int err;
+
+	if (!heap_sites_known(&loaded->objects))
+		return 0;
+	err = kern_stacks(kern, proc->pid, 0, &traces);
+	/* Without stacks there are tags. */
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	/* Only those of objects. */
+	for (size_t i = 0; i < traces.n; i++)
+		free(traces.traces[i].frames);
+	traces.n = 0;
+	if (heap_sites_add(&loaded->objects, 0, &traces) || !proc_stacks(proc))
+		return -ENOMEM;
+	return stacks_resolve(proc->stacks, &traces, true);
+}
+
 /* Of all processes, those without a heap view, or that end meanwhile, are left out. */
-static int load_all(const struct request *request, const struct kern *kern, int device,
+static int load_all(const struct request *request, struct kern *kern, int device,
 		    struct heaps *heaps)
 {
 	int status = CTL_OK;
@@ -139,6 +166,8 @@ static int load_all(const struct request *request, const struct kern *kern, int 
 		const struct proc *proc = &heaps->snap.procs[i];
 		int err = heap_load(device, proc, &heaps->loaded[i]);
 
+		if (!err && !strcmp(request->form, "pprof"))
+			err = load_sites(kern, &heaps->snap.procs[i], &heaps->loaded[i]);
 		if (!err)
 			heaps->n++;
 		else
@@ -251,10 +280,21 @@ static int print_json(const struct fmt *fmt, const struct heaps *heaps)
 	return 0;
 }
 
-/* What is alive, as tags of a process: pprof prints those. */
-static int add_profile(struct snap *snap, const struct heap_view *view)
+/* What is alive, as frames beneath the tags of a process. */
+static int add_stacks(struct snap *snap, const struct heap_view *view)
 {
-	struct proc *proc = snap_add_proc(snap, view->proc->pid, view->proc->comm);
+	_cleanup_(stack_view_clear) struct stack_view stacks = {0};
+	const struct stack_choice all = {0};
+	int err = stack_view_make(&stacks, view->proc, &all);
+
+	return err ? err : graph_add_heap(snap, &stacks);
+}
+
+/* Likewise as tags: pprof prints those. */
+static int add_tags(struct snap *snap, const struct heap_view *view)
+{
+	_cleanup_(snap_clear) struct snap one = {0};
+	struct proc *proc = snap_add_proc(&one, view->proc->pid, view->proc->comm);
 
 	for (size_t i = 0; proc && i < view->proc->n_tags; i++) {
 		const struct tag *from = &view->proc->tags[i];
@@ -270,7 +310,7 @@ static int add_profile(struct snap *snap, const struct heap_view *view)
 			tag->c[PPROF_INUSE_RESIDENT] = view->tags[j].resident;
 		}
 	}
-	return proc ? 0 : -ENOMEM;
+	return proc && !snap_finish(&one) && !append(snap, &one) ? 0 : -ENOMEM;
 }
 
 static int print_profile(const struct fmt *fmt, const struct heaps *heaps)
@@ -280,9 +320,9 @@ static int print_profile(const struct fmt *fmt, const struct heaps *heaps)
 	size_t at = 0;
 
 	while ((view = next_view(heaps, &at)))
-		if (add_profile(&snap, view))
+		if (view->proc->stacks ? add_stacks(&snap, view) : add_tags(&snap, view))
 			return -ENOMEM;
-	return snap_finish(&snap) ? -ENOMEM : pprof_print_heap(fmt, &snap);
+	return pprof_print_heap(fmt, &snap);
 }
 
 static int print(const struct ctl *ctl, const struct request *request, const struct heaps *heaps)

@@ -46,6 +46,11 @@ void stack_add_json(struct json_object *object, const struct stacks *stacks,
 	json_add_u64(object, "swap_bytes", stack->swap);
 	if (stack->knows_touched)
 		json_add_u64(object, "touched_bytes", stack->touched);
+	if (stacks->heap) {
+		json_add_u64(object, "heap_asked_bytes", stack_heap_whole(stack->heap.asked));
+		json_add_u64(object, "heap_objects", stack_heap_whole(stack->heap.objects));
+		json_add_u64(object, "heap_error_bytes", stack_heap_error(&stack->heap));
+	}
 	json_add_bool(object, "complete", stack_is_complete(stack));
 	json_add_string(object, "why", stack_why(stack));
 	if (stacks->one_in)
@@ -91,6 +96,25 @@ static const char *read_bytes(struct json_object *object, struct stack *stack)
 	return NULL;
 }
 
+/* What it has allocated: all of it is known, or nothing. */
+static const char *read_heap(struct json_object *object, struct stacks *stacks, struct stack *stack)
+{
+	uint64_t asked, objects, error;
+
+	if (!json_object_object_get_ex(object, "heap_asked_bytes", NULL))
+		return NULL;
+	if (!json_get_u64(object, "heap_asked_bytes", &asked) ||
+	    !json_get_u64(object, "heap_objects", &objects) ||
+	    !json_get_u64(object, "heap_error_bytes", &error))
+		return "\"heap_asked_bytes\", \"heap_objects\" and \"heap_error_bytes\" of a stack "
+		       "are whole numbers";
+	stacks->heap = true;
+	stack->heap = (struct stack_heap){.asked = (double)asked,
+					  .variance = (double)error * (double)error,
+					  .objects = (double)objects};
+	return NULL;
+}
+
 /* What is known of all stacks of the process. */
 static const char *read_process(struct json_object *object, struct stacks *stacks)
 {
@@ -122,6 +146,7 @@ const char *stack_read_json(struct json_object *object, struct stacks *stacks, s
 		return "out of memory";
 	bad = read_process(object, stacks);
 	bad = bad ? bad : read_bytes(object, stack);
+	bad = bad ? bad : read_heap(object, stacks, stack);
 	/* What is no stack has only a name. */
 	for (size_t i = 0; i < n && !bad && stack->kind == MTAG_STACK_TAKEN; i++) {
 		bad = read_frame(json_object_array_get_idx(frames, i), stacks,

@@ -79,25 +79,39 @@ static size_t count_ids(const struct proc *proc)
 	return proc->n_tags ? (size_t)proc->tags[proc->n_tags - 1].id + 1 : 1;
 }
 
+/* @where: what the module says of the area. */
+static int load_objects(struct reader *reader, const struct proc *proc,
+			struct mtag_ioc_heap_read *where, struct heap_objects *objects)
+{
+	struct heap_source source = {read_area, reader, 0};
+	int err = call_read(reader, where);
+
+	source.length = where->total;
+	return err ? err : heap_objects_read(&source, count_ids(proc), objects);
+}
+
+int heap_load_objects(int device, const struct proc *proc, struct heap_objects *objects)
+{
+	struct reader reader = {device, proc->pid};
+	struct mtag_ioc_heap_read where = {0};
+
+	return load_objects(&reader, proc, &where, objects);
+}
+
 int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
 {
 	struct reader reader = {device, proc->pid};
 	struct mtag_ioc_heap_read where = {0};
-	struct heap_source source = {read_area, &reader, 0};
 	struct heap_parts parts = {
 		.proc = proc,
 		.objects = &loaded->objects,
 		.maps = &loaded->maps,
 		.pages = {look, &reader},
 	};
-	int err = call_read(&reader, &where);
+	int err = load_objects(&reader, proc, &where, &loaded->objects);
 
-	if (err)
-		return err;
-	source.length = where.total;
 	parts.area = where.address;
 	parts.area_bytes = where.total;
-	err = heap_objects_read(&source, count_ids(proc), &loaded->objects);
 	if (!err)
 		err = heap_maps_read(proc->pid, &loaded->maps);
 	return err ? err : heap_view_make(&loaded->view, &parts);

@@ -16,6 +16,8 @@ struct heap_loaded {
 int heap_open(void);
 int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded);
 void heap_unload(struct heap_loaded *loaded);
+/* Only the objects, which heap_objects_clear() clears, also after an error; likewise. */
+int heap_load_objects(int device, const struct proc *proc, struct heap_objects *objects);
 
 /*
  * Why a process has no heap view, a clause: "it was not started …". Looks at its program and its environment, as far as

@@ -66,6 +66,8 @@ static void add_object(struct heap_objects *objects, const struct mtag_heap_samp
 		.asked = sample->asked,
 		.weight = (double)sample->weight / (double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT),
 		.tag = sample->tag < objects->n_tags ? sample->tag : 0,
+		.stack = sample->stack,
+		.time = sample->time,
 	};
 }
 

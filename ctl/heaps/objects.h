@@ -26,6 +26,8 @@ struct heap_source {
  * @asked:	bytes
  * @weight:	so many objects it stands for, at least 1
  * @tag:	an id below that of the tags that were asked for
+ * @stack:	as struct mtag_heap_sample has it
+ * @time:	likewise
  * @resident:	bytes of it on pages that are there; set by heap_view_make()
  */
 struct heap_object {
@@ -34,6 +36,8 @@ struct heap_object {
 	uint64_t asked;
 	double weight;
 	uint32_t tag;
+	uint32_t stack;
+	uint64_t time;
 	uint64_t resident;
 };
 

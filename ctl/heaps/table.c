@@ -124,8 +124,8 @@ static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 		fprintf(fmt->out, "%" PRIu64 " samples found no room: all numbers are too low.\n",
 			head->samples_lost);
 	if (!head->seen)
-		fputs("No allocation has come by: the program has an allocator of its own, and only "
-		      "that\nknows its objects.\n",
+		fputs("No allocation has come by: the program has an allocator of its own, and "
+		      "only\nthat knows its objects.\n",
 		      fmt->out);
 }
 

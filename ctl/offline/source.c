@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cgroup.h"
 #include "ctl.h"
 #include "fail.h"
+#include "heaps/load.h"
+#include "heaps/sites.h"
 #include "kern.h"
 #include "offline/source.h"
 #include "parse.h"
@@ -209,9 +212,12 @@ void source_origin(struct origin *origin)
 /* ---- stacks ---- */
 
 /* Of a process without stacks, or that has ended meanwhile, there are none. */
-static int read_stacks(const struct source *source, struct kern *kern, struct proc *proc)
+static int read_stacks(const struct source *source, struct kern *kern, int device,
+		       struct proc *proc)
 {
 	_cleanup_(traces_clear) struct traces traces = {0};
+	_cleanup_(heap_objects_clear) struct heap_objects objects = {0};
+	bool heap = device >= 0 && !heap_load_objects(device, proc, &objects);
 	int err = kern_stacks(kern, proc->pid, source->older, &traces);
 
 	if (err == -ENODATA || err == -ESRCH || err == -ENOENT)
@@ -226,6 +232,8 @@ static int read_stacks(const struct source *source, struct kern *kern, struct pr
 	}
 	if (err)
 		return fail_pid(kern, "read the stacks of", proc->pid, err);
+	if (heap && heap_sites_add(&objects, source->older, &traces))
+		return fail_memory();
 	if (!proc_stacks(proc) || stacks_resolve(proc->stacks, &traces, !source->addresses))
 		return fail_memory();
 	return CTL_OK;
@@ -233,13 +241,16 @@ static int read_stacks(const struct source *source, struct kern *kern, struct pr
 
 static int read_all_stacks(const struct source *source, struct kern *kern, struct snap *snap)
 {
-	int status = CTL_OK;
+	/* Without the device there are stacks, but no heap views. */
+	int status = CTL_OK, device = source->stacks ? heap_open() : -1;
 
 	for (size_t i = 0; source->stacks && i < snap->n_procs; i++) {
-		int err = read_stacks(source, kern, &snap->procs[i]);
+		int err = read_stacks(source, kern, device, &snap->procs[i]);
 
 		status = err ? err : status;
 	}
+	if (device >= 0)
+		close(device);
 	return status;
 }
 

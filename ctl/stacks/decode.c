@@ -16,7 +16,7 @@ static struct nla_policy policy[MTAG_A_MAX + 1] = {
 	[MTAG_A_STACK_ANON] = {.type = NLA_U64},      [MTAG_A_STACK_SWAP] = {.type = NLA_U64},
 	[MTAG_A_STACK_TOUCHED] = {.type = NLA_U64},   [MTAG_A_STACK_KIND] = {.type = NLA_U32},
 	[MTAG_A_STACK_WHY] = {.type = NLA_U32},	      [MTAG_A_STACK_LOST] = {.type = NLA_U64},
-	[MTAG_A_STACK_UNCOUNTED] = {.type = NLA_U64},
+	[MTAG_A_STACK_UNCOUNTED] = {.type = NLA_U64}, [MTAG_A_STACK_NUMBER] = {.type = NLA_U32},
 };
 
 static int parse(struct nlattr **tb, struct nlattr *attrs, int len)
@@ -46,30 +46,42 @@ static int decode_image(const struct nlattr *nest, struct traces *traces)
 	return 0;
 }
 
-static int decode_trace(const struct nlattr *nest, struct traces *traces)
+/* What is beneath a stack. */
+static void decode_bytes(struct nlattr *const *tb, struct trace *trace)
 {
-	struct nlattr *tb[MTAG_A_MAX + 1];
-	const struct nlattr *frames;
-	struct trace *trace;
-
-	if (parse(tb, nla_data(nest), nla_len(nest)) || !tb[MTAG_A_TAG_ID] ||
-	    !tb[MTAG_A_STACK_KIND])
-		return -EBADMSG;
-	frames = tb[MTAG_A_STACK_FRAMES];
-	if (frames && (size_t)nla_len(frames) % sizeof(struct mtag_stack_frame))
-		return -EBADMSG;
-	trace = traces_add(traces, frames ? nla_data(frames) : NULL,
-			   frames ? (size_t)nla_len(frames) / sizeof(struct mtag_stack_frame) : 0);
-	if (!trace)
-		return -ENOMEM;
 	trace->tag = nla_get_u16(tb[MTAG_A_TAG_ID]);
-	trace->kind = nla_get_u32(tb[MTAG_A_STACK_KIND]);
-	trace->why = tb[MTAG_A_STACK_WHY] ? nla_get_u32(tb[MTAG_A_STACK_WHY]) : 0;
 	trace->anon = tb[MTAG_A_STACK_ANON] ? nla_get_u64(tb[MTAG_A_STACK_ANON]) : 0;
 	trace->swap = tb[MTAG_A_STACK_SWAP] ? nla_get_u64(tb[MTAG_A_STACK_SWAP]) : 0;
 	trace->knows_touched = tb[MTAG_A_STACK_TOUCHED];
 	if (trace->knows_touched)
 		trace->touched = nla_get_u64(tb[MTAG_A_STACK_TOUCHED]);
+}
+
+static int decode_trace(const struct nlattr *nest, struct traces *traces)
+{
+	struct nlattr *tb[MTAG_A_MAX + 1];
+	const struct nlattr *frames, *number;
+	struct trace *trace;
+	size_t n;
+
+	if (parse(tb, nla_data(nest), nla_len(nest)) || !tb[MTAG_A_STACK_KIND])
+		return -EBADMSG;
+	frames = tb[MTAG_A_STACK_FRAMES];
+	number = tb[MTAG_A_STACK_NUMBER];
+	if ((!number && !tb[MTAG_A_TAG_ID]) ||
+	    (frames && (size_t)nla_len(frames) % sizeof(struct mtag_stack_frame)))
+		return -EBADMSG;
+	n = frames ? (size_t)nla_len(frames) / sizeof(struct mtag_stack_frame) : 0;
+	trace = (number ? traces_add_named : traces_add)(traces, frames ? nla_data(frames) : NULL,
+							 n);
+	if (!trace)
+		return -ENOMEM;
+	trace->kind = nla_get_u32(tb[MTAG_A_STACK_KIND]);
+	trace->why = tb[MTAG_A_STACK_WHY] ? nla_get_u32(tb[MTAG_A_STACK_WHY]) : 0;
+	if (number)
+		trace->number = nla_get_u32(number);
+	else
+		decode_bytes(tb, trace);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "format/pprof.h"
 #include "stacks/graph.h"
 
 /* A frame of the model that exists. Where lines do not matter, it has neither @file nor @line. */
@@ -37,9 +38,16 @@ static void node_free(void *node)
 	free(node);
 }
 
+/* What is drawn of stacks: their pages, or their objects. */
+struct measure {
+	bool (*has)(const struct stack_row *row);
+	void (*add)(const struct stack_row *row, uint64_t *c);
+};
+
 struct nodes {
 	void *root;
 	bool lines;
+	const struct measure *measure;
 };
 
 static void nodes_clear(struct nodes *nodes)
@@ -84,7 +92,6 @@ static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack_
 	const struct stack *stack = row->stack;
 	int at = tag ? (int)(tag - proc->tags) : -1;
 	static const struct frame none;
-	uint64_t *c;
 
 	if (stack->kind != MTAG_STACK_TAKEN)
 		at = find_node(nodes, proc, at, &none, strdup(stack_kind(stack)));
@@ -94,21 +101,40 @@ static int add_stack(struct nodes *nodes, struct proc *proc, const struct stack_
 		at = find_node(nodes, proc, at, stack->frames[i], frame_name(stack->frames[i]));
 	if (at < 0)
 		return -ENOMEM;
-	c = proc->tags[at].c;
-	c[MTAG_C_ANON] += row->anon;
-	c[MTAG_C_SWAP] += row->swap;
-	c[MTAG_C_TOUCHED] += row->touched;
+	nodes->measure->add(row, proc->tags[at].c);
 	return 0;
 }
 
 /* Of what was only touched once nothing can be drawn. */
-static bool has_bytes(const struct stack_row *row)
+static bool has_pages(const struct stack_row *row)
 {
 	return row->anon || row->swap;
 }
 
+static void add_pages(const struct stack_row *row, uint64_t *c)
+{
+	c[MTAG_C_ANON] += row->anon;
+	c[MTAG_C_SWAP] += row->swap;
+	c[MTAG_C_TOUCHED] += row->touched;
+}
+
+static bool has_objects(const struct stack_row *row)
+{
+	return stack_heap_whole(row->heap.asked) || stack_heap_whole(row->heap.objects);
+}
+
+static void add_objects(const struct stack_row *row, uint64_t *c)
+{
+	c[PPROF_INUSE_OBJECTS] += stack_heap_whole(row->heap.objects);
+	c[PPROF_INUSE_SPACE] += stack_heap_whole(row->heap.asked);
+	c[PPROF_INUSE_RESIDENT] += stack_heap_whole(row->heap.resident);
+}
+
+static const struct measure pages = {has_pages, add_pages};
+static const struct measure objects = {has_objects, add_objects};
+
 /* The tags that have stacks, and all above these. */
-static int add_tags(struct proc *proc, const struct stack_view *view)
+static int add_tags(struct proc *proc, const struct stack_view *view, const struct measure *measure)
 {
 	const struct proc *from = view->proc;
 	_cleanup_(freep) bool *needed = calloc(from->n_tags + 1, sizeof(*needed));
@@ -116,7 +142,7 @@ static int add_tags(struct proc *proc, const struct stack_view *view)
 	if (!needed)
 		return -ENOMEM;
 	for (size_t i = 0; i < view->n; i++)
-		if (view->rows[i].tag && has_bytes(&view->rows[i]))
+		if (view->rows[i].tag && measure->has(&view->rows[i]))
 			needed[view->rows[i].tag - from->tags] = true;
 	for (size_t i = from->n_tags; i-- > 0;)
 		if (needed[i] && from->tags[i].parent >= 0)
@@ -128,17 +154,18 @@ static int add_tags(struct proc *proc, const struct stack_view *view)
 	return 0;
 }
 
-int graph_add(struct snap *snap, const struct stack_view *view, bool lines)
+static int add(struct snap *snap, const struct stack_view *view, bool lines,
+	       const struct measure *measure)
 {
 	_cleanup_(snap_clear) struct snap one = {0};
-	_cleanup_(nodes_clear) struct nodes nodes = {.lines = lines};
+	_cleanup_(nodes_clear) struct nodes nodes = {.lines = lines, .measure = measure};
 	struct proc *proc = snap_add_proc(&one, view->proc->pid, view->proc->comm), *procs;
 
-	if (!proc || add_tags(proc, view) || snap_finish(&one))
+	if (!proc || add_tags(proc, view, measure) || snap_finish(&one))
 		return -ENOMEM;
 	/* Frames come behind all tags, and have a higher id: proc_find_tag() still finds these. */
 	for (size_t i = 0; i < view->n; i++)
-		if (has_bytes(&view->rows[i]) && add_stack(&nodes, proc, &view->rows[i]))
+		if (measure->has(&view->rows[i]) && add_stack(&nodes, proc, &view->rows[i]))
 			return -ENOMEM;
 	if (proc_finish_frames(proc))
 		return -ENOMEM;
@@ -149,4 +176,14 @@ int graph_add(struct snap *snap, const struct stack_view *view, bool lines)
 	procs[snap->n_procs++] = *proc;
 	one.n_procs = 0; /* moved */
 	return 0;
+}
+
+int graph_add(struct snap *snap, const struct stack_view *view, bool lines)
+{
+	return add(snap, view, lines, &pages);
+}
+
+int graph_add_heap(struct snap *snap, const struct stack_view *view)
+{
+	return add(snap, view, true, &objects);
 }

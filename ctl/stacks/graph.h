@@ -10,5 +10,7 @@
  * (@lines) each line of it, and the innermost owns the bytes. 0 or -ENOMEM.
  */
 int graph_add(struct snap *snap, const struct stack_view *view, bool lines);
+/* Likewise by lines, of what stacks have allocated and nobody has freed: values for pprof_print_heap(). */
+int graph_add_heap(struct snap *snap, const struct stack_view *view);
 
 #endif

@@ -23,6 +23,7 @@ static struct json_object *row_object(const struct stack_view *view, const struc
 	stack.swap = row->swap;
 	stack.touched = row->touched;
 	stack.knows_touched = row->knows_touched;
+	stack.heap = row->heap;
 	stack_add_json(object, view->proc->stacks, &stack);
 	return object;
 }

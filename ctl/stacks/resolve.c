@@ -111,6 +111,7 @@ static int add_stack(struct resolver *r, const struct trace *trace)
 	stack->swap = trace->swap;
 	stack->touched = trace->touched;
 	stack->knows_touched = trace->knows_touched;
+	stack->heap = trace->heap;
 	for (size_t i = trace->n; i-- > 0;)
 		for (size_t j = places[i]->n; j-- > 0;)
 			stack->frames[stack->n++] = places[i]->frames[j];
@@ -130,6 +131,7 @@ int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symb
 	stacks->one_in = traces->one_in;
 	stacks->lost = traces->lost;
 	stacks->uncounted = traces->uncounted;
+	stacks->heap = traces->heap;
 	for (size_t i = 0; i < traces->n && !err; i++)
 		err = add_stack(&r, &traces->traces[i]);
 	tdestroy(r.places, free);

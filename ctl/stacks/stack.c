@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The stacks of a process in the model. */
 #include <inttypes.h>
+#include <math.h>
 #include <search.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,6 +131,26 @@ void stacks_clear(struct stacks *stacks)
 	free(stacks->stacks);
 	tdestroy(stacks->frames, frame_free);
 	*stacks = (struct stacks){0};
+}
+
+void stack_heap_add(struct stack_heap *sum, const struct stack_heap *more)
+{
+	sum->asked += more->asked;
+	sum->variance += more->variance;
+	sum->objects += more->objects;
+	sum->resident += more->resident;
+}
+
+uint64_t stack_heap_whole(double sum)
+{
+	if (!(sum > 0))
+		return 0;
+	return sum < 9e18 ? (uint64_t)(sum + 0.5) : UINT64_C(9000000000000000000);
+}
+
+uint64_t stack_heap_error(const struct stack_heap *heap)
+{
+	return heap->variance > 0 ? stack_heap_whole(sqrt(heap->variance)) : 0;
 }
 
 bool stack_is_complete(const struct stack *stack)

@@ -26,6 +26,23 @@ struct frame {
 };
 
 /**
+ * struct stack_heap - objects that a stack has allocated, and that nobody has freed
+ * @asked:	bytes
+ * @variance:	of @asked
+ * @objects:	how many
+ * @resident:	bytes of them on pages that are there, where somebody asked for that
+ */
+struct stack_heap {
+	double asked, variance, objects, resident;
+};
+
+void stack_heap_add(struct stack_heap *sum, const struct stack_heap *more);
+/* A sum of them as a whole number, however large a damaged view makes it. */
+uint64_t stack_heap_whole(double sum);
+/* 1 sigma of the bytes. */
+uint64_t stack_heap_error(const struct stack_heap *heap);
+
+/**
  * struct stack - a stack beneath a tag
  * @tag:	the kernel's id of the tag
  * @kind:	enum mtag_stack_kind; only MTAG_STACK_TAKEN has frames
@@ -34,6 +51,7 @@ struct frame {
  * @anon:	bytes
  * @swap:	likewise
  * @touched:	likewise, ever; 0 unless @knows_touched
+ * @heap:	what it has allocated; nothing unless struct stacks knows that
  */
 struct stack {
 	uint16_t tag;
@@ -43,6 +61,7 @@ struct stack {
 	size_t n;
 	uint64_t anon, swap, touched;
 	bool knows_touched;
+	struct stack_heap heap;
 };
 
 /**
@@ -51,6 +70,7 @@ struct stack {
  * @one_in:	of so many first touches one was sampled; 0 if nobody said
  * @lost:	first touches whose stack found no room
  * @uncounted:	bytes ever first touched that are in no @touched
+ * @heap:	the process has a heap view, and stacks say what they have allocated
  * @frames:	all that are referred to
  */
 struct stacks {
@@ -58,6 +78,7 @@ struct stacks {
 	size_t n, room;
 	uint32_t one_in;
 	uint64_t lost, uncounted;
+	bool heap;
 	void *frames;
 };
 

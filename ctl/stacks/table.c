@@ -11,6 +11,7 @@
 #include "utf8.h"
 
 #define COLUMNS	  36 /* before the tag */
+#define OF_HEAP	  17 /* more of them, of a process with a heap view */
 #define INDENT	  4
 #define WHERE	  26 /* for a file and its line */
 #define NARROWEST 64
@@ -21,22 +22,39 @@ static unsigned int width_of(const struct fmt *fmt)
 	return fmt->width > NARROWEST ? fmt->width : NARROWEST;
 }
 
+/* What was never freed, and 1 sigma of that. */
+static void print_heap(const struct fmt *fmt, const struct stack_heap *heap)
+{
+	uint64_t asked = stack_heap_whole(heap->asked), error = stack_heap_error(heap);
+	char size[16], percent[24] = "";
+	double part = asked ? 100 * (double)error / (double)asked : 0;
+
+	if (error)
+		snprintf(percent, sizeof(percent), "%s%.*f%%", fmt->utf8 ? "±" : "+-", part < 9.95,
+			 part < 999 ? part : 999);
+	fprintf(fmt->out, " %9s ", text_size(size, asked));
+	text_right(fmt, 6, percent);
+}
+
 static void print_row(const struct fmt *fmt, const struct stack_view *view,
 		      const struct stack_row *row)
 {
 	char anon[16], swap[16], touched[16], percent[16];
 	_cleanup_(freep) char *label = NULL;
 	const char *tag = row->tag ? label_of(row->tag) : "[all tags]";
-	bool taken = row->stack->kind == MTAG_STACK_TAKEN;
+	bool taken = row->stack->kind == MTAG_STACK_TAKEN, heap = view->proc->stacks->heap;
 
 	if (asprintf(&label, "%s%s%s", tag, taken ? "" : " ", taken ? "" : stack_kind(row->stack)) <
 	    0)
 		label = NULL;
-	fprintf(fmt->out, "%9s %8s %8s %6s  ", text_size(anon, row->anon),
-		text_size(swap, row->swap),
+	fprintf(fmt->out, "%9s %8s %8s %6s", text_size(anon, row->anon), text_size(swap, row->swap),
 		row->knows_touched ? text_size(touched, row->touched) : "-",
 		text_percent(percent, row->anon + row->swap, view->anon + view->swap));
-	text_last(fmt, label ? label : "?", width_of(fmt) - COLUMNS, CUT_BEGINNING);
+	if (heap)
+		print_heap(fmt, &row->heap);
+	fputs("  ", fmt->out);
+	text_last(fmt, label ? label : "?", width_of(fmt) - COLUMNS - (heap ? OF_HEAP : 0),
+		  CUT_BEGINNING);
 }
 
 /* "pool.c:12"; without a source the file that the code is in, or its build-id if that has no symbols. */
@@ -109,16 +127,20 @@ static int print_stack(const struct fmt *fmt, const struct stack_view *view,
 
 static void print_rest(const struct fmt *fmt, const struct stack_view *view)
 {
+	struct stack_heap heap = {0};
 	uint64_t anon = 0, swap = 0;
 	char a[16], s[16], percent[16];
 
 	for (size_t i = view->n; i < view->n_all; i++) {
 		anon += view->rows[i].anon;
 		swap += view->rows[i].swap;
+		stack_heap_add(&heap, &view->rows[i].heap);
 	}
-	fprintf(fmt->out, "%9s %8s %8s %6s  %zu more (-n)\n", text_size(a, anon),
-		text_size(s, swap), "", text_percent(percent, anon + swap, view->anon + view->swap),
-		view->n_all - view->n);
+	fprintf(fmt->out, "%9s %8s %8s %6s", text_size(a, anon), text_size(s, swap), "",
+		text_percent(percent, anon + swap, view->anon + view->swap));
+	if (view->proc->stacks->heap)
+		print_heap(fmt, &heap);
+	fprintf(fmt->out, "  %zu more (-n)\n", view->n_all - view->n);
 }
 
 /* What the samples are worth. */
@@ -153,13 +175,20 @@ int stacks_table(const struct fmt *fmt, const struct stack_view *view)
 	fprintf(fmt->out, ": %zu stack%s, %s anonymous, %s in swap\n", view->n_all,
 		view->n_all == 1 ? "" : "s", text_size(anon, view->anon),
 		text_size(swap, view->swap));
-	fprintf(fmt->out, "%9s %8s %8s %6s  TAG, AND BELOW IT ITS STACK\n", "ANON", "SWAP",
-		"TOUCHED", "%");
+	fprintf(fmt->out, "%9s %8s %8s %6s", "ANON", "SWAP", "TOUCHED", "%");
+	if (view->proc->stacks->heap)
+		fprintf(fmt->out, " %9s %6s  TAG, AND ITS STACK\n", "UNFREED", "ERROR");
+	else
+		fputs("  TAG, AND BELOW IT ITS STACK\n", fmt->out);
 	for (size_t i = 0; i < view->n; i++)
 		if (print_stack(fmt, view, &view->rows[i]))
 			return -ENOMEM;
 	if (view->n < view->n_all)
 		print_rest(fmt, view);
+	if (view->proc->stacks->heap)
+		fputs("ANON has made RSS grow; UNFREED was allocated and not freed, as samples "
+		      "tell.\n",
+		      fmt->out);
 	if (view->one_in > 1.001)
 		print_sampling(fmt, view);
 	if (view->proc->stacks->lost)

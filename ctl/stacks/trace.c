@@ -21,22 +21,35 @@ struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const c
 	return &images[traces->n_images++];
 }
 
-struct trace *traces_add(struct traces *traces, const struct mtag_stack_frame *frames, size_t n)
+/* One more in an array of @count. */
+static struct trace *add_to(struct trace **array, size_t *count, size_t *room,
+			    const struct mtag_stack_frame *frames, size_t n)
 {
-	struct trace *array = array_grow(traces->traces, traces->n, &traces->room, sizeof(*array));
+	struct trace *grown = array_grow(*array, *count, room, sizeof(*grown));
 	struct mtag_stack_frame *copy;
 
-	traces->traces = array ? array : traces->traces;
+	*array = grown ? grown : *array;
 	n = n < TRACE_FRAMES_MOST ? n : TRACE_FRAMES_MOST;
 	copy = calloc(n + 1, sizeof(*copy));
-	if (!array || !copy) {
+	if (!grown || !copy) {
 		free(copy);
 		return NULL;
 	}
 	if (n)
 		memcpy(copy, frames, n * sizeof(*copy));
-	array[traces->n] = (struct trace){.frames = copy, .n = n};
-	return &array[traces->n++];
+	grown[*count] = (struct trace){.frames = copy, .n = n};
+	return &grown[(*count)++];
+}
+
+struct trace *traces_add(struct traces *traces, const struct mtag_stack_frame *frames, size_t n)
+{
+	return add_to(&traces->traces, &traces->n, &traces->room, frames, n);
+}
+
+struct trace *traces_add_named(struct traces *traces, const struct mtag_stack_frame *frames,
+			       size_t n)
+{
+	return add_to(&traces->named, &traces->n_named, &traces->named_room, frames, n);
 }
 
 const struct trace_image *traces_image(const struct traces *traces, uint32_t id)
@@ -53,8 +66,11 @@ void traces_clear(struct traces *traces)
 		free(traces->images[i].path);
 	for (size_t i = 0; i < traces->n; i++)
 		free(traces->traces[i].frames);
+	for (size_t i = 0; i < traces->n_named; i++)
+		free(traces->named[i].frames);
 	free(traces->images);
 	free(traces->traces);
+	free(traces->named);
 	*traces = (struct traces){0};
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "stacks/stack.h"
 #include "uapi/linux/mtag.h"
 
 #define TRACE_FRAMES_MOST   255 /* deeper frames, which the kernel does not send, are left out */
@@ -29,6 +30,8 @@ struct trace_image {
  * @kind:	enum mtag_stack_kind; only MTAG_STACK_TAKEN has frames
  * @why:	enum mtag_stack_why
  * @knows_touched: @touched is known
+ * @heap:	what it has allocated; by heap_sites_add()
+ * @number:	by which the process knows the stack, else 0. With a number it is beneath no tag
  * @frames:	innermost first
  */
 struct trace {
@@ -37,6 +40,8 @@ struct trace {
 	uint32_t why;
 	uint64_t anon, swap, touched;
 	bool knows_touched;
+	struct stack_heap heap;
+	uint32_t number;
 	struct mtag_stack_frame *frames;
 	size_t n;
 };
@@ -46,20 +51,27 @@ struct trace {
  * @one_in:	of so many first touches one was sampled; 0 if nobody said
  * @lost:	first touches whose stack found no room
  * @uncounted:	bytes ever first touched that are in no @touched
+ * @heap:	traces say what they have allocated
+ * @named:	those with a number
  */
 struct traces {
 	pid_t pid;
 	uint32_t one_in;
 	uint64_t lost, uncounted;
+	bool heap;
 	struct trace_image *images;
 	size_t n_images, images_room;
 	struct trace *traces;
 	size_t n, room;
+	struct trace *named;
+	size_t n_named, named_room;
 };
 
 /* These return NULL without memory, and leave @traces valid. */
 struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const char *path);
 struct trace *traces_add(struct traces *traces, const struct mtag_stack_frame *frames, size_t n);
+struct trace *traces_add_named(struct traces *traces, const struct mtag_stack_frame *frames,
+			       size_t n);
 /* NULL if there is none. */
 const struct trace_image *traces_image(const struct traces *traces, uint32_t id);
 void traces_clear(struct traces *traces);

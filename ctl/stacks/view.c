@@ -25,6 +25,7 @@ static void add_row(struct stack_view *view, const struct stack *stack,
 		.swap = stack->swap,
 		.touched = stack->touched,
 		.knows_touched = stack->knows_touched,
+		.heap = stack->heap,
 	};
 	view->anon += stack->anon;
 	view->swap += stack->swap;
@@ -50,12 +51,20 @@ static int by_stack(const void *a, const void *b)
 	return by_frames(x->stack, y->stack);
 }
 
+/* What grows RSS, or what was never freed, whichever is more. */
+static double size_of(const struct stack_row *row)
+{
+	double bytes = (double)(row->anon + row->swap);
+
+	return row->heap.asked > bytes ? row->heap.asked : bytes;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const struct stack_row *x = a, *y = b;
-	uint64_t p = x->anon + x->swap, q = y->anon + y->swap;
+	double p = size_of(x), q = size_of(y);
 
-	if (p != q)
+	if (p > q || p < q)
 		return p > q ? -1 : 1;
 	if (x->touched != y->touched)
 		return x->touched > y->touched ? -1 : 1;
@@ -80,6 +89,7 @@ static void merge(struct stack_view *view)
 		last->swap += row->swap;
 		last->touched += row->touched;
 		last->knows_touched &= row->knows_touched;
+		stack_heap_add(&last->heap, &row->heap);
 		if (row->stack < last->stack)
 			last->stack = row->stack;
 	}

@@ -26,12 +26,14 @@ struct stack_choice {
  * @swap:	likewise
  * @touched:	likewise
  * @knows_touched: it is known for all of them
+ * @heap:	sums likewise
  */
 struct stack_row {
 	const struct tag *tag;
 	const struct stack *stack;
 	uint64_t anon, swap, touched;
 	bool knows_touched;
+	struct stack_heap heap;
 };
 
 /**

@@ -71,7 +71,8 @@ struct mtag_heap_cell {
  * @time: nanoseconds of the clock of @clock
  * @weight: so many objects it stands for, times 2^MTAG_HEAP_WEIGHT_SHIFT; never less than one
  * @tag: the tag that owns it, 16 bits
- * @stack: 0
+ * @stack: the number of the stack that allocated it first, as MTAG_IOC_HEAP told it; 0: no stacks
+ *	were taken; MTAG_HEAP_NO_STACK: there was no room for it
  * @sequence: differs between two objects in the same record
  * @check: mtag_heap_check()
  *
@@ -102,7 +103,7 @@ struct mtag_heap_sample {
  * @used: bytes within allocations, by its own count
  * @retained: bytes that it keeps for later: free, and not given back to the kernel
  * @metadata: bytes that it needs for itself
- * @cost: nanoseconds that it took to answer
+ * @cost: nanoseconds that it worked to answer
  * @known: MTAG_HEAP_KNOWS_*: which of these it tells; the others are 0
  * @sequence: differs between two answers
  * @check: mtag_heap_check()

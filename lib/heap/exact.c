@@ -106,7 +106,7 @@ _Static_assert(offsetof(struct mtag_heap_cell, objects_in) == 16 &&
 static struct mtag_heap_cell *cells_of_thread(void)
 {
 	if (!mtag__self.cells && !mtag__self.busy && !mtag__self.ended) {
-		mtag__tag_ask();
+		mtag__tag_ask(0, NULL);
 		mtag__slot_take();
 	}
 	return mtag__self.cells;

@@ -6,15 +6,24 @@
 #include <malloc.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "self.h"
 #include "view.h"
 
-#define SECOND UINT64_C(1000000000)
-#define SHARE  1000
+#define SECOND	UINT64_C(1000000000)
+#define SHARE	1000
+#define ADVANCE (SECOND / 10) /* what answers may cost before it is paid for */
+
+/* So much must have come or gone to ask before the second is over, and an eighth of what was in use. */
+#define MUCH (UINT64_C(4) << 20)
 
 static void (*ask)(struct mtag_heap_figures *figures);
-static uint64_t due;
+/* When to ask at the earliest; when in any case; and how many bytes make it worth while before that. */
+static uint64_t allowed, due, enough;
+static uint64_t moved;
+/* When all answers so far are paid for; only for who has @asking. */
+static uint64_t paid;
 static uint32_t asking, sequence;
 
 static void set(struct mtag_heap_figures *figures, uint64_t *figure, uint64_t value, uint64_t known)
@@ -132,27 +141,55 @@ void mtag__figures_find(enum mtag__allocator kind)
 
 /* ---- when ---- */
 
-void mtag__figures_tick(void)
+/* Nanoseconds of this thread alone: that another one was given the processor is no cost. */
+static uint64_t worked(void)
+{
+	struct timespec ts = {0};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+}
+
+static bool is_due(uint64_t now)
+{
+	return now >= __atomic_load_n(&allowed, __ATOMIC_RELAXED) &&
+	       (now >= __atomic_load_n(&due, __ATOMIC_RELAXED) ||
+		__atomic_load_n(&moved, __ATOMIC_RELAXED) >=
+			__atomic_load_n(&enough, __ATOMIC_RELAXED));
+}
+
+/* Each answer is paid for by time that passes, a thousand times as long. */
+static void wait_from(const struct mtag_heap_figures *figures)
+{
+	paid = (paid > figures->time ? paid : figures->time) + figures->cost * SHARE;
+	__atomic_store_n(&allowed, paid > ADVANCE * SHARE ? paid - ADVANCE * SHARE : 0,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&due, figures->time + SECOND, __ATOMIC_RELAXED);
+	__atomic_store_n(&moved, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&enough, figures->used / 8 > MUCH ? figures->used / 8 : MUCH,
+			 __ATOMIC_RELAXED);
+}
+
+void mtag__figures_tick(uint64_t bytes)
 {
 	struct mtag_heap_figures figures = {0};
 	uint32_t nobody = 0;
 
 	if (!ask)
 		return;
+	__atomic_fetch_add(&moved, bytes, __ATOMIC_RELAXED);
 	figures.time = mtag__view_now();
-	if (figures.time < __atomic_load_n(&due, __ATOMIC_RELAXED))
+	if (!is_due(figures.time))
 		return;
 	/* The allocator may have been interrupted, with its locks taken. */
 	if (mtag__self_in_handler() ||
 	    !__atomic_compare_exchange_n(&asking, &nobody, 1, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED))
 		return;
+	figures.cost = worked();
 	ask(&figures);
-	figures.cost = mtag__view_now() - figures.time;
-	__atomic_store_n(&due,
-			 figures.time +
-				 (figures.cost > SECOND / SHARE ? figures.cost * SHARE : SECOND),
-			 __ATOMIC_RELAXED);
+	figures.cost = worked() - figures.cost;
+	wait_from(&figures);
 	figures.sequence = ++sequence;
 	figures.check = mtag_heap_check(&figures);
 	mtag__view.head->figures = figures;

@@ -109,11 +109,14 @@ EXPORT void *calloc(size_t n, size_t size)
 SLOW void free_slowly(void *p)
 {
 	struct mtag_heap_sample sample;
+	bool found;
 
 	if (mtag__early_has(p))
 		return;
-	mtag__sampler_take(p, &sample);
+	found = mtag__sampler_take(p, &sample);
 	mtag__next.free(p);
+	if (found)
+		mtag__sampler_freed(&sample);
 }
 
 EXPORT void free(void *p)
@@ -169,6 +172,8 @@ static void *realloc_sampled(void *p, size_t size)
 	if (!moved) {
 		if (size && sample.address)
 			mtag__sampler_put_back(&sample);
+		else if (sample.address)
+			mtag__sampler_freed(&sample);
 		return NULL;
 	}
 	after = mtag__next.usable(moved);

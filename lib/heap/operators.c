@@ -123,13 +123,6 @@ static inline __attribute__((always_inline)) bool noticed(size_t n)
 	return UNLIKELY(mtag__countdown(&mtag__self.countdown, n + 1));
 }
 
-static __attribute__((noinline)) void forget(void *p)
-{
-	struct mtag_heap_sample sample;
-
-	mtag__sampler_take(p, &sample);
-}
-
 /* What an entry gets to point to; NULL: it is too early to tell. */
 static void *decide(const char *name, void **next, void *counting, void *without)
 {
@@ -176,11 +169,21 @@ static void *decide(const char *name, void **next, void *counting, void *without
 	static void(*next##name) parameters;                                                       \
 	static void first##name parameters;                                                        \
 	static void(*entry##name) parameters = first##name;                                        \
+	static __attribute__((noinline)) void slowly##name parameters                              \
+	{                                                                                          \
+		struct mtag_heap_sample sample;                                                    \
+		bool found = mtag__sampler_take(p, &sample);                                       \
+                                                                                                   \
+		next##name arguments;                                                              \
+		if (found)                                                                         \
+			mtag__sampler_freed(&sample);                                              \
+	}                                                                                          \
 	static void counting##name parameters                                                      \
 	{                                                                                          \
 		if (UNLIKELY(mtag__filter_page(p)))                                                \
-			forget(p);                                                                 \
-		next##name arguments;                                                              \
+			slowly##name arguments;                                                    \
+		else                                                                               \
+			next##name arguments;                                                      \
 	}                                                                                          \
 	static void without##name parameters                                                       \
 	{                                                                                          \

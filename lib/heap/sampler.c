@@ -26,7 +26,7 @@
 
 _Alignas(4096) struct mtag__filter mtag__filter;
 uint32_t (*mtag__sampler_owner)(const void *p);
-void (*mtag__sampler_tick)(void);
+void (*mtag__sampler_tick)(uint64_t bytes);
 
 /* The process whose thread has the lock, or 0. */
 static _Atomic uint32_t lock;
@@ -158,6 +158,16 @@ static void fill_sample(struct mtag_heap_sample *sample, void *p, size_t asked, 
 	sample->weight = mtag__chance_weight(drawn, mtag__view.period);
 }
 
+/* Caller has entered. @left: bytes that stay of the object. */
+static void tick(const struct mtag_heap_sample *sample, uint64_t left)
+{
+	if (mtag__sampler_tick)
+		mtag__sampler_tick(mtag__chance_times(&mtag__self.random,
+						      sample->asked > left ? sample->asked - left
+									   : left - sample->asked,
+						      sample->weight));
+}
+
 void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 {
 	struct mtag_heap_sample sample = {0};
@@ -169,7 +179,7 @@ void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 	}
 	fill_sample(&sample, p, asked, drawn);
 	sample.time = mtag__view_now();
-	sample.tag = mtag__tag_ask();
+	sample.tag = mtag__tag_ask(sample.time, &sample.stack);
 	if (mtag__sampler_owner)
 		sample.tag = mtag__sampler_owner(p);
 	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
@@ -177,8 +187,7 @@ void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 	count_cell(&sample, false);
 	DTRACE_PROBE3(otel_memory, alloc, p, asked,
 		      mtag__chance_times(&mtag__self.random, asked, sample.weight));
-	if (mtag__sampler_tick)
-		mtag__sampler_tick();
+	tick(&sample, 0);
 	leave(saved);
 }
 
@@ -220,6 +229,17 @@ void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked,
 		DTRACE_PROBE3(otel_memory, alloc, p, asked,
 			      mtag__chance_times(&mtag__self.random, asked, moved.weight));
 	}
+	tick(sample, asked);
+	leave(saved);
+}
+
+void mtag__sampler_freed(const struct mtag_heap_sample *sample)
+{
+	int saved;
+
+	if (!enter(&saved))
+		return;
+	tick(sample, 0);
 	leave(saved);
 }
 

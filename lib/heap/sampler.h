@@ -23,6 +23,9 @@ bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample);
  */
 void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn);
 
+/* What was taken has been freed. Keeps errno. */
+void mtag__sampler_freed(const struct mtag_heap_sample *sample);
+
 /* Notes again, unchanged, what was taken. */
 void mtag__sampler_put_back(struct mtag_heap_sample *sample);
 
@@ -33,7 +36,10 @@ void mtag__sampler_forked(bool child);
 /* Whose an object is, if the allocator knows. */
 extern uint32_t (*mtag__sampler_owner)(const void *p);
 
-/* Called at each sample, with no lock held but what a signal handler may have interrupted. */
-extern void (*mtag__sampler_tick)(void);
+/*
+ * Called when a sample has come or gone, with the bytes that it stands for, and no lock held but what
+ * a signal handler may have interrupted.
+ */
+extern void (*mtag__sampler_tick)(uint64_t bytes);
 
 #endif

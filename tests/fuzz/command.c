@@ -16,7 +16,7 @@
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/resolve.c */
 /* sources: ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c ctl/cmd/stacks.c */
-/* sources: ctl/heaps/json.c ctl/heaps/table.c ctl/cmd/heap.c */
+/* sources: ctl/heaps/objects.c ctl/heaps/json.c ctl/heaps/table.c ctl/heaps/sites.c ctl/cmd/heap.c */
 /* sources: ctl/synopsis.c ctl/cmd/complete.c ctl/past.c ctl/format/history.c ctl/cmd/history.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
@@ -34,8 +34,7 @@
 #include "ctl.h"
 #include "format/json.h"
 #include "fuzz.h"
-#include "heaps/load.h"
-#include "heaps/preload.h"
+#include "heaps.h"
 #include "kernel.h"
 #include "option.h"
 #include "output.h"
@@ -225,60 +224,6 @@ int cmd_limit(struct ctl *ctl, int argc, char **argv)
 int cmd_events(struct ctl *ctl, int argc, char **argv)
 {
 	return cmd_doctor(ctl, argc, argv);
-}
-
-/* ---- heap views, which tests/fuzz/heap.c is about ---- */
-
-int heap_open(void)
-{
-	if (!in_rarely(&kernel))
-		return dup(STDERR_FILENO);
-	errno = in_u8(&kernel) & 1 ? ENOENT : EACCES;
-	return -1;
-}
-
-int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
-{
-	static const int errors[] = {ENODATA, ENOTTY, EBADMSG, ENXIO, ENOMEM, EACCES, ESRCH};
-
-	must(device >= 0);
-	if (in_u8(&kernel) > 200)
-		return -errors[in_below(&kernel, ARRAY_SIZE(errors))];
-	loaded->objects.head = (struct mtag_heap_head){.mode = 1 + in_below(&kernel, 2),
-						       .wanted = 1 + in_below(&kernel, 2),
-						       .seen = in_u8(&kernel),
-						       .period = in_number(&kernel)};
-	in_name(&kernel, loaded->objects.head.allocator, sizeof(loaded->objects.head.allocator));
-	in_name(&kernel, loaded->objects.head.reason, sizeof(loaded->objects.head.reason));
-	loaded->view = (struct heap_view){.proc = proc,
-					  .objects = &loaded->objects,
-					  .tags = calloc(proc->n_tags + 1, sizeof(struct heap_tag)),
-					  .n = proc->n_tags};
-	for (size_t i = 0; i < proc->n_tags; i++)
-		loaded->view.tags[i] = (struct heap_tag){.tag = &proc->tags[i],
-							 .objects = in_number(&kernel),
-							 .asked = in_number(&kernel),
-							 .error = in_number(&kernel)};
-	return 0;
-}
-
-void heap_unload(struct heap_loaded *loaded)
-{
-	free(loaded->view.tags);
-	*loaded = (struct heap_loaded){0};
-}
-
-const char *heap_why_not(pid_t pid)
-{
-	must(pid > 0);
-	return "of something";
-}
-
-int heap_preload(const char *command, bool exact)
-{
-	(void)exact;
-	must(command);
-	return in_rarely(&kernel) ? CTL_REFUSED : CTL_OK;
 }
 
 /* The processes of this machine would make each run another one. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
 /* sources: ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c ctl/heaps/json.c ctl/heaps/table.c */
+/* sources: ctl/stacks/trace.c ctl/heaps/sites.c */
 /*
  * The heap view of a process that has anything in it, changes while it is read, and fails now and then: what is made of it
  * adds up, and is harmless to print.
@@ -10,6 +11,7 @@
 #include "ctl.h"
 #include "fuzz.h"
 #include "heaps/json.h"
+#include "heaps/sites.h"
 #include "heaps/table.h"
 #include "heaps/view.h"
 
@@ -118,6 +120,7 @@ static void make_samples(struct input *in, struct area *area)
 			.asked = in_rarely(in) ? in_number(in) : in_below(in, 1 << 20),
 			.weight = (UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT) + (in_number(in) >> 2),
 			.tag = in_below(in, 8),
+			.stack = in_below(in, 8),
 		};
 		if (in_rarely(in))
 			sample->address = in_number(in);
@@ -189,6 +192,24 @@ static void check_view(const struct heap_view *view, const struct heap_maps *map
 	     rss);
 }
 
+/* By stacks, of which the kernel has told some. */
+static void check_sites(struct input *in, const struct heap_objects *objects)
+{
+	const struct mtag_stack_frame frames[] = {{1, 1, 0}, {2, 2, 0}, {3, 1, 0}};
+	_cleanup_(traces_clear) struct traces traces = {0};
+
+	traces_add_image(&traces, 1, "/bin/x");
+	traces_add_image(&traces, 2, "/lib/libmtag-heap.so");
+	for (unsigned int n = in_below(in, 4); n; n--)
+		traces_add_named(&traces, frames, in_below(in, 4))->number = in_below(in, 8);
+	must(!heap_sites_add(objects, in_rarely(in), &traces));
+	for (size_t i = 0; i < traces.n; i++) {
+		must(traces.traces[i].tag < objects->n_tags);
+		stack_heap_whole(traces.traces[i].heap.asked);
+		stack_heap_error(&traces.traces[i].heap);
+	}
+}
+
 static void check_output(const struct heap_view *view)
 {
 	struct fmt fmt = {.utf8 = true, .width = 80};
@@ -232,6 +253,7 @@ static void check(struct area *area)
 			check_view(&view, &maps);
 			check_output(&view);
 		}
+		check_sites(area->in, &objects);
 	}
 	heap_view_clear(&view);
 	heap_maps_clear(&maps);

@@ -174,6 +174,12 @@ static int invent_stack(struct traces *traces)
 	for (size_t i = 0; i < n; i++)
 		frames[i] = (struct mtag_stack_frame){in_below(&kernel, 4), in_below(&kernel, 4),
 						      in_below(&kernel, 2)};
+	if (in_rarely(&kernel)) {
+		trace = traces_add_named(traces, frames, n);
+		must(trace);
+		trace->number = in_below(&kernel, 8);
+		return 0;
+	}
 	trace = traces_add(traces, frames, n);
 	if (!trace)
 		return -ENOMEM;

@@ -272,15 +272,21 @@ struct mtag_ioc_unwind {
 /**
  * struct mtag_ioc_heap - MTAG_IOC_HEAP: register where the process keeps its view of its heap
  * @size:	in: sizeof(struct mtag_ioc_heap)
- * @flags:	in: 0, or MTAG_HEAP_ASK: @tag is wanted, and both fields below are 0
+ * @flags:	in: 0, or MTAG_HEAP_ASK: @tag is wanted, and both fields below are 0; with that
+ *		perhaps MTAG_HEAP_STACK: @stack is wanted, too
  * @address:	in: page-aligned start of the area; 0: there is none any more;
  *		out, if MTAG_HEAP_ASK: of the calling thread's word, or 0
  * @length:	in: bytes, whole pages, at most MTAG_HEAP_MAX; 0 if @address is 0
  * @tag:	out: the calling thread's current tag, as a first touch would be charged
- * @pad:	0
+ * @stack:	in: 0; out, if MTAG_HEAP_STACK: the number of the stack from which the thread makes
+ *		this call, or MTAG_HEAP_NO_STACK if there is no room for one more; 0 if no stacks
+ *		are taken (MTAG_IOC_STACKS)
  *
  * The kernel keeps address and length for MTAG_IOC_HEAP_READ, and looks at nothing there. A
  * forked child has an area at the same place; exec forgets it.
+ *
+ * MTAG_CMD_STACK_GET with STACK_NAMED says which stack a number means, as long as the process is
+ * tracked. A forked child knows the numbers that its parent was told before; others mean nothing.
  * Errors: EINVAL, E2BIG, EFAULT; ESRCH (the process is not tracked).
  */
 struct mtag_ioc_heap {
@@ -289,10 +295,12 @@ struct mtag_ioc_heap {
 	__u64 address;
 	__u64 length;
 	__u32 tag;
-	__u32 pad;
+	__u32 stack;
 };
 
 #define MTAG_HEAP_ASK	0x1
+#define MTAG_HEAP_STACK	0x2
+#define MTAG_HEAP_NO_STACK	1	/* numbers of stacks are larger */
 #define MTAG_HEAP_MAX	(1ULL << 33)	/* 8 GiB, most of which need not be there */
 
 /**
@@ -520,6 +528,8 @@ enum {
 	MTAG_A_STACK_LOST,	/* u64, first touches that found no room; in the last message */
 	MTAG_A_STACK_UNCOUNTED,	/* u64 bytes ever first touched that no TOUCHED has; likewise */
 	MTAG_A_TAG_BRIEF,	/* flag, in a request: TAG_COUNTERS leave out zeros at their end */
+	MTAG_A_STACK_NAMED,	/* flag, in a request: STACKs with a STACK_NUMBER are wanted, too */
+	MTAG_A_STACK_NUMBER,	/* u32, as MTAG_IOC_HEAP told it; instead of TAG_ID and bytes */
 	__MTAG_A_MAX
 };
 

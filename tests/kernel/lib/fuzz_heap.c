@@ -5,6 +5,27 @@
 
 static uint64_t area_at, area_len; /* as registered; length 0: none */
 
+/* Of which stack the module tells the number is t_heap_numbers' matter. */
+static void try_ask(void)
+{
+	union any arg = {0};
+	struct errors e = {0};
+	uint32_t flags = below(&rng, 2) ? MTAG_HEAP_ASK : MTAG_HEAP_ASK | MTAG_HEAP_STACK;
+	int error;
+
+	arg.heap.flags = flags;
+	arg.heap.stack = zero(&e);
+	if (one_in(&rng, 8)) {
+		arg.heap.address = odd_number(&rng);
+		fault(&e, arg.heap.address, EINVAL);
+	}
+	error = try_call(10, &arg, &e);
+	expect(among(&e, error), "HEAP, asked: %s", strerror(-error));
+	if (!error)
+		expect(!arg.heap.stack || flags & MTAG_HEAP_STACK, "HEAP: stack %u, not asked for",
+		       arg.heap.stack);
+}
+
 void try_heap(void)
 {
 	union any arg = {0};
@@ -13,12 +34,16 @@ void try_heap(void)
 		 len = (1 + below(&rng, PAGES)) * PG;
 	int error;
 
+	if (one_in(&rng, 4)) {
+		try_ask();
+		return;
+	}
 	if (one_in(&rng, 4))
 		at = one_in(&rng, 2) ? 0 : odd_number(&rng);
 	if (one_in(&rng, 4))
 		len = one_in(&rng, 2) ? 0 : odd_number(&rng);
 	arg.heap.flags = zero(&e);
-	arg.heap.pad = zero(&e);
+	arg.heap.stack = zero(&e);
 	arg.heap.address = at;
 	arg.heap.length = len;
 	fault(&e, at % PG || len % PG || !at != !len || len > MTAG_HEAP_MAX, EINVAL);

@@ -81,6 +81,9 @@ static void take_stack(const struct nlattr *nest, struct stacks *s)
 		case MTAG_A_STACK_FRAMES:
 			take_frames(a, e);
 			break;
+		case MTAG_A_STACK_NUMBER:
+			e->number = nl_u32(a);
+			break;
 		}
 	}
 }
@@ -148,7 +151,16 @@ static struct heard *answer(int fd, const struct ask *m)
 	return nl_hear(fd);
 }
 
-struct stacks *stacks_older(pid_t pid, uint32_t seconds)
+static void ask_flag(struct ask *m, int type)
+{
+	struct nlattr *attr = (void *)((char *)m + m->nl.nlmsg_len);
+
+	attr->nla_type = type;
+	attr->nla_len = NLA_HDRLEN;
+	m->nl.nlmsg_len += NLA_HDRLEN;
+}
+
+static struct stacks *read_stacks(pid_t pid, uint32_t seconds, bool named)
 {
 	static struct stacks s;
 	struct ask m = ask(MTAG_CMD_STACK_GET, NLM_F_DUMP);
@@ -165,6 +177,8 @@ struct stacks *stacks_older(pid_t pid, uint32_t seconds)
 		ask_u32(&m, MTAG_A_PROC_PID, pid);
 	if (seconds)
 		ask_u32(&m, MTAG_A_STACK_OLDER, seconds);
+	if (named)
+		ask_flag(&m, MTAG_A_STACK_NAMED);
 	heard = answer(fd, &m);
 	close(fd);
 	s.error = heard->error;
@@ -172,9 +186,19 @@ struct stacks *stacks_older(pid_t pid, uint32_t seconds)
 	return &s;
 }
 
+struct stacks *stacks_older(pid_t pid, uint32_t seconds)
+{
+	return read_stacks(pid, seconds, false);
+}
+
+struct stacks *stacks_named(pid_t pid)
+{
+	return read_stacks(pid, 0, true);
+}
+
 struct stacks *stacks(pid_t pid)
 {
-	return stacks_older(pid, 0);
+	return read_stacks(pid, 0, false);
 }
 
 int stacks_start(pid_t pid, uint32_t one_in, int event)

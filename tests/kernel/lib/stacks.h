@@ -11,7 +11,7 @@
 
 struct stack_seen {
 	uint16_t tag;
-	uint32_t kind, why, nr;
+	uint32_t kind, why, nr, number;
 	uint64_t anon, swap, touched;
 	struct mtag_stack_frame frame[FRAMES_MAX];
 };
@@ -29,6 +29,7 @@ struct stacks {
 
 struct stacks *stacks(pid_t pid);
 struct stacks *stacks_older(pid_t pid, uint32_t seconds);
+struct stacks *stacks_named(pid_t pid); /* with those that the process knows by number */
 
 /* Begins to take those of another process and its tree: 0 or -errno. fd -1: none. */
 int stacks_start(pid_t pid, uint32_t one_in, int fd);

@@ -438,6 +438,32 @@ static void test_figures(void)
 	drop_all(&truth);
 }
 
+/* A program that only frees is asked, too: within a second, or a thousand times of what that costs. */
+static void test_figures_freed(void)
+{
+	enum { MANY = 4096 };
+	const struct mtag_heap_figures *figures = &reader.head.figures;
+	const struct timespec moment = {.tv_nsec = 20000000};
+	const uint64_t full = MANY * UINT64_C(65536);
+	struct truth truth = truth_of(MANY);
+	size_t i;
+
+	enter(26);
+	for (i = 0; i < MANY; i++)
+		hold(&truth.objects[i], malloc(65536), 65536);
+	for (i = 0; i < MANY / 2; i++)
+		drop(&truth.objects[i]);
+	for (; i < MANY; i++) {
+		nanosleep(&moment, NULL);
+		drop(&truth.objects[i]);
+		compare(26, &truth);
+		if (!(figures->known & MTAG_HEAP_KNOWS_USED) || figures->used < full * 3 / 4)
+			break;
+	}
+	CHECK(i < MANY);
+	drop_all(&truth);
+}
+
 static const struct tap_test tests[] = {
 	{"small objects", test_small},
 	{"zeroed objects", test_calloc},
@@ -452,6 +478,7 @@ static const struct tap_test tests[] = {
 	{"the C library's allocations", test_libc},
 	{"what was ever allocated", test_cumulative},
 	{"the allocator's own figures", test_figures},
+	{"they follow what is freed", test_figures_freed},
 };
 
 int main(void)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The heap views that fuzzed commands read; tests/fuzz/heap.c is about what they are made of. */
+#ifndef MTAG_TESTS_FUZZ_HEAPS_H
+#define MTAG_TESTS_FUZZ_HEAPS_H
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "heaps/load.h"
+#include "heaps/preload.h"
+#include "kernel.h"
+
+int heap_open(void)
+{
+	if (!in_rarely(&kernel))
+		return dup(STDERR_FILENO);
+	errno = in_u8(&kernel) & 1 ? ENOENT : EACCES;
+	return -1;
+}
+
+/* Objects of any tags and stacks. */
+static int make_objects(const struct proc *proc, struct heap_objects *objects)
+{
+	objects->head = (struct mtag_heap_head){.mode = 1 + in_below(&kernel, 2),
+						.wanted = 1 + in_below(&kernel, 2),
+						.seen = in_u8(&kernel),
+						.period = in_number(&kernel)};
+	in_name(&kernel, objects->head.allocator, sizeof(objects->head.allocator));
+	in_name(&kernel, objects->head.reason, sizeof(objects->head.reason));
+	objects->n_tags = proc->n_tags + 1;
+	objects->n_objects = in_below(&kernel, 6);
+	objects->sums = calloc(objects->n_tags, sizeof(*objects->sums));
+	objects->objects = calloc(6, sizeof(*objects->objects));
+	must(objects->sums && objects->objects);
+	for (size_t i = 0; i < objects->n_tags; i++)
+		objects->sums[i] = (struct heap_sum){.asked = (double)in_number(&kernel),
+						     .allocated = (double)in_number(&kernel),
+						     .objects = (double)in_number(&kernel),
+						     .sampled = (double)in_number(&kernel)};
+	for (size_t i = 0; i < objects->n_objects; i++)
+		objects->objects[i] = (struct heap_object){
+			.asked = in_number(&kernel),
+			.weight = 1 + (double)in_number(&kernel),
+			.tag = in_below(&kernel, (unsigned int)objects->n_tags),
+			.stack = in_below(&kernel, 8),
+			.time = in_number(&kernel),
+			.resident = in_number(&kernel)};
+	return 0;
+}
+
+int heap_load_objects(int device, const struct proc *proc, struct heap_objects *objects)
+{
+	must(device >= 0);
+	return in_rarely(&kernel) ? make_objects(proc, objects) : -ENODATA;
+}
+
+int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
+{
+	static const int errors[] = {ENODATA, ENOTTY, EBADMSG, ENXIO, ENOMEM, EACCES, ESRCH};
+
+	must(device >= 0);
+	if (in_u8(&kernel) > 200)
+		return -errors[in_below(&kernel, ARRAY_SIZE(errors))];
+	must(!make_objects(proc, &loaded->objects));
+	loaded->view = (struct heap_view){.proc = proc,
+					  .objects = &loaded->objects,
+					  .tags = calloc(proc->n_tags + 1, sizeof(struct heap_tag)),
+					  .n = proc->n_tags};
+	for (size_t i = 0; i < proc->n_tags; i++)
+		loaded->view.tags[i] = (struct heap_tag){.tag = &proc->tags[i],
+							 .objects = in_number(&kernel),
+							 .asked = in_number(&kernel),
+							 .error = in_number(&kernel)};
+	return 0;
+}
+
+void heap_unload(struct heap_loaded *loaded)
+{
+	free(loaded->view.tags);
+	heap_objects_clear(&loaded->objects);
+	*loaded = (struct heap_loaded){0};
+}
+
+const char *heap_why_not(pid_t pid)
+{
+	must(pid > 0);
+	return "of something";
+}
+
+int heap_preload(const char *command, bool exact)
+{
+	(void)exact;
+	must(command);
+	return in_rarely(&kernel) ? CTL_REFUSED : CTL_OK;
+}
+
+#endif

@@ -1,0 +1,187 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The account of RSS of programs that know nothing of mtag, whose memory is of many kinds: a compiler with a collector of
+# its own, a database that forks, a heap full of holes, node. And those whose allocator nothing can come between: they get
+# a sentence.
+# vm: group=parallel mem=1G timeout=400 args=fragments compiler without
+# vm: group=heap-programs mem=2G timeout=900 long=1 args=postgres node
+. tests/kernel/lib.sh
+. tests/kernel/heaps.sh
+tmp=$(mktemp -d)
+PATH=$PWD/build/bin:$PATH
+export LC_ALL=C.UTF-8 COLUMNS=80
+# The command by which a program is started as another user.
+as=()
+trap 'pkill -9 -P $$; rm -rf "$tmp"' EXIT
+no_khugepaged
+
+# under COMMAND…: starts it under mtagctl run --heap; its process is $started.
+under() {
+	"${as[@]}" mtagctl run --heap -- "$@" >"$tmp/out" 2>&1 </dev/null &
+	started=$!
+}
+end() { kill -9 "$@" 2>/dev/null; wait "$@" 2>/dev/null; }
+says() { grep -q "$1" "$tmp/out"; }
+
+# Seven of eight objects are freed: what is alive is little, what is resident much.
+fragments() {
+	cat >"$tmp/fragments.c" <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		#define N 65536
+		static char *p[N];
+		int main(void)
+		{
+			for (int i = 0; i < N; i++) p[i] = memset(malloc(1000), 1, 1000);
+			for (int i = 0; i < N; i++) if (i % 8) free(p[i]);
+			puts("ready"); fflush(stdout);
+			return pause();
+		}
+	END
+	gcc -O1 -fno-builtin "$tmp/fragments.c" -o "$tmp/fragments" || bail "no compiler"
+	MTAG_HEAP_PERIOD=32768 under "$tmp/fragments"
+	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
+	accounted fragments "$started"
+	within fragments rss_bytes 64 72
+	within fragments rss_live_bytes 5 11
+	# 56 MiB are free, less what changed since the allocator was asked.
+	within fragments rss_free_bytes 40 58
+	within fragments rss_own_bytes 0 16
+	is "$(jq '.[] | select(.tag == "") | .wasted_bytes > 50000000 and .asked_bytes < 12000000' "$tmp/json")" true \
+		"fragments: what is wasted is more than what is alive"
+	end "$started"
+}
+
+# cc1: the collector has its memory from mmap(). Where a large object of the heap lies beside it, the kernel has made one
+# mapping of both, and which part of that is the heap nobody knows.
+works() {
+	cc1=$(pgrep -P "$started" cc1) && [ "$(awk '$1 == "RssAnon:" {print $2}' "/proc/$cc1/status")" -ge $((24 << 10)) ]
+} 2>/dev/null
+compiler() {
+	local i near
+	for ((i = 0; i < 4000; i++)); do
+		echo "int f$i(int n, const char *s) { int t = $i; for (int i = 0; i < n; i++) { if (s[i] == 'x') t += i * $i;" \
+			"else t ^= s[t]; } return t ? t : f$((i ? i - 1 : 0))(n - 1, s + 1); }"
+	done >"$tmp/large.c"
+	under gcc -O1 -c "$tmp/large.c" -o "$tmp/large.o"
+	until_true 60 works || bail "cc1 does not work: $(cat "$tmp/out")"
+	accounted cc1 "$cc1"
+	within cc1 rss_live_bytes 0 60
+	near=$(($(of rss_other_bytes) + $(of rss_own_bytes)))
+	[ $near -ge $((8 << 20)) ] && [ $near -le $((200 << 20)) ]
+	ok $? "cc1: what its collector has is from 8 to 200 MiB ($near bytes)"
+	within cc1 rss_files_bytes 4 60
+	[ "$(of seen)" -gt 0 ]
+	ok $? "cc1: allocations come by"
+	end "$cc1" "$started"
+}
+
+# A backend has what it was forked with, and goes on with that.
+sleeping() {
+	backend=$("${as[@]}" "$pg/psql" -h "$data" -Atc \
+		"select pid from pg_stat_activity where query like 'select pg_sleep%'" postgres)
+	[ -n "$backend" ]
+} 2>/dev/null
+postgres() {
+	local pg data=$tmp/pg backend
+	pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+	[ -x "$pg/postgres" ] || { skip "PostgreSQL's heap (not installed)"; return; }
+	chmod 755 "$tmp"
+	install -d -o postgres "$data"
+	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
+	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
+	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
+	under "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" -c shared_buffers=16MB -c fsync=off
+	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
+	ok $? "PostgreSQL answers" || { sed 's/^/# /' "$tmp/out"; return; }
+	"${as[@]}" "$pg/psql" -h "$data" postgres -c "set work_mem='64MB'" -c "create temp table t as select i, md5(i::text) m
+		from generate_series(1, 60000) i" -c "select count(*) from (select m from t order by m) x" \
+		-c "select pg_sleep(3600)" >"$tmp/psql" 2>&1 &
+	until_true 60 sleeping
+	ok $? "PostgreSQL works"
+	accounted "PostgreSQL's backend" "$backend"
+	within "PostgreSQL's backend" rss_live_bytes 0 30
+	within "PostgreSQL's backend" rss_shared_bytes 1 40
+	within "PostgreSQL's backend" rss_files_bytes 2 40
+	within "PostgreSQL's backend" rss_other_bytes 0 16
+	kill -CONT "$backend"
+	kill -INT "$started"
+	wait "$started"
+	as=()
+}
+
+# What JavaScript has is in a heap of V8's own.
+node() {
+	[ -x /usr/bin/node ] || { skip "node's heap (not installed)"; return; }
+	cat >"$tmp/work.js" <<-'END'
+		const kept = [];
+		for (let i = 0; i < 60000; i++) kept.push({id: i, name: 'row ' + i, cells: [i, i * 2, i * 3]});
+		kept.push(Buffer.alloc(8 << 20, 'x'));
+		console.log('ready');
+		setInterval(() => kept.length, 1 << 30);
+	END
+	under /usr/bin/node "$tmp/work.js"
+	until_true 100 says ready
+	ok $? "node works" || { sed 's/^/# /' "$tmp/out"; return; }
+	accounted node "$started"
+	within node rss_live_bytes 8 60
+	within node rss_other_bytes 4 200
+	within node rss_files_bytes 10 100
+	end "$started"
+}
+
+# Programs whose allocator is their own: told when they start, if that can be known, and when they are asked for.
+without() {
+	cat >"$tmp/own.c" <<-'END'
+		#include <stdio.h>
+		#include <string.h>
+		#include <unistd.h>
+		#ifdef OWN
+		/* As a program that has an allocator linked into it, under the names of the C library's. */
+		static char room[1 << 24] __attribute__((aligned(16)));
+		static size_t used;
+		void *malloc(size_t size) { void *p = room + used + 16; memcpy(room + used, &size, sizeof(size)); used += (size + 31) & ~15UL; return p; }
+		void free(void *p) { (void)p; }
+		void *calloc(size_t n, size_t size) { return memset(malloc(n * size), 0, n * size); }
+		void *realloc(void *p, size_t size) { size_t old = 0; void *q = malloc(size); if (p) memcpy(&old, (char *)p - 16, sizeof(old)); return memcpy(q, p ? p : q, old < size ? old : size); }
+		void *memalign(size_t a, size_t size) { (void)a; return malloc(size); }
+		void *tc_malloc(size_t size) { return malloc(size); }
+		#else
+		void *malloc(size_t size);
+		#endif
+		int main(void)
+		{
+			for (int i = 0; i < 1000; i++) memset(malloc(5000), 1, 5000);
+			puts("ready"); fflush(stdout);
+			return pause();
+		}
+	END
+	gcc -O1 -fno-builtin -DOWN "$tmp/own.c" -o "$tmp/own" && gcc -O1 -fno-builtin -static "$tmp/own.c" -o "$tmp/static" ||
+		bail "no compiler"
+	under "$tmp/own"
+	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
+	accounted "an allocator of its own" "$started"
+	is "$(of seen)" 0 "an allocator of its own: no allocation has come by"
+	is "$(of rss_live_bytes)" 0 "an allocator of its own: nothing is known to be alive"
+	within "an allocator of its own" rss_data_bytes 0 1
+	is "$(tail -2 "$tmp/table" | tr '\n' ' ')" "No allocation has come by: the program has an allocator of its own, and only that knows its objects. " \
+		"an allocator of its own: a sentence says so"
+	end "$started"
+
+	under "$tmp/static"
+	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
+	is "$(head -1 "$tmp/out")" "mtagctl: run: $tmp/static is linked statically: no library can come between it and its allocator, and there will be no heap view" \
+		"a static program: said when it starts"
+	is "$(mtagctl heap "$started" 2>&1)" "mtagctl: process $started has no heap view: its program is linked statically, so that no library can come between it and its allocator; ask that for a profile of its own" \
+		"a static program: and when it is asked for"
+	mtagctl heap "$started" >/dev/null 2>&1
+	is $? 2 "a static program: with an exit status"
+	is "$(mtagctl show -j "$started" | jq '.[].rss_bytes // .rss_bytes' | head -1 | grep -c '[1-9]')" 1 "a static program: it is tracked nevertheless"
+	end "$started"
+}
+
+[ $# -gt 0 ] || set -- fragments compiler without postgres node
+for program; do $program; done
+done_testing
