@@ -55,6 +55,13 @@ struct stacks *proc_stacks(struct proc *proc)
 	return proc->stacks;
 }
 
+struct heap_view *proc_heap(struct proc *proc)
+{
+	if (!proc->heap)
+		proc->heap = calloc(1, sizeof(*proc->heap));
+	return proc->heap;
+}
+
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)
 {
 	struct tag *tag = array_grow(proc->tags, proc->n_tags, &proc->room, sizeof(*tag));
@@ -91,6 +98,9 @@ void snap_clear(struct snap *snap)
 		if (proc->stacks)
 			stacks_clear(proc->stacks);
 		free(proc->stacks);
+		if (proc->heap)
+			heap_view_clear(proc->heap);
+		free(proc->heap);
 	}
 	free(snap->procs);
 	*snap = (struct snap){0};
@@ -275,6 +285,8 @@ static int proc_order(struct proc *proc, bool by_size)
 static int proc_finish(struct proc *proc)
 {
 	sort_tags(proc);
+	if (proc->heap)
+		heap_sort(proc->heap);
 	for (size_t i = 0; i < proc->n_tags; i++)
 		if (link_tag(proc, &proc->tags[i]))
 			return -ENOMEM;

@@ -8,6 +8,7 @@
 #include "cgroup.h"
 #include "ctl.h"
 #include "fail.h"
+#include "heaps/load.h"
 #include "kern.h"
 #include "offline/source.h"
 #include "parse.h"
@@ -256,6 +257,9 @@ static int read_kernel(struct source *source, const pid_t *pids, size_t n, struc
 	snap->time_ms = source->origin.time_ms;
 	err = read_all_stacks(source, kern, snap);
 	status = status ? status : err;
+	/* What ends meanwhile, or may not be read, has tags without a heap. */
+	if (source->heaps && heap_load_all(snap, HEAP_PAGES))
+		return fail_memory();
 	/* At once: the next process with this id is another one. */
 	return cgroup_read(snap) ? fail_memory() : status;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
 /* sources: ctl/format/json.c ctl/option.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/show.c ctl/format/tree.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/line.c ctl/offline/read.c ctl/offline/source.c */
 /* sources: ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/rollup.c */
 /* sources: ctl/format/pairs.c ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
-/* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/view.c ctl/cmd/play.c */
+/* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/shape.c ctl/cmd/view.c ctl/cmd/play.c */
 /* sources: ctl/format/stack.c ctl/format/snapshot.c ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
 /* sources: ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
 /* sources: ctl/top/rows.c ctl/top/table.c ctl/top/batch.c ctl/top/feed.c */
@@ -237,35 +237,38 @@ int heap_open(void)
 	return -1;
 }
 
-int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
+int heap_load_into(int device, struct proc *proc, enum heap_depth depth)
 {
 	static const int errors[] = {ENODATA, ENOTTY, EBADMSG, ENXIO, ENOMEM, EACCES, ESRCH};
+	struct heap_view *view;
 
 	must(device >= 0);
 	if (in_u8(&kernel) > 200)
 		return -errors[in_below(&kernel, ARRAY_SIZE(errors))];
-	loaded->objects.head = (struct mtag_heap_head){.mode = 1 + in_below(&kernel, 2),
-						       .wanted = 1 + in_below(&kernel, 2),
-						       .seen = in_u8(&kernel),
-						       .period = in_number(&kernel)};
-	in_name(&kernel, loaded->objects.head.allocator, sizeof(loaded->objects.head.allocator));
-	in_name(&kernel, loaded->objects.head.reason, sizeof(loaded->objects.head.reason));
-	loaded->view = (struct heap_view){.proc = proc,
-					  .objects = &loaded->objects,
-					  .tags = calloc(proc->n_tags + 1, sizeof(struct heap_tag)),
-					  .n = proc->n_tags};
+	view = proc_heap(proc);
+	*view = (struct heap_view){.tags = calloc(proc->n_tags + 1, sizeof(struct heap_tag)),
+				   .n = proc->n_tags,
+				   .sums_only = depth == HEAP_SUMS,
+				   .exact = in_u8(&kernel) & 1,
+				   .instead = in_u8(&kernel) & 1,
+				   .seen = in_u8(&kernel),
+				   .period = in_number(&kernel)};
+	in_name(&kernel, view->allocator, 64);
+	in_name(&kernel, view->reason, 128);
 	for (size_t i = 0; i < proc->n_tags; i++)
-		loaded->view.tags[i] = (struct heap_tag){.tag = &proc->tags[i],
-							 .objects = in_number(&kernel),
-							 .asked = in_number(&kernel),
-							 .error = in_number(&kernel)};
+		view->tags[i] = (struct heap_tag){.id = proc->tags[i].id,
+						  .objects = in_number(&kernel),
+						  .asked = in_number(&kernel),
+						  .error = in_number(&kernel)};
 	return 0;
 }
 
-void heap_unload(struct heap_loaded *loaded)
+int heap_load_all(struct snap *snap, enum heap_depth depth)
 {
-	free(loaded->view.tags);
-	*loaded = (struct heap_loaded){0};
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (in_rarely(&kernel))
+			heap_load_into(0, &snap->procs[i], depth);
+	return in_u8(&kernel) == 0xff ? -ENOMEM : 0;
 }
 
 const char *heap_why_not(pid_t pid)
@@ -424,7 +427,7 @@ static char *built_word(struct input *in)
 					    "svg",	   "html",
 					    "-fsvg",	   "-fhtml",
 					    "heap",	   "--heap",
-					    "--heap=exact"};
+					    "--account",   "--heap=exact"};
 	const size_t count = sizeof(words) / sizeof(*words);
 	unsigned int pick = in_below(in, (unsigned int)count + 4);
 	char name[128];
