@@ -69,6 +69,7 @@ struct heap_tag {
  * struct heap_view - the heap of a process; initially all 0
  * @tags:	those that have anything, ascending by id; heap_sort() makes that so
  * @sums_only:	of them @asked, @allocated and @objects alone were read, and all else here but @exact is 0
+ * @wasted_before: but @wasted, which is that of a moment before
  * @account:	of the process's RSS
  * @exact:	bytes are counted, not sampled
  * @instead:	they are sampled, though counting was asked for, for
@@ -84,7 +85,7 @@ struct heap_tag {
 struct heap_view {
 	struct heap_tag *tags;
 	size_t n, room;
-	bool sums_only;
+	bool sums_only, wasted_before;
 	struct heap_account account;
 	bool exact, instead, knows_retained;
 	uint64_t period, seen, lost, retained, age;

@@ -16,7 +16,7 @@
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/resolve.c */
 /* sources: ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c ctl/cmd/stacks.c */
-/* sources: ctl/heaps/json.c ctl/heaps/table.c ctl/cmd/heap.c */
+/* sources: ctl/heaps/json.c ctl/heaps/table.c ctl/heaps/carry.c ctl/cmd/heap.c */
 /* sources: ctl/synopsis.c ctl/cmd/complete.c ctl/past.c ctl/format/history.c ctl/cmd/history.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one

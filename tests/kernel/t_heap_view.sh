@@ -34,6 +34,7 @@ take_json() {
 # of TAG KEY: a number of it.
 of() { echo "${got[$1 $2]}"; }
 
+numbers='map(select(.asked_bytes // 0 > 0) | {tag, asked_bytes, objects, wasted_bytes}) | sort_by(.tag)'
 # by_tag FILE: [TAG, RSS] of each that has any.
 by_tag() { jq -c 'map(select(.tag != null and .rss_bytes > 0) | [.tag, .rss_bytes]) | sort' "$1"; }
 stands_still() { cat /proc/"$pid"/task/*/status | awk '/^State:/ && $2 != "T" {moves = 1} END {exit moves}'; }
@@ -63,7 +64,11 @@ accounted() {
 	is "$(grep -c '^RSS ' "$tmp/table")" 1 "$1: the table has the account"
 	$mtagctl heap --account "$pid" >"$tmp/accounts"
 	is "$(grep -c '^  RSS ' "$tmp/accounts")" "$(jq '[.[] | select(.rss_bytes > 0)] | length' "$tmp/json")" "$1: with --account each tag has one"
-	is "$(awk 'length > 80' "$tmp/table" "$tmp/accounts")" "" "$1: in 80 columns"
+	is "$(sed 's/±/+/g' "$tmp/table" "$tmp/accounts" | awk 'length > 80')" "" "$1: in 80 columns"
+	is "$($mtagctl watch -j -n 1 "$pid" | jq -c "$numbers")" "$(jq -c "$numbers" "$tmp/json")" "$1: watch has the same numbers"
+	# Sums of the library's own counters, in whole bytes: of each sample one.
+	near "$($mtagctl top -j -n 1 | jq "map(select(.pid == $pid).asked_bytes) | add")" "$(jq 'map(.asked_bytes | values) | add' "$tmp/json")" \
+		"$(if [ "$how" ]; then echo 0; else echo 5000; fi)" "$1: and so has top"
 	rm -f "$tmp/snap"
 	check "$1: a snapshot is taken" $mtagctl snapshot -o "$tmp/snap" "$pid"
 	is "$($mtagctl heap -j --from "$tmp/snap" "$pid" | cksum)" "$(cksum <"$tmp/json")" "$1: it keeps the heap"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c */
+/* sources: ctl/heaps/carry.c */
 /*
  * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
  */
@@ -8,6 +9,7 @@
 
 #include "ctl.h"
 #include "ctl_tap.h"
+#include "heaps/carry.h"
 #include "heaps/view.h"
 
 #define PAGE	HEAP_PAGE
@@ -269,6 +271,32 @@ static void exact(void)
 	end_view();
 }
 
+/* Sums alone, as top and watch read them, from cells; and with what was known of pages. */
+static void sums(void)
+{
+	static struct heap_tag old[] = {{.id = 0, .asked = 7, .wasted = 5}, {.id = A, .wasted = 6}};
+	const struct heap_view before = {.tags = old, .n = 2};
+
+	begin(MTAG_HEAP_SAMPLED);
+	sample(0, BASE, 2 * PAGE, ONE, A);
+	area.cells[0][A] =
+		(struct mtag_heap_cell){.asked_in = 9000, .allocated_in = 9500, .objects_in = 3};
+	area.cells[0][B] =
+		(struct mtag_heap_cell){.asked_in = 50, .allocated_in = 64, .objects_in = 1};
+	ok(!heap_objects_read_sums(&source, 5, &objects) && !objects.n_objects &&
+		   !heap_view_sum(&view, &snap.procs[0], &objects),
+	   "sums are read without samples");
+	ok(view.sums_only && view.n == 2 && find(A)->asked == 9000 && find(A)->objects == 3 &&
+		   !find(A)->wasted && find(B)->allocated == 64,
+	   "of those tags that have any");
+	ok(!heap_carry(&view, &before) && view.wasted_before && view.n == 3,
+	   "what was wasted before is kept beside them");
+	ok(find(0)->wasted == 5 && !find(0)->asked && find(A)->wasted == 6 &&
+		   find(A)->asked == 9000 && find(B)->asked == 50 && !find(B)->wasted,
+	   "of each tag, and nothing else of it");
+	end_view();
+}
+
 /* ---- areas that are wrong ---- */
 
 static bool refused(void)
@@ -351,6 +379,7 @@ int main(void)
 		return 1;
 	sampled();
 	exact();
+	sums();
 	heads();
 	samples();
 	snap_clear(&snap);
