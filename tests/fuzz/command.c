@@ -10,7 +10,7 @@
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
 /* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/shape.c ctl/cmd/view.c ctl/cmd/play.c */
 /* sources: ctl/format/stack.c ctl/format/snapshot.c ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
-/* sources: ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
+/* sources: ctl/heaps/sum.c ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
 /* sources: ctl/top/rows.c ctl/top/table.c ctl/top/batch.c ctl/top/feed.c */
 /* sources: ctl/top/view.c ctl/top/frame.c ctl/top/draw.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */

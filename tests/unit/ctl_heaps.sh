@@ -64,6 +64,24 @@ ok 'pprof is written of a sample, too'
 diff <("$ctl" heap --from "$snap" --sample 1 | sed -n 4p) <(echo ' 95.0M  96.5M    512K  96.0M       0   3.0M    80000 ±6.6%  cache')
 ok '--sample chooses another one'
 
+# Two workers become one, and their tags a and b.
+sed 's/"pid":4711/"pid":4712/; s/"time_ms":[0-9]*/"time_ms":1700000000123/' first | grep -v '"pid":12,' >second
+{ head -n 1 first; grep redis first; grep redis second; echo '{"end":12}'; } >both
+printf '%s\n' 'comm s/^redis.*/redis/' 'tag s/^pool$/net/' >rules
+"$ctl" merge --rules rules -o merged both
+ok 'merge reads heaps'
+is_twice() { paste <("$ctl" heap -j --from merged | jq "$1") <("$ctl" heap -j --from first | jq "$1") | awk '$1 != 2 * $2 {bad = 1} END {exit bad || !NR}'; }
+is_twice 'map(select(.tag != null)) | (map(.asked_bytes) | add), (map(.objects) | add), (map(.wasted_bytes) | add), (map(.rss_bytes) | add)'
+ok 'and adds the tags'
+is_twice '.[] | select(.tag == null) | .retained_bytes, .rss_bytes, .rss_live_bytes, .seen'
+ok 'and the processes'
+# The root of 2 * (1048576 squared + 153600 squared).
+"$ctl" heap -j --from merged | jq -e 'map(select(.tag == "net").error_bytes) == [1498736]' >/dev/null
+ok 'and errors as those of independent estimates'
+printf '%s\n' 'comm s/.*/all/' >rules
+"$ctl" merge --rules rules -o merged "$snap" && ! grep -q 'asked\|heap_' merged
+ok 'with a process that has no heap, there is none'
+
 says() { "$ctl" "$@" 2>&1 >/dev/null; }
 [ "$(says heap --from "$snap" 12)" = "mtagctl: process 12 has no heap in this sample of $snap" ]
 ok 'a process without a heap is told'
