@@ -49,7 +49,8 @@ static const struct command commands[] = {
 	  "  -f, --format F    table or json (as -j)\n"
 	  "  -d, --delay SEC   time between refreshes, fractions allowed (default 1)\n"
 	  "  -n, --count N     end after N refreshes\n"
-	  "  -s, --sort COLUMN pid, name, tag, rss, delta, anon, file, shmem, swap or peak\n"
+	  "  -s, --sort COLUMN pid, name, tag, rss, delta, asked, anon, file, shmem,\n"
+	  "                    swap or peak\n"
 	  "  -b, --by GROUPING process, tag or cgroup: what has a row of its own\n"
 	  "  --from FILE       one table of a snapshot file (- is standard input)\n"
 	  "  --sample N        its Nth sample, not the last\n"
@@ -63,7 +64,8 @@ static const struct command commands[] = {
 	  "  -k, --keep N        keep N such files (default 4)\n"
 	  "  --pss               with USS and PSS, as with show; walks the page tables\n"
 	  "  --stacks            with the stacks of processes that have them, as stacks\n"
-	  "                      shows them; likewise\n",
+	  "                      shows them; likewise\n"
+	  "With the heap of each process run with --heap, as heap shows it.\n",
 	  cmd_snapshot, "L" },
 	{ "diff", "[--stacks] [-n N] [-f FORMAT] A B | --growth FILE...", "what changed between snapshots, by tag",
 	  "  -f, --format F    table or json (as -j)\n"
@@ -73,7 +75,10 @@ static const struct command commands[] = {
 	  "  -n, --count N     the N largest (default 10 stacks in a table, else all)\n"
 	  "Compares the last samples of A and B; processes of the same name are one. The\n"
 	  "largest growth comes first. Growth is of anonymous and shared memory, resident or\n"
-	  "swapped: what the kernel cannot drop.\n", cmd_diff, "fjp" },
+	  "swapped: what the kernel cannot drop. Of programs run with --heap it also says\n"
+	  "what was asked of the allocator, and what is wasted; and with --growth, WHAT made\n"
+	  "it grow: live objects (a leak), wasted pages, guests (objects of other tags).\n",
+	  cmd_diff, "fjp" },
 	{ "merge", "--rules FILE [-o FILE] A...", "fold processes and tags of snapshots by rules",
 	  "  -r, --rules FILE  a line each: comm s/REGEX/NAME/ or tag s/REGEX/NAME/\n"
 	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
@@ -115,15 +120,19 @@ static const struct command commands[] = {
 	  "Of processes run or tracked with --stacks; without PID, all that you may see.\n"
 	  "Anonymous memory and swap only. What is old and grows may be a leak; what each\n"
 	  "small object does, only the program's allocator knows.\n", cmd_stacks, "Fjp" },
-	{ "heap", "[-f FORMAT] [-o FILE] [PID...]", "why RSS is not the heap: bytes alive, touched and wasted, by tag",
+	{ "heap", "[--account] [-f FORMAT] [-o FILE] [--from FILE] [PID...]",
+	  "why RSS is not the heap: bytes alive, touched and wasted, by tag",
+	  "  --account         what the RSS of each tag consists of, not columns\n"
 	  "  -f, --format F    table, json (as -j) or pprof\n"
 	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
+	  "  --sample N        its Nth sample, not the last\n"
 	  "Of processes run with --heap; without PID, all of them that you may see. Objects\n"
 	  "that are alive: ASKED of the allocator, what it gave (ALLOC), of that UNTOUCHed\n"
 	  "and RESIDent, and what is on FOREIGN pages, which another tag first touched.\n"
 	  "WASTED: the tag's resident heap pages, less what is alive on them. ERROR is one\n"
 	  "standard deviation of ASKED. The last line says what the RSS consists of.\n",
-	  cmd_heap, "FjpL" },
+	  cmd_heap, "Fjp" },
 	{ "limit", "PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
 	  "  -t, --timeout SEC  give up after that time\n"
 	  "BYTES are the RSS of TAG itself, or with a letter KiB, MiB or GiB (64M). The exit\n"

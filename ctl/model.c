@@ -23,6 +23,18 @@ struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm)
 	return proc;
 }
 
+struct proc *snap_move_proc(struct snap *snap, struct proc *proc)
+{
+	struct proc *procs = array_grow(snap->procs, snap->n_procs, &snap->room, sizeof(*procs));
+
+	if (!procs)
+		return NULL;
+	snap->procs = procs;
+	procs[snap->n_procs] = *proc;
+	*proc = (struct proc){.pid = proc->pid};
+	return &procs[snap->n_procs++];
+}
+
 struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
 {
 	/* Search from the end: the messages of one process follow each other. */
@@ -53,6 +65,13 @@ struct stacks *proc_stacks(struct proc *proc)
 	if (!proc->stacks)
 		proc->stacks = calloc(1, sizeof(*proc->stacks));
 	return proc->stacks;
+}
+
+struct heap_view *proc_heap(struct proc *proc)
+{
+	if (!proc->heap)
+		proc->heap = calloc(1, sizeof(*proc->heap));
+	return proc->heap;
 }
 
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name)
@@ -91,6 +110,9 @@ void snap_clear(struct snap *snap)
 		if (proc->stacks)
 			stacks_clear(proc->stacks);
 		free(proc->stacks);
+		if (proc->heap)
+			heap_view_clear(proc->heap);
+		free(proc->heap);
 	}
 	free(snap->procs);
 	*snap = (struct snap){0};
@@ -275,6 +297,8 @@ static int proc_order(struct proc *proc, bool by_size)
 static int proc_finish(struct proc *proc)
 {
 	sort_tags(proc);
+	if (proc->heap)
+		heap_sort(proc->heap);
 	for (size_t i = 0; i < proc->n_tags; i++)
 		if (link_tag(proc, &proc->tags[i]))
 			return -ENOMEM;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "heaps/heap.h"
 #include "stacks/stack.h"
 #include "uapi/linux/mtag.h"
 
@@ -54,6 +55,7 @@ struct tag {
  * @shares:	those of all tags are known; by snap_finish()
  * @s:		sums of them by MTAG_S_*; by snap_finish()
  * @stacks:	NULL if none are taken of it, or nobody asked for them
+ * @heap:	NULL if it has no heap view, or nobody asked for that
  */
 struct proc {
 	pid_t pid;
@@ -67,6 +69,7 @@ struct proc {
 	bool shares;
 	uint64_t s[MTAG_S_NR];
 	struct stacks *stacks;
+	struct heap_view *heap;
 	uint64_t lost;
 	uint64_t overflow;
 	uint64_t repairs;
@@ -116,9 +119,13 @@ struct event {
 struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm);
 /* Likewise for a process that is not in the snapshot yet, which the caller knows. */
 struct proc *snap_add_proc(struct snap *snap, pid_t pid, const char *comm);
+/* Moves a process of another snapshot to the end of this one; what is left there is empty. */
+struct proc *snap_move_proc(struct snap *snap, struct proc *proc);
 int proc_set_cgroup(struct proc *proc, const char *path);
 /* Its stacks, none if it had not any. NULL without memory. */
 struct stacks *proc_stacks(struct proc *proc);
+/* Likewise its heap. */
+struct heap_view *proc_heap(struct proc *proc);
 struct tag *proc_add_tag(struct proc *proc, uint16_t id, uint16_t parent, const char *name);
 /*
  * A frame @name beneath the tag or frame with the index @parent, or with -1 the process. Those of a process are

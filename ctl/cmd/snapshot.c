@@ -35,7 +35,7 @@ struct snapshot {
 /* A process that cannot be read is reported; the sample has the others. */
 static int take_sample(struct snapshot *s)
 {
-	struct source kernel = {.shares = s->shares, .stacks = s->stacks};
+	struct source kernel = {.shares = s->shares, .stacks = s->stacks, .heaps = true};
 	_cleanup_(snap_clear) struct snap snap = {0};
 	_cleanup_(freep) char *text = NULL;
 	size_t length = 0;

@@ -3,48 +3,33 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/shape.h"
 #include "fail.h"
 #include "format/form.h"
 #include "offline/source.h"
 #include "option.h"
-#include "output.h"
 #include "parse.h"
 #include "picture/palette.h"
 #include "picture/timeline.h"
 #include "stacks/graph.h"
 #include "stacks/json.h"
 #include "stacks/table.h"
-#include "synopsis.h"
 #include "utf8.h"
 
 #define TABLE_MOST 10 /* stacks of a process in a table, unless -n says otherwise */
 
 enum { OLDER = SOURCE_PSS + 1, COMBINED, NO_SYMBOLS };
 
-static const char forms[] = "table, json, folded, pprof, speedscope, svg or html";
-
 struct request {
 	struct stack_choice choice;
 	struct source source;
-	const char *form; /* its name */
-	const char *output;
+	struct shape shape;
 	pid_t pid; /* 0: all */
 };
 
 /* ---- the command line ---- */
-
-static bool is_form(const char *name)
-{
-	struct span choices = {forms, strlen(forms)}, word;
-
-	while (synopsis_choice(&choices, &word))
-		if (span_is(word, name))
-			return true;
-	return false;
-}
 
 static bool bad_value(const char *what, const char *value, const char *right)
 {
@@ -89,19 +74,11 @@ static bool take_option(struct ctl *ctl, int opt, struct request *request)
 	case NO_SYMBOLS:
 		request->source.addresses = true;
 		return true;
-	case 'o':
-		request->output = optarg;
-		return true;
 	case SOURCE_FROM:
 	case SOURCE_SAMPLE:
 		return source_option(&request->source, opt, optarg);
 	}
-	if (!is_form(optarg))
-		return bad_value("unknown format", optarg, forms);
-	request->form = optarg;
-	/* Of -f and -j, the last one counts. */
-	ctl->json = !strcmp(optarg, "json");
-	return true;
+	return shape_option(ctl, &request->shape, opt, optarg);
 }
 
 static int read_options(struct ctl *ctl, int argc, char **argv, struct request *request)
@@ -123,8 +100,6 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 			return OPTION_BAD;
 	if (opt != OPTION_DONE)
 		return opt;
-	if (ctl->json || !request->form)
-		request->form = ctl->json ? "json" : "table";
 	if (request->source.from && (request->source.older || request->source.addresses)) {
 		fail_print("stacks: --older and --no-symbols ask the kernel; a snapshot file has "
 			   "what it has");
@@ -134,12 +109,7 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 		fail_print("stacks takes one process id, or none for all processes");
 		return OPTION_BAD;
 	}
-	if (form_is_binary(form_find(request->form)) && !request->output && isatty(STDOUT_FILENO)) {
-		fail_print("stacks: this format is binary and not for a terminal; name a file: -o "
-			   "FILE");
-		return OPTION_BAD;
-	}
-	return opt;
+	return shape_settle(ctl, &request->shape) ? opt : OPTION_BAD;
 }
 
 /* ---- reading ---- */
@@ -281,30 +251,31 @@ static int print_form(const struct form *form, const struct fmt *fmt, const stru
 	return form_print(form, fmt, &subject);
 }
 
-static int print(const struct ctl *ctl, const struct request *request, const struct snap *snap)
-{
-	struct outfile output;
-	struct fmt fmt;
-	int err = output_open(&output, request->output);
+struct answer {
+	const struct request *request;
+	const struct snap *snap;
+};
 
-	if (err)
-		return err;
-	fmt_init(&fmt, ctl);
-	fmt_redirect(&fmt, output.file);
-	if (!strcmp(request->form, "table"))
-		err = for_each_view(request, snap, view_into_table, &fmt);
-	else if (ctl->json)
-		err = print_json(&fmt, request, snap);
-	else
-		err = print_form(form_find(request->form), &fmt, request, snap);
-	return output_close(&output, err ? fail_memory() : CTL_OK);
+static int print(const struct fmt *fmt, const void *what)
+{
+	const struct answer *answer = what;
+	const struct shape *shape = &answer->request->shape;
+
+	if (shape_is(shape, "table"))
+		return for_each_view(answer->request, answer->snap, view_into_table, (void *)fmt);
+	if (shape_is(shape, "json"))
+		return print_json(fmt, answer->request, answer->snap);
+	return print_form(form_find(shape->form), fmt, answer->request, answer->snap);
 }
 
 int cmd_stacks(struct ctl *ctl, int argc, char **argv)
 {
 	_cleanup_(freep) pid_t *pids = NULL;
 	_cleanup_(snap_clear) struct snap snap = {0};
-	struct request request = {.source.stacks = true};
+	struct request request = {
+		.source.stacks = true,
+		.shape.forms = "table, json, folded, pprof, speedscope, svg or html",
+	};
 	int status, err, opt = read_options(ctl, argc, argv, &request);
 
 	if (opt != OPTION_DONE)
@@ -313,12 +284,12 @@ int cmd_stacks(struct ctl *ctl, int argc, char **argv)
 	if (status)
 		return status;
 	request.pid = argc > optind ? pids[0] : 0;
-	if (!request.choice.most && !strcmp(request.form, "table"))
+	if (!request.choice.most && shape_is(&request.shape, "table"))
 		request.choice.most = TABLE_MOST;
 	status = read_all(&request, &snap);
 	/* Nothing is known: a file stays as it was. */
 	if (status && !has_stacks(&snap))
 		return status;
-	err = print(ctl, &request, &snap);
+	err = shape_print(ctl, request.shape.output, print, &(struct answer){&request, &snap});
 	return status ? status : err;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options, reading and printing of the commands that show processes and tags as they are now. */
 #include <errno.h>
-#include <unistd.h>
 
+#include "cmd/shape.h"
 #include "cmd/view.h"
 #include "fail.h"
 #include "option.h"
@@ -44,11 +44,7 @@ static bool fits_form(const char *command, const struct view *view)
 		fail_print("%s: --pss is for the formats table, tree and json", command);
 		return false;
 	}
-	if (!form_is_binary(view->form) || view->output || !isatty(STDOUT_FILENO))
-		return true;
-	fail_print("%s: this format is binary and not for a terminal; name a file: -o FILE",
-		   command);
-	return false;
+	return shape_fits(command, form_is_binary(view->form), view->output);
 }
 
 int view_options(struct ctl *ctl, int argc, char **argv, const char *otherwise, struct view *view)

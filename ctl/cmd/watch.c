@@ -10,11 +10,15 @@
 #include "ctl.h"
 #include "fail.h"
 #include "format/watch.h"
+#include "heaps/carry.h"
+#include "heaps/load.h"
 #include "kern.h"
 #include "option.h"
 #include "parse.h"
 
 #define OPTION_FROM  1000 /* none of getopt's letters */
+
+#define WALK_SHARE   50 /* of so much of the time, one part goes into the pages of a heap */
 
 #define CLEAR_SCREEN "\033[H\033[2J"
 #define HOME	     "\033[H"
@@ -30,6 +34,7 @@ struct watch {
 	pid_t pid;
 	const char *from;    /* a file, NULL: the kernel */
 	uint64_t delay;	     /* nanoseconds, 0: not given */
+	uint64_t walk;	     /* when the pages of the heap may be looked at again */
 	unsigned long count; /* 0: no end */
 	struct snap snaps[2];
 	struct sample sample;
@@ -102,6 +107,24 @@ static int wait_for_sample(struct watch *watch, uint64_t deadline, const sigset_
 	return 0;
 }
 
+/* Its pages are many: of a large process they are not looked at each time. */
+static int read_heap(struct watch *watch, struct snap *snap)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), end;
+	bool walks = start >= watch->walk;
+	const struct proc *before = watch->sample.now;
+	struct heap_view *heap;
+	int err = heap_load_all(snap, walks ? HEAP_PAGES : HEAP_SUMS);
+
+	heap = !err && snap->n_procs ? snap->procs[0].heap : NULL;
+	if (!walks && heap && before && before->heap)
+		return heap_carry(heap, before->heap);
+	end = clock_ns(CLOCK_MONOTONIC);
+	if (walks)
+		watch->walk = end + (end - start) * WALK_SHARE;
+	return err;
+}
+
 /* Takes the next sample; the current one becomes the previous one. */
 static int take_sample(struct watch *watch)
 {
@@ -110,6 +133,8 @@ static int take_sample(struct watch *watch)
 	int err;
 
 	err = kern_tags(watch->kern, watch->pid, snap);
+	if (!err)
+		err = read_heap(watch, snap);
 	if (err)
 		return err;
 	sample->before = sample->now;

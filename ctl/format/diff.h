@@ -13,12 +13,29 @@
 enum { DIFF_ANON, DIFF_FILE, DIFF_SHMEM, DIFF_SWAP, DIFF_NR };
 
 /**
+ * struct diff_heap - the heap of a tag
+ * @known:	of all processes that have it; else all else is 0. A tag that is not there has none, which is known
+ * @asked:	bytes alive
+ * @variance:	of @asked
+ * @objects:	alive
+ * @wasted:	bytes
+ * @guests:	bytes of other tags' objects on its pages
+ */
+struct diff_heap {
+	bool known;
+	uint64_t asked, objects, wasted, guests;
+	double variance;
+};
+
+/**
  * struct diff - a tag, or a stack beneath one, of all processes of a name
  * @comm:	the name of the processes
  * @tag:	the path, "" for the untagged
  * @stack:	its functions, the outermost first, a line each; NULL for a tag
  * @before:	in the first sample, 0 if it had no such tag
  * @after:	in the last one, likewise
+ * @heap_before: likewise, of its heap
+ * @heap_after:	likewise
  * @grew:	steps in which it grew
  * @shrank:	it became smaller in a step
  */
@@ -28,6 +45,7 @@ struct diff {
 	char *stack;
 	uint64_t before[DIFF_NR];
 	uint64_t after[DIFF_NR];
+	struct diff_heap heap_before, heap_after;
 	unsigned long grew;
 	bool shrank;
 };
@@ -35,6 +53,9 @@ struct diff {
 /* What reclaim cannot take away: anonymous and shared memory, resident or in swap. */
 uint64_t diff_held(const uint64_t *values);
 uint64_t diff_rss(const uint64_t *values);
+
+/* Both samples have its heap. */
+bool diff_has_heap(const struct diff *diff);
 
 /**
  * struct growth - the series of which the tags that only grew are printed

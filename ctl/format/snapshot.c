@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "ctl.h"
+#include "format/heap.h"
 #include "format/label.h"
 #include "format/show.h"
 #include "format/snapshot.h"
@@ -44,7 +45,8 @@ static int print_header(const struct fmt *fmt, const struct origin *origin, cons
 	return json_print(fmt, object);
 }
 
-static int print_tag(const struct fmt *fmt, const struct proc *proc, const struct tag *tag)
+static int print_tag(const struct fmt *fmt, const struct proc *proc, const struct tag *tag,
+		     bool first)
 {
 	_cleanup_(json_putp) struct json_object *object = json_object_new_object();
 
@@ -57,7 +59,25 @@ static int print_tag(const struct fmt *fmt, const struct proc *proc, const struc
 		json_add_string(object, "cgroup", proc->cgroup);
 	show_add_counters(object, tag, true);
 	show_add_health(object, proc);
+	heap_add_line(object, proc->heap, tag->id, first);
 	return json_print(fmt, object);
+}
+
+static int print_tags(const struct fmt *fmt, const struct proc *proc, uint64_t *lines)
+{
+	bool first = true;
+	int err = 0;
+
+	for (size_t j = 0; j < proc->n_tags && !err; j++) {
+		const struct tag *tag = &proc->tags[proc->order[j]];
+
+		if (!tag_is_shown(tag))
+			continue;
+		err = print_tag(fmt, proc, tag, first);
+		first = false;
+		++*lines;
+	}
+	return err;
 }
 
 static int print_stack(const struct fmt *fmt, const struct proc *proc, const struct stack *stack)
@@ -105,18 +125,9 @@ int snapshot_print(FILE *out, const struct origin *origin, const struct snap *sn
 	uint64_t lines = 0, stacks = 0;
 	int err = print_header(&fmt, origin, snap);
 
-	for (size_t i = 0; i < snap->n_procs; i++) {
-		const struct proc *proc = &snap->procs[i];
-
-		for (size_t j = 0; j < proc->n_tags && !err; j++) {
-			const struct tag *tag = &proc->tags[proc->order[j]];
-
-			if (!tag_is_shown(tag))
-				continue;
-			err = print_tag(&fmt, proc, tag);
-			lines++;
-		}
-		err = err ? err : print_stacks(&fmt, proc, &stacks);
+	for (size_t i = 0; i < snap->n_procs && !err; i++) {
+		err = print_tags(&fmt, &snap->procs[i], &lines);
+		err = err ? err : print_stacks(&fmt, &snap->procs[i], &stacks);
 	}
 	return err ? err : print_end(&fmt, lines, stacks);
 }

@@ -4,12 +4,14 @@
 #include <time.h>
 
 #include "ctl.h"
+#include "format/heap.h"
 #include "format/label.h"
 #include "format/show.h"
 #include "format/text.h"
 #include "format/watch.h"
 
 #define OTHERS_WIDTH (5 * COL_SIZE + COL_DELTA)
+#define HEAP_WIDTH   (2 * COL_SIZE)
 #define FRAME_ROWS   4 /* process, headings, "… more", total */
 
 #define RED	     "\033[31m"
@@ -51,29 +53,108 @@ static void print_delta(const struct fmt *fmt, uint64_t now, uint64_t before)
 	fputs(PLAIN, fmt->out);
 }
 
-/* @bars is the width of its @spark, 0: none. */
-static void print_row(const struct fmt *fmt, const uint64_t *c, uint64_t before,
-		      const struct spark *spark, unsigned int bars, const char *eol)
+/**
+ * struct layout - what stands in a line
+ * @tag:	width of the names
+ * @bars:	width of the bars, 0: none
+ * @heap:	what is asked of the allocator, and wasted
+ * @files:	file pages and shared memory: where there is no room, the heap is worth more
+ */
+struct layout {
+	unsigned int tag, bars;
+	bool heap, files;
+};
+
+/* A tag, or all. @has_pages: its @wasted is known. */
+struct line {
+	const uint64_t *c;
+	uint64_t before, asked, wasted;
+	bool has_pages;
+	const struct spark *spark;
+};
+
+static bool knows_wasted(const struct heap_view *heap)
 {
-	static const int columns[] = {MTAG_C_ANON, MTAG_C_FILE, MTAG_C_SHMEM, MTAG_C_SWAP};
+	return heap && (!heap->sums_only || heap->wasted_before);
+}
+
+static void print_row(const struct fmt *fmt, const struct layout *layout, const struct line *line,
+		      const char *eol)
+{
+	const uint64_t *c = line->c;
 	uint64_t rss = c[MTAG_C_ANON] + c[MTAG_C_FILE] + c[MTAG_C_SHMEM];
 	char buf[16];
 
 	text_right(fmt, COL_SIZE, text_size(buf, rss));
-	print_delta(fmt, rss, before);
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		text_right(fmt, COL_SIZE, text_size(buf, c[columns[i]]));
-	if (bars) {
+	print_delta(fmt, rss, line->before);
+	if (layout->heap) {
+		text_right(fmt, COL_SIZE, text_size(buf, line->asked));
+		text_right(fmt, COL_SIZE, line->has_pages ? text_size(buf, line->wasted) : "-");
+	}
+	text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_ANON]));
+	if (layout->files) {
+		text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_FILE]));
+		text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_SHMEM]));
+	}
+	text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_SWAP]));
+	if (layout->bars) {
 		fputc(' ', fmt->out);
-		spark_print(fmt, spark, bars);
+		spark_print(fmt, line->spark, layout->bars);
 	}
 	fputs(eol, fmt->out);
 }
 
-static void print_head(const struct fmt *fmt, const struct sample *sample, unsigned int width,
-		       unsigned int bars, const char *eol)
+static void print_tag(const struct fmt *fmt, const struct layout *layout,
+		      const struct sample *sample, size_t i, const char *eol)
 {
-	static const char *const heads[] = {"ANON", "FILE", "SHMEM", "SWAP"};
+	const struct proc *proc = sample->now;
+	const struct tag *tag = &proc->tags[i];
+	const struct heap_tag *heap = heap_find(proc->heap, tag->id);
+	const struct line line = {
+		.c = tag->c,
+		.before = rss_before(sample, tag),
+		.asked = heap ? heap->asked : 0,
+		.wasted = heap ? heap->wasted : 0,
+		.has_pages = knows_wasted(proc->heap),
+		.spark = sample->history ? &sample->history->tags[i] : NULL,
+	};
+
+	text_cell(fmt, label_of(tag), layout->tag, CUT_BEGINNING);
+	print_row(fmt, layout, &line, eol);
+}
+
+static void print_total(const struct fmt *fmt, const struct layout *layout,
+			const struct sample *sample, const char *eol)
+{
+	const struct proc *proc = sample->now;
+	const struct heap_view *heap = proc->heap;
+	uint64_t sum[MTAG_C_NR];
+	struct line line = {
+		.c = sum,
+		.before = sample->before ? sample->before->rss : proc->rss,
+		.has_pages = knows_wasted(heap),
+		.spark = sample->history ? &sample->history->total : NULL,
+	};
+
+	proc_sum(proc, sum);
+	for (size_t i = 0; heap && i < heap->n; i++) {
+		line.asked += heap->tags[i].asked;
+		line.wasted += heap->tags[i].wasted;
+	}
+	text_cell(fmt, "total", layout->tag, CUT_END);
+	print_row(fmt, layout, &line, eol);
+}
+
+static void print_head(const struct fmt *fmt, const struct sample *sample,
+		       const struct layout *layout, const char *eol)
+{
+	const struct {
+		const char *name;
+		bool shown;
+	} heads[] = {
+		{"ASKED", layout->heap}, {"WASTED", layout->heap}, {"ANON", true},
+		{"FILE", layout->files}, {"SHMEM", layout->files}, {"SWAP", true},
+	};
 	time_t seconds = (time_t)(sample->time_ms / 1000);
 	char clock[32] = "";
 	struct tm tm;
@@ -82,31 +163,39 @@ static void print_head(const struct fmt *fmt, const struct sample *sample, unsig
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	fprintf(fmt->out, "%s  sample %lu  ", clock, sample->number);
 	label_proc(fmt, sample->now, eol);
-	text_cell(fmt, "TAG", width, CUT_END);
+	text_cell(fmt, "TAG", layout->tag, CUT_END);
 	text_right(fmt, COL_SIZE, "RSS");
 	text_right(fmt, COL_DELTA, fmt->utf8 ? "Δ" : "CHANGE");
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-		text_right(fmt, COL_SIZE, heads[i]);
-	if (bars)
+		if (heads[i].shown)
+			text_right(fmt, COL_SIZE, heads[i].name);
+	if (layout->bars)
 		fputs(" HISTORY", fmt->out);
 	fputs(eol, fmt->out);
 }
 
-/* The width of the names, and what they and the numbers leave for the bars. */
-static unsigned int divide_width(const struct fmt *fmt, const struct sample *sample,
-				 unsigned int *bars)
+/* The width of the names, and what they and the numbers leave for more of these, and for the bars. */
+static struct layout lay_out(const struct fmt *fmt, const struct sample *sample)
 {
-	unsigned int others = OTHERS_WIDTH + (sample->history ? 1 + SPARK_LEAST : 0);
-	unsigned int width = label_width(fmt, sample->now, others);
-	unsigned int used = OTHERS_WIDTH + width + 1;
+	struct layout layout = {.heap = sample->now->heap, .files = true};
+	unsigned int numbers = OTHERS_WIDTH, others, used;
 
-	*bars = sample->history && fmt->width > used ? fmt->width - used : 0;
-	if (*bars > SPARK_MOST)
-		*bars = SPARK_MOST;
-	if (*bars >= SPARK_LEAST)
-		return width;
-	*bars = 0;
-	return label_width(fmt, sample->now, OTHERS_WIDTH);
+	if (layout.heap) {
+		used = OTHERS_WIDTH + label_width(fmt, sample->now, OTHERS_WIDTH);
+		layout.files = fmt->width >= used + HEAP_WIDTH;
+		numbers += layout.files ? HEAP_WIDTH : 0;
+	}
+	others = numbers + (sample->history ? 1 + SPARK_LEAST : 0);
+	layout.tag = label_width(fmt, sample->now, others);
+	used = numbers + layout.tag + 1;
+	layout.bars = sample->history && fmt->width > used ? fmt->width - used : 0;
+	if (layout.bars > SPARK_MOST)
+		layout.bars = SPARK_MOST;
+	if (layout.bars >= SPARK_LEAST)
+		return layout;
+	layout.bars = 0;
+	layout.tag = label_width(fmt, sample->now, numbers);
+	return layout;
 }
 
 /* The shown tags, the largest first. */
@@ -126,9 +215,7 @@ int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int 
 {
 	const struct proc *proc = sample->now;
 	_cleanup_(freep) size_t *order = calloc(proc->n_tags + 1, sizeof(*order));
-	const struct sparks *history = sample->history;
-	unsigned int bars, width = divide_width(fmt, sample, &bars);
-	uint64_t sum[MTAG_C_NR];
+	const struct layout layout = lay_out(fmt, sample);
 	size_t n, fit;
 
 	if (!order)
@@ -137,20 +224,12 @@ int watch_text(const struct fmt *fmt, const struct sample *sample, unsigned int 
 	fit = rows <= FRAME_ROWS ? 1 : rows - FRAME_ROWS;
 	if (!rows || n <= fit + 1) /* the line "… more" takes as much room as one more tag */
 		fit = n;
-	print_head(fmt, sample, width, bars, eol);
-	for (size_t i = 0; i < fit; i++) {
-		const struct tag *tag = &proc->tags[order[i]];
-
-		text_cell(fmt, label_of(tag), width, CUT_BEGINNING);
-		print_row(fmt, tag->c, rss_before(sample, tag),
-			  history ? &history->tags[order[i]] : NULL, bars, eol);
-	}
+	print_head(fmt, sample, &layout, eol);
+	for (size_t i = 0; i < fit; i++)
+		print_tag(fmt, &layout, sample, order[i], eol);
 	if (fit < n)
 		fprintf(fmt->out, "%s %zu more%s", fmt->utf8 ? "…" : "...", n - fit, eol);
-	proc_sum(proc, sum);
-	text_cell(fmt, "total", width, CUT_END);
-	print_row(fmt, sum, sample->before ? sample->before->rss : proc->rss,
-		  history ? &history->total : NULL, bars, eol);
+	print_total(fmt, &layout, sample, eol);
 	return 0;
 }
 
@@ -170,6 +249,7 @@ int watch_json(const struct fmt *fmt, const struct sample *sample)
 		json_add_u64(object, "time_ms", sample->time_ms);
 		label_json(object, sample->now, tag);
 		show_add_counters(object, tag, fmt->stats);
+		heap_add_sums(object, sample->now->heap, tag->id);
 		json_add_i64(object, "rss_delta_bytes",
 			     (int64_t)(tag_rss(tag) - rss_before(sample, tag)));
 	}

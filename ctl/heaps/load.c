@@ -79,42 +79,101 @@ static size_t count_ids(const struct proc *proc)
 	return proc->n_tags ? (size_t)proc->tags[proc->n_tags - 1].id + 1 : 1;
 }
 
-/* @where: what the module says of the area. */
-static int load_objects(struct reader *reader, const struct proc *proc,
-			struct mtag_ioc_heap_read *where, struct heap_objects *objects)
+/* Where the area is, and how large. */
+static int find_area(const struct reader *reader, struct heap_parts *parts)
 {
-	struct heap_source source = {read_area, reader, 0};
-	int err = call_read(reader, where);
+	struct mtag_ioc_heap_read where = {0};
+	int err = call_read(reader, &where);
 
-	source.length = where->total;
+	parts->area = where.address;
+	parts->area_bytes = where.total;
+	return err;
+}
+
+static int load_objects(struct reader *reader, const struct proc *proc, struct heap_parts *parts,
+			struct heap_objects *objects)
+{
+	int err = find_area(reader, parts);
+	struct heap_source source = {read_area, reader, parts->area_bytes};
+
 	return err ? err : heap_objects_read(&source, count_ids(proc), objects);
 }
 
 int heap_load_objects(int device, const struct proc *proc, struct heap_objects *objects)
 {
 	struct reader reader = {device, proc->pid};
-	struct mtag_ioc_heap_read where = {0};
+	struct heap_parts parts = {0};
 
-	return load_objects(&reader, proc, &where, objects);
+	return load_objects(&reader, proc, &parts, objects);
 }
 
 int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
 {
 	struct reader reader = {device, proc->pid};
-	struct mtag_ioc_heap_read where = {0};
 	struct heap_parts parts = {
 		.proc = proc,
 		.objects = &loaded->objects,
 		.maps = &loaded->maps,
 		.pages = {look, &reader},
 	};
-	int err = load_objects(&reader, proc, &where, &loaded->objects);
+	int err = load_objects(&reader, proc, &parts, &loaded->objects);
 
-	parts.area = where.address;
-	parts.area_bytes = where.total;
 	if (!err)
 		err = heap_maps_read(proc->pid, &loaded->maps);
 	return err ? err : heap_view_make(&loaded->view, &parts);
+}
+
+static int load_sums(int device, const struct proc *proc, struct heap_loaded *loaded)
+{
+	struct reader reader = {device, proc->pid};
+	struct heap_parts parts = {0};
+	int err = find_area(&reader, &parts);
+	struct heap_source source = {read_area, &reader, parts.area_bytes};
+
+	if (!err)
+		err = heap_objects_read_sums(&source, count_ids(proc), &loaded->objects);
+	return err ? err : heap_view_sum(&loaded->view, proc, &loaded->objects);
+}
+
+int heap_load_into(int device, struct proc *proc, enum heap_depth depth)
+{
+	_cleanup_(heap_unload) struct heap_loaded loaded = {0};
+	int err = depth == HEAP_SUMS ? load_sums(device, proc, &loaded)
+				     : heap_load(device, proc, &loaded);
+
+	if (err)
+		return err;
+	if (!proc_heap(proc))
+		return -ENOMEM;
+	*proc->heap = loaded.view;
+	loaded.view = (struct heap_view){0};
+	return 0;
+}
+
+bool heap_may_be(const struct proc *proc)
+{
+	for (size_t i = 0; i < proc->n_tags; i++)
+		if (proc->tags[i].parent < 0 && !strcmp(proc->tags[i].name, HEAP_VIEW_TAG))
+			return true;
+	return false;
+}
+
+int heap_load_all(struct snap *snap, enum heap_depth depth)
+{
+	int device = -1, err = 0;
+
+	for (size_t i = 0; i < snap->n_procs && err != -ENOMEM; i++) {
+		if (!heap_may_be(&snap->procs[i]))
+			continue;
+		if (device < 0)
+			device = heap_open();
+		if (device < 0)
+			return 0;
+		err = heap_load_into(device, &snap->procs[i], depth);
+	}
+	if (device >= 0)
+		close(device);
+	return err == -ENOMEM ? err : 0;
 }
 
 /* ---- processes without a view ---- */

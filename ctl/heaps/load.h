@@ -5,7 +5,7 @@
 
 #include "heaps/view.h"
 
-/* A process with its heap view. Initially all 0; it must not move while the view is used. */
+/* What a heap view is made of, and that. Initially all 0; it must not move while the view is made. */
 struct heap_loaded {
 	struct heap_objects objects;
 	struct heap_maps maps;
@@ -18,6 +18,15 @@ int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded);
 void heap_unload(struct heap_loaded *loaded);
 /* Only the objects, which heap_objects_clear() clears, also after an error; likewise. */
 int heap_load_objects(int device, const struct proc *proc, struct heap_objects *objects);
+
+/* How much is read: the sums of its tags, which is quick; or all, for which its page tables are walked. */
+enum heap_depth { HEAP_SUMS, HEAP_PAGES };
+/* The same into the model, as its heap. After an error it has none. */
+int heap_load_into(int device, struct proc *proc, enum heap_depth depth);
+/* Looks at its tags alone: false if it surely has no heap view. */
+bool heap_may_be(const struct proc *proc);
+/* The heaps of all processes of @snap that have one, as far as they can be read now. 0 or -ENOMEM. */
+int heap_load_all(struct snap *snap, enum heap_depth depth);
 
 /*
  * Why a process has no heap view, a clause: "it was not started …". Looks at its program and its environment, as far as

@@ -173,7 +173,7 @@ static int sum_cells(const struct heap_source *source, struct heap_objects *obje
 	return err;
 }
 
-int heap_objects_read(const struct heap_source *source, size_t n_tags, struct heap_objects *objects)
+static int begin(const struct heap_source *source, size_t n_tags, struct heap_objects *objects)
 {
 	int err = read_head(source, &objects->head);
 
@@ -181,12 +181,26 @@ int heap_objects_read(const struct heap_source *source, size_t n_tags, struct he
 		return err;
 	objects->n_tags = n_tags ? n_tags : 1;
 	objects->sums = calloc(objects->n_tags, sizeof(*objects->sums));
-	if (!objects->sums)
-		return -ENOMEM;
-	err = read_samples(source, objects);
+	return objects->sums ? 0 : -ENOMEM;
+}
+
+int heap_objects_read(const struct heap_source *source, size_t n_tags, struct heap_objects *objects)
+{
+	int err = begin(source, n_tags, objects);
+
+	if (!err)
+		err = read_samples(source, objects);
 	if (err)
 		return err;
 	drop_overlaps(objects);
 	sum_samples(objects);
 	return objects->head.mode == MTAG_HEAP_EXACT ? sum_cells(source, objects) : 0;
+}
+
+int heap_objects_read_sums(const struct heap_source *source, size_t n_tags,
+			   struct heap_objects *objects)
+{
+	int err = begin(source, n_tags, objects);
+
+	return err ? err : sum_cells(source, objects);
 }

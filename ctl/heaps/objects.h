@@ -79,6 +79,9 @@ struct heap_objects {
  */
 int heap_objects_read(const struct heap_source *source, size_t n_tags,
 		      struct heap_objects *objects);
+/* Likewise the sums alone, from the process's own counters, which are estimates where objects are sampled. */
+int heap_objects_read_sums(const struct heap_source *source, size_t n_tags,
+			   struct heap_objects *objects);
 void heap_objects_clear(struct heap_objects *objects);
 
 #endif

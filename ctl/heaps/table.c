@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A heap view as a table, with the account of the process's RSS below it. */
+/* The heap of a process as a table, with the account of its RSS below it; or that account by tag. */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctl.h"
 #include "format/label.h"
@@ -12,6 +11,7 @@
 
 #define COLUMNS	  60 /* before the tag */
 #define NARROWEST 72
+#define INDENT	  2 /* of a tag's account below its name */
 
 static unsigned int width_of(const struct fmt *fmt)
 {
@@ -35,19 +35,19 @@ static const char *error_text(const struct fmt *fmt, char buf[16], uint64_t erro
 	return buf;
 }
 
-static void print_tag(const struct fmt *fmt, const struct heap_tag *tag)
+static void print_tag(const struct fmt *fmt, const struct tag *tag, const struct heap_tag *heap)
 {
-	const uint64_t sizes[] = {tag->asked,	 tag->allocated, tag->untouched,
-				  tag->resident, tag->foreign,	 tag->wasted};
+	const uint64_t sizes[] = {heap->asked,	  heap->allocated, heap->untouched,
+				  heap->resident, heap->foreign,   heap->wasted};
 	static const int widths[] = {6, 7, 8, 7, 8, 7};
 	char buf[24];
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		fprintf(fmt->out, "%*s", widths[i], text_brief(buf, sizes[i]));
-	fprintf(fmt->out, " %8s", text_count(buf, tag->objects));
-	text_right(fmt, 6, error_text(fmt, buf, tag->error, tag->asked));
+	fprintf(fmt->out, " %8s", text_count(buf, heap->objects));
+	text_right(fmt, 6, error_text(fmt, buf, heap->error, heap->asked));
 	fputs("  ", fmt->out);
-	text_last(fmt, label_of(tag->tag), width_of(fmt) - COLUMNS, CUT_BEGINNING);
+	text_last(fmt, label_of(tag), width_of(fmt) - COLUMNS, CUT_BEGINNING);
 }
 
 /* ---- the account ---- */
@@ -66,85 +66,109 @@ static void print_term(const struct fmt *fmt, unsigned int *column, const char *
 	*column += width;
 }
 
-static void print_account(const struct fmt *fmt, const struct heap_account *account)
+/* Of a process it is said that nothing is alive; else what there is none of is no term. */
+static bool is_told(const struct heap_account *account, enum heap_term term, bool of_process)
 {
-	const struct {
-		const char *name;
-		uint64_t bytes;
-	} terms[] = {
-		{"live", account->live},     {"free", account->free},
-		{"own", account->own},	     {"stacks", account->stacks},
-		{"files", account->files},   {"data", account->data},
-		{"shared", account->shared}, {"this view", account->view},
-		{"other", account->other},
+	return account->bytes[term] || (of_process && term == TERM_LIVE);
+}
+
+static void print_account(const struct fmt *fmt, const struct heap_account *account,
+			  bool of_process, unsigned int indent)
+{
+	static const char *const names[TERMS] = {
+		[TERM_LIVE] = "live",	   [TERM_GUESTS] = "guests", [TERM_WASTED] = "wasted",
+		[TERM_FREE] = "free",	   [TERM_OWN] = "own",	     [TERM_STACKS] = "stacks",
+		[TERM_FILES] = "files",	   [TERM_DATA] = "data",     [TERM_SHARED] = "shared",
+		[TERM_VIEW] = "this view", [TERM_OTHER] = "other",
 	};
 	char size[16], error[16], term[80];
-	unsigned int column = 0;
+	unsigned int column = indent;
+	bool first = true;
 
-	snprintf(term, sizeof(term), "RSS %s =", text_size(size, account->rss));
+	fprintf(fmt->out, "%*s", (int)indent, "");
+	snprintf(term, sizeof(term), "RSS %s", text_size(size, heap_rss(account)));
 	print_term(fmt, &column, "", term);
-	for (size_t i = 0; i < ARRAY_SIZE(terms); i++) {
-		/* What there is none of is no term; but that nothing is alive is worth saying. */
-		if (!terms[i].bytes && i)
+	for (enum heap_term i = 0; i < TERMS; i++) {
+		if (!is_told(account, i, of_process))
 			continue;
-		error_text(fmt, error, i ? 0 : account->error, account->live);
-		snprintf(term, sizeof(term), "%s %s%s%s", terms[i].name,
-			 text_size(size, terms[i].bytes), *error ? " " : "", error);
-		print_term(fmt, &column, i ? " + " : " ", term);
+		error_text(fmt, error,
+			   i == TERM_LIVE     ? account->live_error
+			   : i == TERM_GUESTS ? account->guests_error
+					      : 0,
+			   account->bytes[i]);
+		snprintf(term, sizeof(term), "%s %s%s%s", names[i],
+			 text_size(size, account->bytes[i]), *error ? " " : "", error);
+		print_term(fmt, &column, first ? " = " : " + ", term);
+		first = false;
 	}
 	fputc('\n', fmt->out);
 }
 
-/* Since a time of CLOCK_MONOTONIC. */
-static uint64_t seconds_since(uint64_t nanoseconds)
-{
-	struct timespec now;
-	uint64_t seconds = nanoseconds / 1000000000;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &now) || (uint64_t)now.tv_sec < seconds)
-		return 0;
-	return (uint64_t)now.tv_sec - seconds;
-}
-
 static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 {
-	const struct mtag_heap_head *head = &view->objects->head;
-	_cleanup_(freep) char *reason = utf8_clean(head->reason, fmt->utf8);
+	_cleanup_(freep) char *reason = utf8_clean(view->reason, fmt->utf8);
 	char size[16];
 
 	if (view->knows_retained)
 		fprintf(fmt->out,
 			"The allocator kept %s free, touched or not, when asked %" PRIu64
 			" s ago.\n",
-			text_size(size, view->retained), seconds_since(head->figures.time));
-	if (head->wanted != head->mode)
+			text_size(size, view->retained), view->age);
+	if (view->instead)
 		fprintf(fmt->out, "Bytes are sampled, not counted as was asked for: %s\n",
 			reason && *reason ? reason : "no reason is given");
-	if (head->samples_lost)
+	if (view->lost)
 		fprintf(fmt->out, "%" PRIu64 " samples found no room: all numbers are too low.\n",
-			head->samples_lost);
-	if (!head->seen)
+			view->lost);
+	if (!view->seen)
 		fputs("No allocation has come by: the program has an allocator of its own, and "
 		      "only\nthat knows its objects.\n",
 		      fmt->out);
 }
 
-void heap_table(const struct fmt *fmt, const struct heap_view *view)
+static void print_columns(const struct fmt *fmt, const struct proc *proc)
 {
-	const struct mtag_heap_head *head = &view->objects->head;
-	_cleanup_(freep) char *allocator = utf8_clean(head->allocator, fmt->utf8);
-	char size[16];
-
-	label_proc(fmt, view->proc, ": ");
-	fprintf(fmt->out, "heap of %s, ", allocator && *allocator ? allocator : "?");
-	if (head->mode == MTAG_HEAP_EXACT)
-		fputs("counted\n", fmt->out);
-	else
-		fprintf(fmt->out, "sampled about every %s\n", text_size(size, head->period));
 	fprintf(fmt->out, "%6s%7s%8s%7s%8s%7s %8s%6s  TAG\n", "ASKED", "ALLOC", "UNTOUCH", "RESID",
 		"FOREIGN", "WASTED", "OBJECTS", "ERROR");
-	for (size_t i = 0; i < view->n; i++)
-		print_tag(fmt, &view->tags[i]);
-	print_account(fmt, &view->account);
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		const struct tag *tag = &proc->tags[proc->order[i]];
+		const struct heap_tag *heap = heap_find(proc->heap, tag->id);
+
+		if (heap && (heap->allocated || heap->pages))
+			print_tag(fmt, tag, heap);
+	}
+}
+
+static void print_accounts(const struct fmt *fmt, const struct proc *proc)
+{
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		const struct tag *tag = &proc->tags[proc->order[i]];
+		const struct heap_tag *heap = heap_find(proc->heap, tag->id);
+
+		if (!heap || !heap_rss(&heap->account))
+			continue;
+		text_last(fmt, label_of(tag), width_of(fmt), CUT_BEGINNING);
+		print_account(fmt, &heap->account, false, INDENT);
+	}
+	fputs("total\n", fmt->out);
+}
+
+void heap_table(const struct fmt *fmt, const struct proc *proc, bool accounts)
+{
+	const struct heap_view *view = proc->heap;
+	_cleanup_(freep) char *allocator = utf8_clean(view->allocator, fmt->utf8);
+	char size[16];
+
+	label_proc(fmt, proc, ": ");
+	fprintf(fmt->out, "heap of %s, ", allocator && *allocator ? allocator : "?");
+	if (view->exact)
+		fputs("counted\n", fmt->out);
+	else
+		fprintf(fmt->out, "sampled about every %s\n", text_size(size, view->period));
+	if (accounts)
+		print_accounts(fmt, proc);
+	else
+		print_columns(fmt, proc);
+	print_account(fmt, &view->account, true, accounts ? INDENT : 0);
 	print_notes(fmt, view);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl.h"
 #include "heaps/view.h"
@@ -17,29 +18,40 @@
 /**
  * struct place - sums over a tag's objects, or of objects on a tag's pages
  * @resident:	bytes of its objects on pages that are there
- * @swapped:	…in swap
- * @foreign:	…on pages of other tags
+ * @home:	of them on its own
+ * @swapped:	in swap
  * @on_pages:	bytes of any tag's objects on pages of this one
- * @pages:	resident pages of the allocator's memory that are this tag's
+ * @pages:	its resident pages, by what they are for; TERM_WASTED: the allocator's
+ * @variance:	of @resident, @home, and of objects of others on its pages
  */
 struct place {
-	double resident, swapped, foreign, on_pages;
-	uint64_t pages;
+	double resident, home, swapped, on_pages;
+	uint64_t pages[TERMS];
+	struct {
+		double resident, home, guests;
+	} variance;
 };
 
+/**
+ * struct join - objects and pages
+ * @places:	by tag id; behind the last of them one for tags that are younger than what was read of the tags
+ * @scale:	by tag id: counted bytes for each sampled one
+ * @home:	by object: bytes on pages of its own tag
+ * @pages:	HEAP_LOOK
+ * @next:	the first object that does not end before what is looked at
+ * @view_tag:	the id of HEAP_VIEW_TAG, or one that no tag has
+ * @unseen:	bytes that are resident in mappings too large to look at, by enum heap_term
+ */
 struct join {
 	const struct heap_parts *parts;
-	struct place *places; /* by tag id */
-	double *scale;	      /* likewise: counted bytes for each sampled one */
-	uint32_t *pages;      /* HEAP_LOOK */
-	size_t next;	      /* the first object that does not end before what is looked at */
+	struct place *places;
+	double *scale;
+	uint64_t *home;
+	uint32_t *pages;
+	size_t next;
+	size_t view_tag;
+	uint64_t unseen[TERMS];
 };
-
-void heap_view_clear(struct heap_view *view)
-{
-	free(view->tags);
-	*view = (struct heap_view){0};
-}
 
 static uint64_t to_u64(double value)
 {
@@ -59,9 +71,6 @@ static uint64_t most(uint64_t a, uint64_t b)
 }
 
 /* ---- which mappings are the allocator's ---- */
-
-/* What is larger is no heap: each of its pages would have to be asked for. */
-#define HEAP_MOST (UINT64_C(4) << 40)
 
 static bool may_be_heap(const struct heap_map *map)
 {
@@ -91,11 +100,21 @@ static void find_heap(const struct heap_parts *parts)
 
 /* ---- objects and pages ---- */
 
-/* A part of an object, on one page. */
-static void place_part(struct join *join, struct heap_object *object, uint64_t bytes, uint32_t page)
+static void end_run(const struct join *join, const struct heap_object *object, size_t owner,
+		    uint64_t bytes)
 {
+	double amount = (double)bytes * join->scale[object->tag];
+
+	if (owner != object->tag)
+		join->places[owner].variance.guests +=
+			object->weight * (object->weight - 1) * amount * amount;
+}
+
+/* A part of an object, on one page; the owner of that is not asked about if it is not there. */
+static void place_part(struct join *join, size_t i, uint64_t bytes, uint32_t page, size_t owner)
+{
+	struct heap_object *object = &join->parts->objects->objects[i];
 	double amount = (double)bytes * object->weight * join->scale[object->tag];
-	size_t owner = page & MTAG_OWNER_TAG;
 	struct place *place = &join->places[object->tag];
 
 	if (page & MTAG_OWNER_SWAP)
@@ -104,43 +123,100 @@ static void place_part(struct join *join, struct heap_object *object, uint64_t b
 		return;
 	object->resident += bytes;
 	place->resident += amount;
+	join->places[owner].on_pages += amount;
 	if (owner != object->tag)
-		place->foreign += amount;
-	if (owner < join->parts->objects->n_tags)
-		join->places[owner].on_pages += amount;
+		return;
+	join->home[i] += bytes;
+	place->home += amount;
 }
 
-static void place_object(struct join *join, struct heap_object *object, uint64_t start,
-			 uint64_t end)
+/* A tag that was not there when the tags were read has the last place. */
+static size_t owner_of(const struct join *join, uint32_t page)
 {
-	uint64_t from = most(object->address, start), to = least(object->end, end), next;
+	size_t owner = page & MTAG_OWNER_TAG, n = join->parts->objects->n_tags;
+
+	return owner < n ? owner : n;
+}
+
+static void place_object(struct join *join, size_t i, uint64_t start, uint64_t end)
+{
+	const struct heap_object *object = &join->parts->objects->objects[i];
+	uint64_t from = most(object->address, start), to = least(object->end, end), next, run = 0;
+	size_t owner = object->tag;
 
 	for (; from < to; from = next) {
+		uint32_t page = join->pages[(from - start) / HEAP_PAGE];
+
 		next = least(to, (from | (HEAP_PAGE - 1)) + 1);
-		place_part(join, object, next - from, join->pages[(from - start) / HEAP_PAGE]);
+		if (page & MTAG_OWNER_PRESENT && owner != owner_of(join, page)) {
+			end_run(join, object, owner, run);
+			owner = owner_of(join, page);
+			run = 0;
+		}
+		run += page & MTAG_OWNER_PRESENT ? next - from : 0;
+		place_part(join, i, next - from, page, owner);
+	}
+	end_run(join, object, owner, run);
+}
+
+static void place_objects(struct join *join, uint64_t start, uint64_t end)
+{
+	const struct heap_objects *objects = join->parts->objects;
+
+	while (join->next < objects->n_objects && objects->objects[join->next].end <= start)
+		join->next++;
+	for (size_t i = join->next; i < objects->n_objects; i++) {
+		if (objects->objects[i].address >= end)
+			break;
+		place_object(join, i, start, end);
 	}
 }
 
-static int join_part(struct join *join, uint64_t start, uint64_t end)
+/* What a resident page at @address is for. */
+static enum heap_term term_of(const struct join *join, const struct heap_map *map, uint64_t address,
+			      uint32_t page)
+{
+	static const enum heap_term terms[HEAP_KINDS] = {
+		[HEAP_OTHER] = TERM_OTHER, [HEAP_MALLOC] = TERM_WASTED, [HEAP_STACK] = TERM_STACKS,
+		[HEAP_FILE] = TERM_FILES,  [HEAP_SHARED] = TERM_SHARED,
+	};
+	uint64_t in_area = address - join->parts->area;
+
+	if (map->kind == HEAP_FILE)
+		return page & MTAG_OWNER_FILE ? TERM_FILES : TERM_DATA;
+	/* A mapping may have been merged with it. */
+	if (in_area < join->parts->area_bytes)
+		return TERM_VIEW;
+	/* The library has some in its own data, too. */
+	if (map->kind == HEAP_OTHER && owner_of(join, page) == join->view_tag)
+		return TERM_VIEW;
+	return terms[map->kind];
+}
+
+static int join_part(struct join *join, const struct heap_map *map, uint64_t start, uint64_t end)
 {
 	const struct heap_parts *parts = join->parts;
-	struct heap_objects *objects = parts->objects;
 	int err = parts->pages.look(parts->pages.arg, start, end, join->pages);
 
 	for (uint64_t i = 0; i < (end - start) / HEAP_PAGE && !err; i++) {
-		size_t owner = join->pages[i] & MTAG_OWNER_TAG;
+		uint32_t page = join->pages[i];
 
-		if (join->pages[i] & MTAG_OWNER_PRESENT && owner < objects->n_tags)
-			join->places[owner].pages++;
+		if (page & MTAG_OWNER_PRESENT)
+			join->places[owner_of(join, page)]
+				.pages[term_of(join, map, start + i * HEAP_PAGE, page)]++;
 	}
-	while (join->next < objects->n_objects && objects->objects[join->next].end <= start)
-		join->next++;
-	for (size_t i = join->next; i < objects->n_objects && !err; i++) {
-		if (objects->objects[i].address >= end)
-			break;
-		place_object(join, &objects->objects[i], start, end);
-	}
+	if (!err && map->kind == HEAP_MALLOC)
+		place_objects(join, start, end);
 	return err;
+}
+
+/* A map that is too large is known as smaps has it: to the process, not to its tags. */
+static void join_unseen(struct join *join, const struct heap_map *map)
+{
+	uint64_t anon = map->kind == HEAP_FILE ? least(map->anon, map->rss) : 0;
+
+	join->unseen[TERM_DATA] += anon;
+	join->unseen[term_of(join, map, map->start, MTAG_OWNER_FILE)] += map->rss - anon;
 }
 
 static int join_map(struct join *join, const struct heap_map *map)
@@ -150,7 +226,7 @@ static int join_map(struct join *join, const struct heap_map *map)
 
 	for (; start < map->end && !err; start = end) {
 		end = least(map->end, start + HEAP_LOOK * HEAP_PAGE);
-		err = join_part(join, start, end);
+		err = join_part(join, map, start, end);
 	}
 	return err;
 }
@@ -160,183 +236,194 @@ static int join_all(struct join *join)
 	const struct heap_maps *maps = join->parts->maps;
 	int err = 0;
 
-	for (size_t i = 0; i < maps->n && !err; i++)
-		if (maps->maps[i].kind == HEAP_MALLOC)
-			err = join_map(join, &maps->maps[i]);
+	for (size_t i = 0; i < maps->n && !err; i++) {
+		const struct heap_map *map = &maps->maps[i];
+
+		if (map->end - map->start > HEAP_MOST)
+			join_unseen(join, map);
+		else if (map->rss || map->kind == HEAP_MALLOC)
+			err = join_map(join, map);
+	}
 	return err;
 }
 
 /* ---- tags ---- */
 
-/* The variance of what is resident: of the sum itself, or where the whole is counted of its part. */
-static void resident_variance(const struct join *join, double *variance)
+/*
+ * What @bytes of an object add to the variance of a sum over its tag; where the whole is counted, to that of a part of
+ * it, of which so much is in @part.
+ */
+static double variance_of(const struct join *join, const struct heap_object *object, uint64_t bytes,
+			  double part)
 {
 	const struct heap_objects *objects = join->parts->objects;
-	bool exact = objects->head.mode == MTAG_HEAP_EXACT;
+	const struct heap_sum *sum = &objects->sums[object->tag];
+	double off = (double)bytes, scale = join->scale[object->tag];
+
+	if (objects->head.mode == MTAG_HEAP_EXACT && sum->allocated > 0)
+		off -= part / sum->allocated * (double)(object->end - object->address);
+	return object->weight * (object->weight - 1) * off * off * scale * scale;
+}
+
+static void set_variances(const struct join *join)
+{
+	const struct heap_objects *objects = join->parts->objects;
 
 	for (size_t i = 0; i < objects->n_objects; i++) {
 		const struct heap_object *object = &objects->objects[i];
-		const struct heap_sum *sum = &objects->sums[object->tag];
-		double bytes = (double)object->resident, scale = join->scale[object->tag];
+		struct place *place = &join->places[object->tag];
 
-		if (exact && sum->allocated > 0)
-			bytes -= join->places[object->tag].resident / sum->allocated *
-				 (double)(object->end - object->address);
-		variance[object->tag] +=
-			object->weight * (object->weight - 1) * bytes * bytes * scale * scale;
+		place->variance.resident +=
+			variance_of(join, object, object->resident, place->resident);
+		place->variance.home += variance_of(join, object, join->home[i], place->home);
 	}
 }
 
 /* Of a tag without samples nothing is known but that what is small is touched. */
-static void place_unsampled(struct join *join, double *variance)
+static void place_unsampled(struct join *join)
 {
 	const struct heap_objects *objects = join->parts->objects;
 
 	for (size_t i = 0; i < objects->n_tags; i++) {
 		const struct heap_sum *sum = &objects->sums[i];
+		struct place *place = &join->places[i];
 
 		if (sum->sampled > 0 || !(sum->allocated > 0))
 			continue;
-		join->places[i].resident = sum->allocated;
-		join->places[i].on_pages += sum->allocated;
-		variance[i] = sum->allocated * (double)objects->head.period;
+		place->resident = place->home = sum->allocated;
+		place->on_pages += sum->allocated;
+		place->variance.resident = place->variance.home =
+			sum->allocated * (double)objects->head.period;
 	}
 }
 
-static struct heap_tag make_tag(const struct tag *tag, const struct heap_sum *sum,
-				const struct place *place, double variance)
+static struct heap_tag make_sums(const struct tag *tag, const struct heap_sum *sum)
 {
-	struct heap_tag made = {
-		.tag = tag,
+	return (struct heap_tag){
+		.id = tag->id,
 		.objects = to_u64(sum->objects),
 		.asked = to_u64(sum->asked),
 		.error = to_u64(sqrt(sum->variance)),
 		.allocated = to_u64(sum->allocated),
-		.resident_error = to_u64(sqrt(variance)),
-		.pages = place->pages * HEAP_PAGE,
 	};
+}
 
+/* Objects are estimates, pages are not: what there is more of the former has no page. */
+static void make_account(struct heap_account *account, const struct place *place)
+{
+	uint64_t pages = place->pages[TERM_WASTED] * HEAP_PAGE;
+	uint64_t on_pages = least(to_u64(place->on_pages), pages);
+
+	for (int i = 0; i < TERMS; i++)
+		account->bytes[i] = place->pages[i] * HEAP_PAGE;
+	account->bytes[TERM_LIVE] = least(to_u64(place->home), on_pages);
+	account->bytes[TERM_GUESTS] = on_pages - account->bytes[TERM_LIVE];
+	account->bytes[TERM_WASTED] = pages - on_pages;
+	account->live_error = to_u64(sqrt(place->variance.home));
+	account->guests_error = to_u64(sqrt(place->variance.guests));
+}
+
+static struct heap_tag make_tag(const struct tag *tag, const struct heap_sum *sum,
+				const struct place *place)
+{
+	struct heap_tag made = make_sums(tag, sum);
+
+	made.resident_error = to_u64(sqrt(place->variance.resident));
 	made.resident = least(to_u64(place->resident), made.allocated);
 	made.swapped = least(to_u64(place->swapped), made.allocated - made.resident);
 	made.untouched = made.allocated - made.resident - made.swapped;
-	made.foreign = least(to_u64(place->foreign), made.resident);
-	made.wasted = made.pages - least(to_u64(place->on_pages), made.pages);
+	made.foreign = least(to_u64(place->resident - place->home), made.resident);
+	made.pages = place->pages[TERM_WASTED] * HEAP_PAGE;
+	make_account(&made.account, place);
+	made.wasted = made.account.bytes[TERM_WASTED];
 	return made;
 }
 
-static int make_tags(struct heap_view *view, const struct join *join, const double *variance)
+/* Those of the process that have anything; without @places, only sums. */
+static int make_tags(struct heap_view *view, const struct proc *proc,
+		     const struct heap_objects *objects, const struct place *places)
 {
-	const struct proc *proc = join->parts->proc;
-
 	view->tags = calloc(proc->n_tags + 1, sizeof(*view->tags));
 	if (!view->tags)
 		return -ENOMEM;
 	for (size_t i = 0; i < proc->n_tags; i++) {
-		const struct tag *tag = &proc->tags[proc->order[i]];
+		const struct tag *tag = &proc->tags[i];
+		const struct heap_sum *sum;
 		struct heap_tag made;
 
-		if (tag->id >= join->parts->objects->n_tags)
+		if (tag->id >= objects->n_tags)
 			continue;
-		made = make_tag(tag, &join->parts->objects->sums[tag->id], &join->places[tag->id],
-				variance[tag->id]);
-		if (made.allocated || made.pages)
+		sum = &objects->sums[tag->id];
+		made = places ? make_tag(tag, sum, &places[tag->id]) : make_sums(tag, sum);
+		if (made.allocated || heap_rss(&made.account))
 			view->tags[view->n++] = made;
 	}
 	return 0;
 }
 
-/* ---- the account ---- */
-
-/* Resident bytes of [@from, @to), which a mapping may have merged with others. */
-static int resident_in(struct join *join, uint64_t from, uint64_t to, uint64_t *bytes)
-{
-	const struct heap_pages *pages = &join->parts->pages;
-	uint64_t end;
-	int err = 0;
-
-	for (; from < to && !err; from = end) {
-		end = least(to, from + HEAP_LOOK * HEAP_PAGE);
-		err = pages->look(pages->arg, from, end, join->pages);
-		for (uint64_t i = 0; i < (end - from) / HEAP_PAGE && !err; i++)
-			*bytes += join->pages[i] & MTAG_OWNER_PRESENT ? HEAP_PAGE : 0;
-	}
-	return err;
-}
-
-/* What of @map is the view's own area. */
-static int area_in(struct join *join, const struct heap_map *map, uint64_t *bytes)
-{
-	uint64_t start = join->parts->area, end = start + join->parts->area_bytes;
-	int err = 0;
-
-	*bytes = 0;
-	if (map->kind == HEAP_FILE)
-		return 0;
-	if (map->start >= start && map->end <= end)
-		*bytes = map->rss;
-	else if (map->start < end && map->end > start)
-		err = resident_in(join, most(map->start, start), least(map->end, end), bytes);
-	*bytes = least(*bytes, map->rss);
-	return err;
-}
-
-/* What the library has in its own data counts as the view's, too: its tag has that and the area. */
-static void move_view(struct heap_account *account, const struct proc *proc)
-{
-	for (size_t i = 0; i < proc->n_tags; i++) {
-		const struct tag *tag = &proc->tags[i];
-		uint64_t more;
-
-		if (tag->parent >= 0 || strcmp(tag->name, HEAP_VIEW_TAG) != 0)
-			continue;
-		more = tag->c[MTAG_C_ANON] > account->view ? tag->c[MTAG_C_ANON] - account->view
-							   : 0;
-		more = least(more, account->other);
-		account->view += more;
-		account->other -= more;
-	}
-}
+/* ---- the process ---- */
 
 /* The allocator's memory: what is alive is an estimate, and the rest is defined so that the sum is exact. */
-static void divide_heap(struct heap_view *view, uint64_t heap, double variance)
+static void divide_heap(struct heap_view *view, uint64_t heap)
 {
-	struct heap_account *account = &view->account;
-	uint64_t live = 0;
+	uint64_t *bytes = view->account.bytes, live = 0;
 
 	for (size_t i = 0; i < view->n; i++)
 		live += view->tags[i].resident;
-	account->live = least(live, heap);
-	account->free = view->knows_retained ? least(view->retained, heap - account->live) : 0;
-	account->own = heap - account->live - account->free;
-	account->error = to_u64(sqrt(variance));
+	bytes[TERM_LIVE] = least(live, heap);
+	bytes[TERM_FREE] =
+		view->knows_retained ? least(view->retained, heap - bytes[TERM_LIVE]) : 0;
+	bytes[TERM_OWN] = heap - bytes[TERM_LIVE] - bytes[TERM_FREE];
 }
 
-static int make_account(struct heap_view *view, struct join *join, double variance)
+static void sum_account(struct heap_view *view, const struct join *join)
 {
-	const struct heap_maps *maps = join->parts->maps;
 	struct heap_account *account = &view->account;
-	uint64_t by_kind[HEAP_KINDS] = {0}, area;
+	double variance = 0;
+	uint64_t heap;
 
-	for (size_t i = 0; i < maps->n; i++) {
-		const struct heap_map *map = &maps->maps[i];
-		uint64_t anon = least(map->anon, map->rss);
-		int err = area_in(join, map, &area);
-
-		if (err)
-			return err;
-		account->rss += map->rss;
-		account->view += area;
-		if (map->kind == HEAP_FILE)
-			account->data += anon;
-		by_kind[map->kind] += map->rss - (map->kind == HEAP_FILE ? anon : area);
+	for (size_t i = 0; i <= join->parts->objects->n_tags; i++) {
+		variance += join->places[i].variance.resident;
+		for (int term = 0; term < TERMS; term++)
+			account->bytes[term] += join->places[i].pages[term] * HEAP_PAGE;
 	}
-	account->stacks = by_kind[HEAP_STACK];
-	account->files = by_kind[HEAP_FILE];
-	account->shared = by_kind[HEAP_SHARED];
-	account->other = by_kind[HEAP_OTHER];
-	move_view(account, join->parts->proc);
-	divide_heap(view, by_kind[HEAP_MALLOC], variance);
-	return 0;
+	for (int term = 0; term < TERMS; term++)
+		account->bytes[term] += join->unseen[term];
+	heap = account->bytes[TERM_WASTED];
+	account->bytes[TERM_WASTED] = 0;
+	divide_heap(view, heap);
+	account->live_error = to_u64(sqrt(variance));
+}
+
+/* Since a time of CLOCK_MONOTONIC. */
+static uint64_t seconds_since(uint64_t nanoseconds)
+{
+	struct timespec now;
+	uint64_t seconds = nanoseconds / 1000000000;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &now) || (uint64_t)now.tv_sec < seconds)
+		return 0;
+	return (uint64_t)now.tv_sec - seconds;
+}
+
+static void take_head(struct heap_view *view, const struct mtag_heap_head *head)
+{
+	const struct mtag_heap_figures *figures = &head->figures;
+
+	_Static_assert(sizeof(view->allocator) >= 3 * sizeof(head->allocator), "nothing is cut");
+	_Static_assert(sizeof(view->reason) >= 3 * sizeof(head->reason), "nothing is cut");
+	memcpy(view->allocator, head->allocator, sizeof(head->allocator));
+	memcpy(view->reason, head->reason, sizeof(head->reason));
+	view->exact = head->mode == MTAG_HEAP_EXACT;
+	view->instead = head->wanted != head->mode;
+	view->period = head->period;
+	view->seen = head->seen;
+	view->lost = head->samples_lost;
+	view->knows_retained = figures->time && figures->known & MTAG_HEAP_KNOWS_RETAINED;
+	if (!view->knows_retained)
+		return;
+	view->retained = figures->retained;
+	view->age = seconds_since(figures->time);
 }
 
 static void set_scale(const struct join *join)
@@ -350,40 +437,56 @@ static void set_scale(const struct join *join)
 	}
 }
 
-static int make(struct heap_view *view, struct join *join, double *variance)
+static size_t find_view_tag(const struct proc *proc)
 {
-	const struct heap_objects *objects = join->parts->objects;
-	double all = 0;
+	for (size_t i = 0; i < proc->n_tags; i++)
+		if (proc->tags[i].parent < 0 && !strcmp(proc->tags[i].name, HEAP_VIEW_TAG))
+			return proc->tags[i].id;
+	return SIZE_MAX;
+}
+
+static int make(struct heap_view *view, struct join *join)
+{
+	const struct heap_parts *parts = join->parts;
 	int err;
 
 	set_scale(join);
-	find_heap(join->parts);
+	find_heap(parts);
 	err = join_all(join);
 	if (err)
 		return err;
-	resident_variance(join, variance);
-	place_unsampled(join, variance);
-	for (size_t i = 0; i < objects->n_tags; i++)
-		all += variance[i];
-	err = make_tags(view, join, variance);
-	return err ? err : make_account(view, join, all);
+	set_variances(join);
+	place_unsampled(join);
+	err = make_tags(view, parts->proc, parts->objects, join->places);
+	if (!err)
+		sum_account(view, join);
+	return err;
 }
 
 int heap_view_make(struct heap_view *view, const struct heap_parts *parts)
 {
 	const struct heap_objects *objects = parts->objects;
-	const struct mtag_heap_figures *figures = &objects->head.figures;
-	_cleanup_(freep) struct place *places = calloc(objects->n_tags, sizeof(*places));
+	_cleanup_(freep) struct place *places = calloc(objects->n_tags + 1, sizeof(*places));
 	_cleanup_(freep) double *scale = calloc(objects->n_tags, sizeof(*scale));
-	_cleanup_(freep) double *variance = calloc(objects->n_tags, sizeof(*variance));
+	_cleanup_(freep) uint64_t *home = calloc(objects->n_objects + 1, sizeof(*home));
 	_cleanup_(freep) uint32_t *pages = calloc(HEAP_LOOK, sizeof(*pages));
-	struct join join = {parts, places, scale, pages, 0};
+	struct join join = {.parts = parts,
+			    .places = places,
+			    .scale = scale,
+			    .home = home,
+			    .pages = pages,
+			    .view_tag = find_view_tag(parts->proc)};
 
-	if (!places || !scale || !variance || !pages)
+	if (!places || !scale || !home || !pages)
 		return -ENOMEM;
-	view->proc = parts->proc;
-	view->objects = objects;
-	view->knows_retained = figures->time && figures->known & MTAG_HEAP_KNOWS_RETAINED;
-	view->retained = view->knows_retained ? figures->retained : 0;
-	return make(view, &join, variance);
+	take_head(view, &objects->head);
+	return make(view, &join);
+}
+
+int heap_view_sum(struct heap_view *view, const struct proc *proc,
+		  const struct heap_objects *objects)
+{
+	view->sums_only = true;
+	view->exact = objects->head.mode == MTAG_HEAP_EXACT;
+	return make_tags(view, proc, objects, NULL);
 }

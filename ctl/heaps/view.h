@@ -3,6 +3,7 @@
 #ifndef MTAGCTL_HEAPS_VIEW_H
 #define MTAGCTL_HEAPS_VIEW_H
 
+#include "heaps/heap.h"
 #include "heaps/maps.h"
 #include "heaps/objects.h"
 #include "model.h"
@@ -18,66 +19,9 @@ struct heap_pages {
 
 #define HEAP_LOOK MTAG_OWNERS_MAX /* pages */
 #define HEAP_PAGE UINT64_C(4096)  /* of all processors that the module is for */
-
-/* The tag that the library gives its own memory to. */
-#define HEAP_VIEW_TAG "[heap view]"
-
-/**
- * struct heap_tag - a tag's part of the heap, bytes
- * @tag:	of the process
- * @objects:	alive
- * @asked:	of them
- * @error:	1 sigma of that; 0 if it was counted
- * @allocated:	what they can use: @resident, @swapped and @untouched
- * @resident:	on pages that are there
- * @resident_error: 1 sigma of that
- * @swapped:	on pages in swap
- * @untouched:	on pages that were never touched
- * @foreign:	of @resident on pages that another tag is charged for
- * @pages:	resident pages of the allocator's memory that this tag is charged for
- * @wasted:	of @pages what no object is on
- */
-struct heap_tag {
-	const struct tag *tag;
-	uint64_t objects, asked, error, allocated;
-	uint64_t resident, resident_error, swapped, untouched, foreign, pages, wasted;
-};
-
-/**
- * struct heap_account - what the RSS of a process consists of, bytes: the sum of all but the first is @rss
- * @rss:	as smaps adds it up
- * @live:	objects that are alive
- * @free:	what the allocator keeps free, as far as it tells
- * @own:	the rest of the allocator's memory: headers, what is rounded up, fragments
- * @stacks:	of threads, as far as they are known
- * @files:	pages of files
- * @data:	copies of them: data of the program and its libraries
- * @shared:	shared memory
- * @view:	the heap view itself
- * @other:	anonymous memory of other kinds
- * @error:	1 sigma of @live, and so of @own
- */
-struct heap_account {
-	uint64_t rss;
-	uint64_t live, free, own, stacks, files, data, shared, view, other;
-	uint64_t error;
-};
-
-/**
- * struct heap_view - initially all 0
- * @tags:	those that have anything
- * @retained:	what the allocator keeps free, touched or not
- * @knows_retained: it tells that
- */
-struct heap_view {
-	const struct proc *proc;
-	const struct heap_objects *objects;
-	struct heap_tag *tags;
-	size_t n;
-	struct heap_account account;
-	uint64_t retained;
-	bool knows_retained;
-};
+#define HEAP_MOST                                                                                  \
+	(UINT64_C(4)                                                                               \
+	 << 40) /* a larger mapping is no heap, and its pages are not asked for one by one */
 
 /**
  * struct heap_parts - what a view is made of
@@ -93,8 +37,10 @@ struct heap_parts {
 	uint64_t area_bytes;
 };
 
-/* The parts must outlive the view. 0, -ENOMEM, or an error of looking at pages. */
+/* 0, -ENOMEM, or an error of looking at pages. The caller clears it in each case. */
 int heap_view_make(struct heap_view *view, const struct heap_parts *parts);
-void heap_view_clear(struct heap_view *view);
+/* Likewise of objects that were not read, only their sums. */
+int heap_view_sum(struct heap_view *view, const struct proc *proc,
+		  const struct heap_objects *objects);
 
 #endif

@@ -15,6 +15,7 @@ struct item {
 	const char *comm, *tag;
 	char *stack;
 	uint64_t values[DIFF_NR];
+	struct diff_heap heap;
 };
 
 static int by_name(const void *a, const void *b)
@@ -38,6 +39,22 @@ static void items_clear(struct items *items)
 	free(items->items);
 }
 
+static struct diff_heap heap_of(const struct heap_view *view, uint16_t id)
+{
+	const struct heap_tag *tag = heap_find(view, id);
+
+	if (!tag)
+		return (struct diff_heap){.known = view};
+	return (struct diff_heap){
+		.known = true,
+		.asked = tag->asked,
+		.variance = (double)tag->error * (double)tag->error,
+		.objects = tag->objects,
+		.wasted = tag->wasted,
+		.guests = tag->account.bytes[TERM_GUESTS],
+	};
+}
+
 static int list_tags(const struct snap *snap, struct items *items)
 {
 	static const int counters[DIFF_NR] = {MTAG_C_ANON, MTAG_C_FILE, MTAG_C_SHMEM, MTAG_C_SWAP};
@@ -54,7 +71,9 @@ static int list_tags(const struct snap *snap, struct items *items)
 			const struct tag *tag = &snap->procs[i].tags[j];
 			struct item *item = &items->items[items->n++];
 
-			*item = (struct item){snap->procs[i].comm, tag->path, NULL, {0}};
+			*item = (struct item){.comm = snap->procs[i].comm,
+					      .tag = tag->path,
+					      .heap = heap_of(snap->procs[i].heap, tag->id)};
 			for (size_t part = 0; part < DIFF_NR; part++)
 				item->values[part] = tag->c[counters[part]];
 		}
@@ -92,7 +111,8 @@ static int add_stacks(const struct proc *proc, struct items *items)
 
 		if (!tag)
 			continue;
-		*item = (struct item){proc->comm, tag->path, stack_key(stack), {0}};
+		*item = (struct item){
+			.comm = proc->comm, .tag = tag->path, .stack = stack_key(stack)};
 		if (!item->stack)
 			return -ENOMEM;
 		item->values[DIFF_ANON] = stack->anon;
@@ -119,6 +139,19 @@ static int list_stacks(const struct snap *snap, struct items *items)
 	return err;
 }
 
+static void add_heap(struct diff_heap *to, const struct diff_heap *heap)
+{
+	if (!to->known || !heap->known) {
+		*to = (struct diff_heap){0};
+		return;
+	}
+	to->asked += heap->asked;
+	to->objects += heap->objects;
+	to->wasted += heap->wasted;
+	to->guests += heap->guests;
+	to->variance += heap->variance;
+}
+
 /* Processes of the same name are one, and so are stacks of the same functions. */
 static void merge(struct items *items)
 {
@@ -136,29 +169,35 @@ static void merge(struct items *items)
 		}
 		for (size_t part = 0; part < DIFF_NR; part++)
 			kept[n - 1].values[part] += item->values[part];
+		add_heap(&kept[n - 1].heap, &item->heap);
 		free(item->stack);
 	}
 	items->n = n;
 }
 
-static void step(struct diff *diff, const uint64_t *values, bool first)
+static void step(struct diff *diff, const struct item *item, bool first)
 {
-	uint64_t before = diff_held(diff->after), after = diff_held(values);
+	uint64_t before = diff_held(diff->after), after = diff_held(item->values);
 
-	if (first)
-		memcpy(diff->before, values, sizeof(diff->before));
+	if (first) {
+		memcpy(diff->before, item->values, sizeof(diff->before));
+		diff->heap_before = item->heap;
+	}
+	diff->heap_after = item->heap;
 	diff->grew += !first && after > before;
 	diff->shrank |= !first && after < before;
-	memcpy(diff->after, values, sizeof(diff->after));
+	memcpy(diff->after, item->values, sizeof(diff->after));
 }
 
 /* A tag or stack, which is moved, that the samples before did not have; it was 0 in them. */
 static int begin(struct diff *diff, struct item *item, bool first)
 {
-	*diff = (struct diff){
-		.comm = strdup(item->comm), .tag = strdup(item->tag), .stack = item->stack};
+	*diff = (struct diff){.comm = strdup(item->comm),
+			      .tag = strdup(item->tag),
+			      .stack = item->stack,
+			      .heap_before.known = !item->stack};
 	item->stack = NULL;
-	step(diff, item->values, first);
+	step(diff, item, first);
 	return diff->comm && diff->tag ? 0 : -ENOMEM;
 }
 
@@ -171,7 +210,7 @@ static size_t size_of(const struct item *item)
 /* Merges @items into @series, whose diffs are moved to @next. */
 static int merge_into(struct series *next, struct series *series, struct items *items)
 {
-	static const uint64_t nothing[DIFF_NR];
+	static const struct item nothing = {.heap.known = true};
 	bool first = next->samples == 1;
 	size_t at = 0, old = 0;
 	int err = 0;
@@ -183,7 +222,8 @@ static int merge_into(struct series *next, struct series *series, struct items *
 		int order = -1;
 
 		if (known) {
-			key = (struct item){known->comm, known->tag, known->stack, {0}};
+			key = (struct item){
+				.comm = known->comm, .tag = known->tag, .stack = known->stack};
 			order = at == items->n ? 1 : by_name(item, &key);
 		}
 		if (order < 0) {
@@ -195,7 +235,7 @@ static int merge_into(struct series *next, struct series *series, struct items *
 		*diff = *known;
 		*known = (struct diff){0};
 		old++;
-		step(diff, order ? nothing : item->values, first);
+		step(diff, order ? &nothing : item, first);
 		at += !order;
 	}
 	return err;
@@ -280,7 +320,13 @@ static int by_growth(const void *a, const void *b)
 
 static bool changed(const struct diff *diff)
 {
-	return memcmp(diff->before, diff->after, sizeof(diff->before)) != 0;
+	const struct diff_heap *before = &diff->heap_before, *after = &diff->heap_after;
+
+	if (memcmp(diff->before, diff->after, sizeof(diff->before)) != 0)
+		return true;
+	return diff_has_heap(diff) &&
+	       (before->asked != after->asked || before->objects != after->objects ||
+		before->wasted != after->wasted);
 }
 
 static bool grown(const struct diff *diff)

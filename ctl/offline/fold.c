@@ -9,6 +9,7 @@
 
 #include "ctl.h"
 #include "format/label.h"
+#include "heaps/sum.h"
 #include "offline/fold.h"
 #include "utf8.h"
 
@@ -18,7 +19,7 @@
 
 /*
  * A process, the first one of those that it is folded with, and of a first one the place of all of them
- * in the result, from 1; 0 if they have no tags.
+ * in the result, from 1; 0 if they have no tags; and whether one of them has no heap.
  */
 struct member {
 	const struct proc *proc;
@@ -26,6 +27,7 @@ struct member {
 	unsigned long line; /* of the rule that made the name, or 0 */
 	size_t first;
 	size_t place;
+	bool heapless;
 };
 
 struct item {
@@ -33,6 +35,7 @@ struct item {
 	uint16_t fixed; /* the untagged and [ksm] have their ids */
 	char *path;
 	const struct tag *tag;
+	const struct heap_tag *heap;
 };
 
 struct work {
@@ -183,7 +186,8 @@ static int list_items(struct work *work, const struct rules *rules)
 			const struct tag *tag = &member->proc->tags[j];
 			struct item *item = &work->items[work->n_items++];
 
-			*item = (struct item){member->first, tag->id, NULL, tag};
+			*item = (struct item){member->first, tag->id, NULL, tag,
+					      heap_find(member->proc->heap, tag->id)};
 			err = name_item(work, rules, item);
 			if (err)
 				return err;
@@ -239,6 +243,20 @@ static int add_below(struct proc *proc, struct place *place, const char *path)
 	}
 }
 
+/* To the tag that was added last. */
+static int add_heap(struct heap_view *heap, uint16_t id, const struct heap_tag *from)
+{
+	struct heap_tag *tags = array_grow(heap->tags, heap->n, &heap->room, sizeof(*tags));
+
+	if (!tags)
+		return -ENOMEM;
+	heap->tags = tags;
+	if (!heap->n || tags[heap->n - 1].id != id)
+		tags[heap->n++] = (struct heap_tag){.id = id};
+	heap_sum_tag(&tags[heap->n - 1], from);
+	return 0;
+}
+
 static int add_item(struct proc *proc, struct place *place, const struct item *item)
 {
 	struct tag *tag;
@@ -257,6 +275,36 @@ static int add_item(struct proc *proc, struct place *place, const struct item *i
 		tag->c[c] += item->tag->c[c];
 	for (size_t s = 0; s < MTAG_S_NR; s++)
 		tag->s[s] += item->tag->s[s];
+	return proc->heap && item->heap ? add_heap(proc->heap, tag->id, item->heap) : 0;
+}
+
+/* Those that are folded into one have a heap if all of them have. */
+static void find_heapless(const struct work *work)
+{
+	for (size_t i = 0; i < work->n_members; i++) {
+		const struct member *m = &work->members[i];
+
+		if (m->proc->n_tags && !m->proc->heap)
+			work->members[m->first].heapless = true;
+	}
+}
+
+static int begin_heap(const struct work *work, const struct member *first, struct proc *proc)
+{
+	bool begins = true;
+
+	if (first->heapless)
+		return 0;
+	if (!proc_heap(proc))
+		return -ENOMEM;
+	for (size_t i = 0; i < work->n_members; i++) {
+		const struct member *m = &work->members[i];
+
+		if (&work->members[m->first] != first || !m->proc->heap)
+			continue;
+		heap_sum_process(proc->heap, m->proc->heap, begins);
+		begins = false;
+	}
 	return 0;
 }
 
@@ -298,6 +346,7 @@ static int build(const struct work *work, struct snap *out)
 	struct proc *proc = NULL;
 	int err = 0;
 
+	find_heapless(work);
 	for (size_t i = 0; i < work->n_items && !err; i++) {
 		const struct item *item = &work->items[i];
 		struct member *first = &work->members[item->first];
@@ -305,7 +354,8 @@ static int build(const struct work *work, struct snap *out)
 		if (!i || item[-1].first != item->first) {
 			proc = snap_add_proc(out, first->proc->pid, first->comm);
 			if (!proc ||
-			    (first->proc->cgroup && proc_set_cgroup(proc, first->proc->cgroup)))
+			    (first->proc->cgroup && proc_set_cgroup(proc, first->proc->cgroup)) ||
+			    begin_heap(work, first, proc))
 				return -ENOMEM;
 			first->place = out->n_procs;
 			place = (struct place){.path = "", .next = FIRST_ID};

@@ -11,6 +11,7 @@
 
 #include "ctl.h"
 #include "fail.h"
+#include "format/heap.h"
 #include "format/show.h"
 #include "format/stack.h"
 #include "offline/line.h"
@@ -265,6 +266,20 @@ static enum reading find_proc(struct reader *r, const struct entry *e, struct sn
 	return READ_SAMPLE;
 }
 
+/* The heap of a process is in the lines of its tags, if its first one says so. */
+static enum reading take_heap(struct reader *r, struct json_object *object, struct proc *proc)
+{
+	bool first = proc->n_tags == 1;
+	const char *bad;
+
+	if (!proc->heap && (!first || !heap_is_in_line(object)))
+		return READ_SAMPLE;
+	if (!proc_heap(proc))
+		return wrong(r, "out of memory");
+	bad = heap_read_line(object, proc->heap, proc->tags[proc->n_tags - 1].id, first);
+	return bad ? wrong(r, "%s", bad) : READ_SAMPLE;
+}
+
 static enum reading take_tag(struct reader *r, struct json_object *object, struct snap *snap)
 {
 	enum reading found;
@@ -297,7 +312,7 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 	show_read_health(object, proc);
 	bad = show_read_counters(object, tag);
 	if (!bad)
-		return READ_SAMPLE;
+		return take_heap(r, object, proc);
 	return wrong(r, "\"%s\" is missing or wrong; it is a whole number%s", bad,
 		     strcmp(bad, "rss_bytes")
 			     ? ""

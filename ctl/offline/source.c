@@ -66,19 +66,6 @@ static int by_pid(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Moves a process to the end of @snap. */
-static int move_proc(struct snap *snap, struct proc *proc)
-{
-	struct proc *procs = reallocarray(snap->procs, snap->n_procs + 1, sizeof(*procs));
-
-	if (!procs)
-		return fail_memory();
-	snap->procs = procs;
-	procs[snap->n_procs++] = *proc;
-	*proc = (struct proc){.pid = proc->pid};
-	return CTL_OK;
-}
-
 static int read_some(const struct source *source, struct kern *kern, const pid_t *pids, size_t n,
 		     struct snap *snap)
 {
@@ -97,9 +84,8 @@ static int read_some(const struct source *source, struct kern *kern, const pid_t
 			status = fail_pid(kern, "read", pids[i], err);
 			continue;
 		}
-		err = move_proc(snap, &one.procs[0]);
-		if (err)
-			return err;
+		if (!snap_move_proc(snap, &one.procs[0]))
+			return fail_memory();
 	}
 	return status;
 }
@@ -116,10 +102,9 @@ struct pick {
 static int pick_some(const struct pick *pick, struct snap *snap)
 {
 	_cleanup_(snap_clear) struct snap all = *snap;
-	int err = CTL_OK;
 
 	*snap = (struct snap){.time_ms = all.time_ms};
-	for (size_t i = 0, at = 0; i < pick->n && !err; i++) {
+	for (size_t i = 0, at = 0; i < pick->n; i++) {
 		if (i && pick->pids[i] == pick->pids[i - 1])
 			continue;
 		while (at < all.n_procs && all.procs[at].pid < pick->pids[i])
@@ -127,9 +112,10 @@ static int pick_some(const struct pick *pick, struct snap *snap)
 		if (at == all.n_procs || all.procs[at].pid != pick->pids[i])
 			continue;
 		pick->found[i] = true;
-		err = move_proc(snap, &all.procs[at]);
+		if (!snap_move_proc(snap, &all.procs[at]))
+			return fail_memory();
 	}
-	return err;
+	return CTL_OK;
 }
 
 static int take_sample(void *arg, const struct origin *origin, struct snap *snap)
@@ -267,6 +253,9 @@ static int read_kernel(struct source *source, const pid_t *pids, size_t n, struc
 	snap->time_ms = source->origin.time_ms;
 	err = read_all_stacks(source, kern, snap);
 	status = status ? status : err;
+	/* What ends meanwhile, or may not be read, has tags without a heap. */
+	if (source->heaps && heap_load_all(snap, HEAP_PAGES))
+		return fail_memory();
 	/* At once: the next process with this id is another one. */
 	return cgroup_read(snap) ? fail_memory() : status;
 }

@@ -159,7 +159,7 @@ static int add(struct snap *snap, const struct stack_view *view, bool lines,
 {
 	_cleanup_(snap_clear) struct snap one = {0};
 	_cleanup_(nodes_clear) struct nodes nodes = {.lines = lines, .measure = measure};
-	struct proc *proc = snap_add_proc(&one, view->proc->pid, view->proc->comm), *procs;
+	struct proc *proc = snap_add_proc(&one, view->proc->pid, view->proc->comm);
 
 	if (!proc || add_tags(proc, view, measure) || snap_finish(&one))
 		return -ENOMEM;
@@ -167,15 +167,7 @@ static int add(struct snap *snap, const struct stack_view *view, bool lines,
 	for (size_t i = 0; i < view->n; i++)
 		if (measure->has(&view->rows[i]) && add_stack(&nodes, proc, &view->rows[i]))
 			return -ENOMEM;
-	if (proc_finish_frames(proc))
-		return -ENOMEM;
-	procs = reallocarray(snap->procs, snap->n_procs + 1, sizeof(*procs));
-	if (!procs)
-		return -ENOMEM;
-	snap->procs = procs;
-	procs[snap->n_procs++] = *proc;
-	one.n_procs = 0; /* moved */
-	return 0;
+	return !proc_finish_frames(proc) && snap_move_proc(snap, proc) ? 0 : -ENOMEM;
 }
 
 int graph_add(struct snap *snap, const struct stack_view *view, bool lines)

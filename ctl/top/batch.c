@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "ctl.h"
+#include "format/heap.h"
 #include "format/label.h"
 #include "format/show.h"
 #include "top/batch.h"
@@ -37,6 +38,8 @@ static void add_sums(struct json_object *object, const struct row *row)
 	json_add_u64(object, "processes", row->kind == ROW_TAG ? row->children : 1);
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
 		json_add_u64(object, sums[i].key, row->v[sums[i].sort]);
+	if (row->heaps)
+		json_add_u64(object, "asked_bytes", row->v[SORT_ASKED]);
 }
 
 /* A row of a tag, or one above it that stands for it, too, as it has no other. */
@@ -71,6 +74,7 @@ int batch_json(const struct fmt *fmt, const struct rows *rows, uint64_t time_ms)
 		if (rows->by == BY_PROCESS) {
 			label_json(object, row->key.proc, row->key.tag);
 			show_add_counters(object, row->key.tag, fmt->stats);
+			heap_add_sums(object, row->key.proc->heap, row->key.tag->id);
 		} else {
 			json_add_string(object, "tag", row->key.tag->path);
 			add_sums(object, row);

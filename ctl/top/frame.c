@@ -105,7 +105,7 @@ static void put_totals(FILE *out, const struct fmt *fmt, const struct view *view
 
 static const char *const prompts[] = {
 	[PROMPT_FILTER] = "Filter: ",
-	[PROMPT_SORT] = "Sort by (pid name tag rss delta anon file shmem swap peak): ",
+	[PROMPT_SORT] = "Sort by (pid name tag rss delta asked anon file shmem swap peak): ",
 	[PROMPT_DELAY] = "Delay in seconds: ",
 };
 

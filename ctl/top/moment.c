@@ -4,6 +4,7 @@
 
 #include "cgroup.h"
 #include "clock.h"
+#include "heaps/load.h"
 #include "top/moment.h"
 
 #define NSEC_PER_MSEC 1000000ULL
@@ -29,11 +30,12 @@ int moment_take(struct moment *moment, struct kern **kern)
 	moment->ns = clock_ns(CLOCK_MONOTONIC);
 	moment->ms = clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC;
 	err = kern_tags(*kern, 0, &moment->snap);
-	if (err >= 0)
-		return err;
-	if (err == -ENOPROTOOPT || open_again(kern) == -ENOPROTOOPT)
+	if (err < 0 && (err == -ENOPROTOOPT || open_again(kern) == -ENOPROTOOPT))
 		return -ENOPROTOOPT;
-	return kern_tags(*kern, 0, &moment->snap);
+	if (err < 0)
+		err = kern_tags(*kern, 0, &moment->snap);
+	/* No pages are looked at: that would be dear, each second. */
+	return err >= 0 && heap_load_all(&moment->snap, HEAP_SUMS) ? -ENOMEM : err;
 }
 
 int moment_cgroups(struct moment *moment)

@@ -8,7 +8,7 @@
 
 /**
  * struct moment - the processes of one time
- * @snap:	processes and tags
+ * @snap:	processes and tags, with the sums of their heaps where they have a heap view
  * @grouped:	their control groups are known, as far as they can be
  * @ns:		when, by the monotonic clock
  * @ms:		when, since 1970

@@ -20,10 +20,10 @@ static const struct {
 };
 
 static const char *const sort_names[SORT_N] = {
-	"pid", "name", "tag", "rss", "delta", "anon", "file", "shmem", "swap", "peak",
+	"pid", "name", "tag", "rss", "delta", "asked", "anon", "file", "shmem", "swap", "peak",
 };
 
-const char rows_sort_names[] = "pid, name, tag, rss, delta, anon, file, shmem, swap or peak";
+const char rows_sort_names[] = "pid, name, tag, rss, delta, asked, anon, file, shmem, swap or peak";
 
 unsigned int rows_kinds(enum rows_by by, const enum row_kind **kinds)
 {
@@ -41,7 +41,9 @@ enum rows_sort rows_find_sort(const char *name)
 	size_t len = strlen(name);
 	enum rows_sort sort = 0;
 
-	while (sort < SORT_N && (!len || strncasecmp(sort_names[sort], name, len) != 0))
+	/* "a" was "anon" before there was "asked". */
+	while (sort < SORT_N && (len < (sort == SORT_ASKED ? 2 : 1) ||
+				 strncasecmp(sort_names[sort], name, len) != 0))
 		sort++;
 	return sort;
 }
@@ -112,12 +114,19 @@ static int compare_pairs(const void *a, const void *b, void *arg)
 	return y->now - x->now;
 }
 
+static uint64_t asked_of(const struct pair *pair)
+{
+	const struct heap_tag *heap = heap_find(pair->proc->heap, pair->tag->id);
+
+	return heap ? heap->asked : 0;
+}
+
 static bool is_chosen(const struct choice *choice, const struct pair *pair)
 {
 	const char *filter = choice->filter;
 	char pid[16];
 
-	if (!choice->empty && !tag_rss(pair->tag) && !pair->tag->c[MTAG_C_SWAP])
+	if (!choice->empty && !tag_rss(pair->tag) && !pair->tag->c[MTAG_C_SWAP] && !asked_of(pair))
 		return false;
 	snprintf(pid, sizeof(pid), "%d", (int)pair->proc->pid);
 	return !*filter || strstr(pid, filter) || strcasestr(pair->proc->comm, filter) ||
@@ -181,6 +190,8 @@ static void add_to(struct row *row, const struct pair *pair)
 		row->largest = *pair;
 	row->pairs++;
 	row->v[SORT_RSS] += rss;
+	row->v[SORT_ASKED] += asked_of(pair);
+	row->heaps |= pair->proc->heap != NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
 		row->v[sums[i].to] += pair->tag->c[sums[i].from];
 	if (pair->tag->c[MTAG_C_PEAK] > row->v[SORT_PEAK])

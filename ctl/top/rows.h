@@ -19,6 +19,7 @@ enum rows_sort {
 	SORT_TAG,
 	SORT_RSS,
 	SORT_DELTA,
+	SORT_ASKED,
 	SORT_ANON,
 	SORT_FILE,
 	SORT_SHMEM,
@@ -33,7 +34,7 @@ enum rows_sort {
  * @by:		what they are
  * @filter:	unless empty, only pairs in whose process id, name, tag or group it occurs, in
  *		whatever case
- * @empty:	also pairs that have no memory, resident or swapped
+ * @empty:	also pairs that have no memory, resident, swapped, or of other tags' pages
  * @open:	rows that appear are open
  */
 struct choice {
@@ -62,6 +63,7 @@ struct pair {
  * @children:	rows directly below it that have not ended
  * @largest:	the pair of these with the largest RSS
  * @v:		sums, by enum rows_sort; of SORT_PEAK the largest
+ * @heaps:	the heap of one of its processes is known; else there is no SORT_ASKED
  * @before:	RSS at the moment before, also of what has ended since
  * @open:	the rows below it are listed
  */
@@ -74,6 +76,7 @@ struct row {
 	size_t children;
 	struct pair largest;
 	uint64_t v[SORT_N];
+	bool heaps;
 	uint64_t before;
 	bool open;
 };
@@ -129,8 +132,8 @@ int64_t rows_delta(const struct rows *rows, const struct row *row);
 unsigned int rows_kinds(enum rows_by by, const enum row_kind **kinds);
 
 /*
- * The column's name for -s and in headings. rows_find_sort() takes its beginning, too; SORT_N:
- * none.
+ * The column's name for -s and in headings. rows_find_sort() takes its beginning, too, where an 'a' is
+ * "anon"; SORT_N: none.
  */
 const char *rows_sort_name(enum rows_sort sort);
 enum rows_sort rows_find_sort(const char *name);

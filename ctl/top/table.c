@@ -15,13 +15,14 @@
 #define COMM	   15 /* the longest name of a process */
 #define NUMBER	   6  /* "99.9M" and a blank */
 #define NAMES_MIN  24 /* both columns of names: rather than less, there are fewer numbers */
+#define NAMES_GOOD 36 /* what one number more, of heaps, is not worth */
 #define FIRST_MOST 48
 #define TAG_LEAST  13 /* "[untagged] +9" */
 #define PROC_LEAST 16
 
 /* From the one that is missed last. */
-static const enum rows_sort by_importance[] = {SORT_RSS,  SORT_DELTA, SORT_ANON, SORT_SWAP,
-					       SORT_FILE, SORT_SHMEM, SORT_PEAK};
+static const enum rows_sort by_importance[] = {SORT_RSS,  SORT_DELTA, SORT_ASKED, SORT_ANON,
+					       SORT_SWAP, SORT_FILE,  SORT_SHMEM, SORT_PEAK};
 
 static unsigned int digits(uint64_t n)
 {
@@ -87,8 +88,12 @@ void table_layout(struct table *table, const struct fmt *fmt, const struct rows 
 	*table = (struct table){.pid_width = pid_width(rows), .kib = kib};
 	for (size_t i = 0; i < ARRAY_SIZE(by_importance); i++) {
 		unsigned int need = width + (by_importance[i] == SORT_DELTA);
+		unsigned int names =
+			rows->total.heaps && by_importance[i] == SORT_PEAK ? NAMES_GOOD : NAMES_MIN;
 
-		if (left < NAMES_MIN + need)
+		if (by_importance[i] == SORT_ASKED && !rows->total.heaps)
+			continue;
+		if (left < names + need)
 			break;
 		left -= need;
 		table->width[by_importance[i]] = need;
@@ -105,7 +110,8 @@ void table_layout(struct table *table, const struct fmt *fmt, const struct rows 
 const char *table_heading(const struct fmt *fmt, enum rows_sort sort)
 {
 	static const char *const headings[SORT_N] = {
-		"PID", "NAME", "TAG", "RSS", "RSS/s", "ANON", "FILE", "SHMEM", "SWAP", "PEAK",
+		"PID",	"NAME", "TAG",	 "RSS",	 "RSS/s", "ASKED",
+		"ANON", "FILE", "SHMEM", "SWAP", "PEAK",
 	};
 
 	return sort == SORT_DELTA && fmt->utf8 ? "ΔRSS/s" : headings[sort];
@@ -131,8 +137,8 @@ const char *table_number(const struct table *table, const struct rows *rows, con
 {
 	int64_t rate = rows_rate(rows, row), kib = rate / 1024;
 
-	/* Tags peak at different times. */
-	if (sort == SORT_PEAK && row->pairs != 1)
+	/* Tags peak at different times; and not all processes have a heap view. */
+	if ((sort == SORT_PEAK && row->pairs != 1) || (sort == SORT_ASKED && !row->heaps))
 		return strcpy(buf, "-");
 	if (sort == SORT_DELTA && table->kib)
 		snprintf(buf, 32, kib ? "%+" PRId64 : "%" PRId64, kib);

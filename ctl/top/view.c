@@ -115,6 +115,17 @@ static enum view_need sort_by(struct view *view, enum rows_sort sort)
 	return VIEW_LIST;
 }
 
+/* Goes @by columns on, round and round. One that nobody has is not shown. */
+static enum view_need sort_next(struct view *view, const struct rows *rows, int by)
+{
+	enum rows_sort sort = view->sort;
+
+	do
+		sort = (enum rows_sort)(((int)sort + by) % SORT_N);
+	while (sort == SORT_ASKED && !rows->total.heaps);
+	return sort_by(view, sort);
+}
+
 /* The next longer or shorter of 1, 2, 5, 10 … */
 static enum view_need change_delay(struct view *view, bool longer)
 {
@@ -230,9 +241,9 @@ static enum view_need choice_key(struct view *view, struct rows *rows, int key)
 	case VIEW_KEY_F5:
 		return group_next(view);
 	case '<':
-		return sort_by(view, (view->sort + SORT_N - 1) % SORT_N);
+		return sort_next(view, rows, SORT_N - 1);
 	case '>':
-		return sort_by(view, (view->sort + 1) % SORT_N);
+		return sort_next(view, rows, 1);
 	case 'M':
 		return sort_by(view, SORT_RSS);
 	case 'N':

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/fmt.c ctl/format/text.c */
 /* sources: ctl/format/json.c ctl/option.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/show.c ctl/format/tree.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/form.c ctl/offline/line.c ctl/offline/read.c ctl/offline/source.c */
 /* sources: ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/rollup.c */
 /* sources: ctl/format/pairs.c ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
 /* sources: ctl/picture/markup.c ctl/picture/scale.c ctl/picture/palette.c ctl/picture/block.c ctl/picture/hue.c */
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
-/* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/view.c ctl/cmd/play.c */
+/* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c ctl/cmd/shape.c ctl/cmd/view.c ctl/cmd/play.c */
 /* sources: ctl/format/stack.c ctl/format/snapshot.c ctl/format/diff.c ctl/offline/compare.c ctl/cmd/diff.c */
-/* sources: ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
+/* sources: ctl/heaps/sum.c ctl/offline/rules.c ctl/offline/fold.c ctl/cmd/merge.c */
 /* sources: ctl/top/rows.c ctl/top/table.c ctl/top/batch.c ctl/top/feed.c */
 /* sources: ctl/top/view.c ctl/top/frame.c ctl/top/draw.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/resolve.c */
 /* sources: ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c ctl/cmd/stacks.c */
-/* sources: ctl/heaps/objects.c ctl/heaps/json.c ctl/heaps/table.c ctl/heaps/sites.c ctl/cmd/heap.c */
+/* sources: ctl/heaps/objects.c ctl/heaps/json.c ctl/heaps/table.c ctl/heaps/sites.c ctl/heaps/carry.c ctl/cmd/heap.c */
 /* sources: ctl/synopsis.c ctl/cmd/complete.c ctl/past.c ctl/format/history.c ctl/cmd/history.c */
 /*
  * Command lines, whole, against a kernel that answers and refuses as it likes. The exit status is one
@@ -369,7 +369,7 @@ static char *built_word(struct input *in)
 					    "svg",	   "html",
 					    "-fsvg",	   "-fhtml",
 					    "heap",	   "--heap",
-					    "--heap=exact"};
+					    "--account",   "--heap=exact"};
 	const size_t count = sizeof(words) / sizeof(*words);
 	unsigned int pick = in_below(in, (unsigned int)count + 4);
 	char name[128];

@@ -3,7 +3,7 @@
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/strings.c ctl/format/chain.c ctl/format/gzip.c ctl/format/rollup.c */
 /* sources: ctl/format/pairs.c ctl/format/pprof.c ctl/format/speedscope.c ctl/format/openmetrics.c */
 /* sources: ctl/past.c ctl/format/history.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/tree.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/show.c ctl/format/tree.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c */
 /*
  * Attributes of the netlink family into the model, and every form in which mtagctl prints that:

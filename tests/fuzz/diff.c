@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/show.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
 /* sources: ctl/format/diff.c ctl/offline/compare.c */
 /*
  * What diff finds in a series of samples is what the plainest possible search finds: the numbers of each tag, or stack,
@@ -63,6 +63,49 @@ static void look_up(const struct snap *snap, const struct diff *of, uint64_t *va
 				for (size_t part = 0; part < DIFF_NR; part++)
 					values[part] += proc->tags[j].c[counters[part]];
 	}
+}
+
+/* Likewise of their heaps, which are known if all of these processes have one; and so if there is none of them. */
+static struct diff_heap look_up_heap(const struct snap *snap, const struct diff *of)
+{
+	struct diff_heap sum = {.known = true};
+
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		const struct proc *proc = &snap->procs[i];
+
+		for (size_t j = 0; j < proc->n_tags; j++) {
+			const struct heap_tag *tag = heap_find(proc->heap, proc->tags[j].id);
+
+			if (strcmp(proc->comm, of->comm) != 0 ||
+			    strcmp(proc->tags[j].path, of->tag) != 0)
+				continue;
+			sum.known &= proc->heap != NULL;
+			sum.asked += tag ? tag->asked : 0;
+			sum.objects += tag ? tag->objects : 0;
+			sum.wasted += tag ? tag->wasted : 0;
+		}
+	}
+	return sum.known ? sum : (struct diff_heap){0};
+}
+
+static bool same_heap(const struct diff_heap *a, const struct diff_heap *b)
+{
+	return a->known == b->known && a->asked == b->asked && a->objects == b->objects &&
+	       a->wasted == b->wasted;
+}
+
+static bool changed(const struct diff *diff)
+{
+	return memcmp(diff->before, diff->after, sizeof(diff->before)) != 0 ||
+	       (diff_has_heap(diff) && !same_heap(&diff->heap_before, &diff->heap_after));
+}
+
+static void check_heap(const struct snap *snaps, size_t n, const struct diff *diff)
+{
+	struct diff_heap first = look_up_heap(&snaps[0], diff),
+			 last = look_up_heap(&snaps[n - 1], diff);
+
+	must(same_heap(&first, &diff->heap_before) && same_heap(&last, &diff->heap_after));
 }
 
 static void check_diff(const struct snap *snaps, size_t n, const struct diff *diff)
@@ -142,8 +185,9 @@ static void check(const struct snap *snaps, size_t n, bool growth, bool by_stack
 		const struct diff *diff = &series.diffs[i];
 
 		check_diff(snaps, n, diff);
-		kept += growth ? !diff->shrank && diff->grew > 1
-			       : memcmp(diff->before, diff->after, sizeof(diff->before)) != 0;
+		if (!by_stack)
+			check_heap(snaps, n, diff);
+		kept += growth ? !diff->shrank && diff->grew > 1 : changed(diff);
 	}
 	if (growth)
 		series_keep_grown(&series);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
+/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/format/text.c ctl/format/json.c ctl/format/label.c ctl/format/heap.c */
 /* sources: ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c ctl/heaps/json.c ctl/heaps/table.c */
 /* sources: ctl/stacks/trace.c ctl/heaps/sites.c */
 /*
@@ -173,23 +173,31 @@ static void make_proc(struct input *in, struct snap *snap)
 
 /* ---- what must be so ---- */
 
+/* Each resident page is some term of a tag's, but for those of tags that the process does not have. */
 static void check_view(const struct heap_view *view, const struct heap_maps *maps)
 {
-	const struct heap_account *a = &view->account;
-	uint64_t rss = 0;
+	uint64_t rss = 0, tags = 0;
 
 	for (size_t i = 0; i < view->n; i++) {
 		const struct heap_tag *tag = &view->tags[i];
 
+		must(!i || view->tags[i - 1].id < tag->id);
 		must(tag->resident + tag->swapped + tag->untouched == tag->allocated);
 		must(tag->foreign <= tag->resident && tag->wasted <= tag->pages);
+		must(tag->account.bytes[TERM_LIVE] + tag->account.bytes[TERM_GUESTS] +
+			     tag->account.bytes[TERM_WASTED] ==
+		     tag->pages);
+		tags += heap_rss(&tag->account);
 	}
-	for (size_t i = 0; i < maps->n; i++)
-		rss += maps->maps[i].rss;
-	must(a->rss == rss);
-	must(a->live + a->free + a->own + a->stacks + a->files + a->data + a->shared + a->view +
-		     a->other ==
-	     rss);
+	for (size_t i = 0; i < maps->n; i++) {
+		const struct heap_map *map = &maps->maps[i];
+
+		if (!map->rss && map->kind != HEAP_MALLOC)
+			continue;
+		for (uint64_t at = map->start; at < map->end; at += HEAP_PAGE)
+			rss += hash(at) & MTAG_OWNER_PRESENT ? HEAP_PAGE : 0;
+	}
+	must(heap_rss(&view->account) == rss && tags <= rss);
 }
 
 /* By stacks, of which the kernel has told some. */
@@ -211,6 +219,7 @@ static void check_sites(struct input *in, const struct heap_objects *objects)
 }
 
 static void check_output(const struct heap_view *view)
+static void check_output(const struct proc *proc)
 {
 	struct fmt fmt = {.utf8 = true, .width = 80};
 	struct json_list list = {.fmt = &fmt};
@@ -218,30 +227,32 @@ static void check_output(const struct heap_view *view)
 	size_t size;
 
 	fmt.out = open_memstream(&text, &size);
-	must(!heap_json(&list, view));
+	must(!heap_json(&list, proc));
 	json_list_end(&list);
 	fclose(fmt.out);
 	must_be_json(text, size);
 	free(text);
-	fmt.out = open_memstream(&text, &size);
-	heap_table(&fmt, view);
-	fclose(fmt.out);
-	must_be_harmless(text, size, TEXT);
-	free(text);
+	for (int accounts = 0; accounts < 2; accounts++) {
+		fmt.out = open_memstream(&text, &size);
+		heap_table(&fmt, proc, accounts);
+		fclose(fmt.out);
+		must_be_harmless(text, size, TEXT);
+		free(text);
+	}
 }
 
 static void check(struct area *area)
 {
 	struct heap_source source = {area_read, area, area->length};
-	struct heap_objects objects = {0};
+	struct heap_objects objects = {0}, sums = {0};
 	struct heap_maps maps = {0};
-	struct heap_view view = {0};
 	struct snap snap = {0};
 	struct heap_parts parts = {.objects = &objects,
 				   .maps = &maps,
 				   .pages = {look, area},
 				   .area = BASE + 64 * HEAP_PAGE,
 				   .area_bytes = 64 * HEAP_PAGE};
+	struct heap_view few = {0};
 
 	make_proc(area->in, &snap);
 	make_maps(area->in, &maps);
@@ -249,13 +260,16 @@ static void check(struct area *area)
 	if (!heap_objects_read(&source, 7, &objects)) {
 		for (size_t i = 1; i < objects.n_objects; i++)
 			must(objects.objects[i].address >= objects.objects[i - 1].end);
-		if (!heap_view_make(&view, &parts)) {
-			check_view(&view, &maps);
-			check_output(&view);
+		if (!heap_view_make(proc_heap(&snap.procs[0]), &parts)) {
+			check_view(snap.procs[0].heap, &maps);
+			check_output(&snap.procs[0]);
 		}
 		check_sites(area->in, &objects);
 	}
-	heap_view_clear(&view);
+	if (!heap_objects_read_sums(&source, 7, &sums))
+		must(!heap_view_sum(&few, parts.proc, &sums) && few.sums_only);
+	heap_view_clear(&few);
+	heap_objects_clear(&sums);
 	heap_maps_clear(&maps);
 	heap_objects_clear(&objects);
 	snap_clear(&snap);

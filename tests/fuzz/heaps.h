@@ -54,31 +54,38 @@ int heap_load_objects(int device, const struct proc *proc, struct heap_objects *
 	return in_rarely(&kernel) ? make_objects(proc, objects) : -ENODATA;
 }
 
-int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
+int heap_load_into(int device, struct proc *proc, enum heap_depth depth)
 {
 	static const int errors[] = {ENODATA, ENOTTY, EBADMSG, ENXIO, ENOMEM, EACCES, ESRCH};
+	struct heap_view *view;
 
 	must(device >= 0);
 	if (in_u8(&kernel) > 200)
 		return -errors[in_below(&kernel, ARRAY_SIZE(errors))];
-	must(!make_objects(proc, &loaded->objects));
-	loaded->view = (struct heap_view){.proc = proc,
-					  .objects = &loaded->objects,
-					  .tags = calloc(proc->n_tags + 1, sizeof(struct heap_tag)),
-					  .n = proc->n_tags};
+	view = proc_heap(proc);
+	*view = (struct heap_view){.tags = calloc(proc->n_tags + 1, sizeof(struct heap_tag)),
+				   .n = proc->n_tags,
+				   .sums_only = depth == HEAP_SUMS,
+				   .exact = in_u8(&kernel) & 1,
+				   .instead = in_u8(&kernel) & 1,
+				   .seen = in_u8(&kernel),
+				   .period = in_number(&kernel)};
+	in_name(&kernel, view->allocator, 64);
+	in_name(&kernel, view->reason, 128);
 	for (size_t i = 0; i < proc->n_tags; i++)
-		loaded->view.tags[i] = (struct heap_tag){.tag = &proc->tags[i],
-							 .objects = in_number(&kernel),
-							 .asked = in_number(&kernel),
-							 .error = in_number(&kernel)};
+		view->tags[i] = (struct heap_tag){.id = proc->tags[i].id,
+						  .objects = in_number(&kernel),
+						  .asked = in_number(&kernel),
+						  .error = in_number(&kernel)};
 	return 0;
 }
 
-void heap_unload(struct heap_loaded *loaded)
+int heap_load_all(struct snap *snap, enum heap_depth depth)
 {
-	free(loaded->view.tags);
-	heap_objects_clear(&loaded->objects);
-	*loaded = (struct heap_loaded){0};
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (in_rarely(&kernel))
+			heap_load_into(0, &snap->procs[i], depth);
+	return in_u8(&kernel) == 0xff ? -ENOMEM : 0;
 }
 
 const char *heap_why_not(pid_t pid)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
-/* sources: ctl/offline/rules.c ctl/offline/fold.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/show.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
+/* sources: ctl/heaps/sum.c ctl/offline/rules.c ctl/offline/fold.c */
 /*
  * Rules of merge, and what they make of a sample: what is wrong has a message that names the line; nothing
  * is lost or counted twice; the result is a sample again; without rules it stays as it is. An input is the

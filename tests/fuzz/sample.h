@@ -67,6 +67,42 @@ static inline void sample_stacks(struct input *in, struct proc *proc)
 	}
 }
 
+static inline void sample_heap(struct input *in, struct proc *proc)
+{
+	struct heap_view *view = proc_heap(proc);
+
+	*view = (struct heap_view){.tags = calloc(proc->n_tags + 1, sizeof(struct heap_tag)),
+				   .exact = in_u8(in) & 1,
+				   .instead = in_rarely(in),
+				   .knows_retained = in_u8(in) & 1,
+				   .period = in_number(in),
+				   .lost = in_number(in)};
+	in_name(in, view->allocator, 64);
+	if (view->instead)
+		in_name(in, view->reason, 128);
+	if (view->knows_retained)
+		view->retained = in_number(in);
+	for (int term = 0; term < TERMS; term++)
+		if (term != TERM_GUESTS && term != TERM_WASTED)
+			view->account.bytes[term] = in_number(in);
+	for (size_t i = 0; i < proc->n_tags; i++) {
+		struct heap_tag *tag = &view->tags[view->n];
+
+		if (!in_rarely(in))
+			continue;
+		*tag = (struct heap_tag){.id = proc->tags[i].id,
+					 .objects = in_number(in),
+					 .asked = in_number(in),
+					 .error = in_number(in),
+					 .resident = in_number(in),
+					 .untouched = in_number(in),
+					 .wasted = in_number(in)};
+		tag->allocated = tag->resident + tag->untouched;
+		tag->account.bytes[in_below(in, TERM_FREE)] = in_number(in);
+		view->n++;
+	}
+}
+
 static inline void sample_make(struct input *in, struct snap *snap)
 {
 	char name[200];
@@ -96,6 +132,9 @@ static inline void sample_make(struct input *in, struct snap *snap)
 	for (size_t i = 0; i < snap->n_procs; i++)
 		if (in_u8(in) & 1)
 			sample_stacks(in, &snap->procs[i]);
+	for (size_t i = 0; i < snap->n_procs; i++)
+		if (in_u8(in) & 1)
+			sample_heap(in, &snap->procs[i]);
 }
 
 static inline char *sample_print(const struct origin *origin, const struct snap *snap, size_t *size)

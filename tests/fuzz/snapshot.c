@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/fail.c ctl/utf8.c ctl/format/text.c ctl/format/json.c */
-/* sources: ctl/format/label.c ctl/format/show.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/show.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c */
 /*
  * Snapshot files: what is wrong has a message that names the line; what is taken is written again, and
  * read again, as the same.

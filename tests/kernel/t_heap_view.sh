@@ -34,6 +34,9 @@ take_json() {
 # of TAG KEY: a number of it.
 of() { echo "${got[$1 $2]}"; }
 
+numbers='map(select(.asked_bytes // 0 > 0) | {tag, asked_bytes, objects, wasted_bytes}) | sort_by(.tag)'
+# by_tag FILE: [TAG, RSS] of each that has any.
+by_tag() { jq -c 'map(select(.tag != null and .rss_bytes > 0) | [.tag, .rss_bytes]) | sort' "$1"; }
 stands_still() { cat /proc/"$pid"/task/*/status | awk '/^State:/ && $2 != "T" {moves = 1} END {exit moves}'; }
 
 # accounted NAME: the terms are the RSS, and that is what smaps_rollup says, of a process that stands still.
@@ -47,9 +50,29 @@ accounted() {
 	for key in live free own stacks files data shared view other; do sum=$((sum + $(of null rss_${key}_bytes))); done
 	is "$sum" "$rss" "$1: the terms of the account are the RSS of smaps_rollup"
 	is "$(of null rss_bytes)" "$rss" "$1: and the RSS that it tells"
+	is "$(by_tag "$tmp/json")" "$($mtagctl show -j "$pid" | jq -c 'map(select(.rss_bytes > 0) | [.tag, .rss_bytes]) | sort')" \
+		"$1: the RSS of each tag is what show says"
+	is "$(jq 'map(select(.tag != null).rss_bytes) | add' "$tmp/json")" "$rss" "$1: and their sum that of smaps_rollup"
+	is "$(jq -c "map(select(.tag != null) | select(.rss_bytes != ($(printf '.rss_%s_bytes + ' live guest wasted stacks files data shared view)
+		.rss_other_bytes)))" "$tmp/json")" "[]" "$1: the terms of each tag are its RSS"
+	is "$(jq -c 'map(select(.tag != null) | select(.pages_bytes != .rss_live_bytes + .rss_guest_bytes + .wasted_bytes))' "$tmp/json")" "[]" \
+		"$1: on its pages of the heap are its objects, those of others, and nothing"
+	for key in stacks files data shared view other; do
+		is "$(jq "map(select(.tag != null).rss_${key}_bytes) | add" "$tmp/json")" "$(of null rss_${key}_bytes)" "$1: $key of all tags"
+	done
 	$mtagctl heap "$pid" >"$tmp/table"
 	is "$(grep -c '^RSS ' "$tmp/table")" 1 "$1: the table has the account"
-	is "$(awk 'length > 80' "$tmp/table")" "" "$1: in 80 columns"
+	$mtagctl heap --account "$pid" >"$tmp/accounts"
+	is "$(grep -c '^  RSS ' "$tmp/accounts")" "$(jq '[.[] | select(.rss_bytes > 0)] | length' "$tmp/json")" "$1: with --account each tag has one"
+	is "$(sed 's/±/+/g' "$tmp/table" "$tmp/accounts" | awk 'length > 80')" "" "$1: in 80 columns"
+	is "$($mtagctl watch -j -n 1 "$pid" | jq -c "$numbers")" "$(jq -c "$numbers" "$tmp/json")" "$1: watch has the same numbers"
+	# Sums of the library's own counters, in whole bytes: of each sample one.
+	near "$($mtagctl top -j -n 1 | jq "map(select(.pid == $pid).asked_bytes) | add")" "$(jq 'map(.asked_bytes | values) | add' "$tmp/json")" \
+		"$(if [ "$how" ]; then echo 0; else echo 5000; fi)" "$1: and so has top"
+	rm -f "$tmp/snap"
+	check "$1: a snapshot is taken" $mtagctl snapshot -o "$tmp/snap" "$pid"
+	is "$($mtagctl heap -j --from "$tmp/snap" "$pid" | cksum)" "$(cksum <"$tmp/json")" "$1: it keeps the heap"
+	is "$($mtagctl show -j --from "$tmp/snap" | cksum)" "$($mtagctl show -j "$pid" | cksum)" "$1: and the tags"
 	is "$($mtagctl audit -j "$pid" | jq '.[].drift_pages')" 0 "$1: no drift"
 	kill -CONT "$pid"
 }
@@ -118,5 +141,6 @@ pid=$!
 until_true 60 grep -q sleep /proc/$pid/comm
 is "$(says heap $pid)" "mtagctl: process $pid has no heap view: it was not started by \`mtagctl run --heap\`" "one without a view"
 kill $pid
+is "$($mtagctl snapshot | grep -c 'heap\|asked')" 0 "without a heap view nothing is added to a snapshot"
 is "$(says run --heap -- build/static/tests/abi/layout)" "mtagctl: run: build/static/tests/abi/layout is linked statically: no library can come between it and its allocator, and there will be no heap view" "a static program"
 done_testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
 /* sources: ctl/format/folded.c ctl/format/dot.c ctl/format/stack.c ctl/format/snapshot.c ctl/past.c ctl/format/history.c */
-/* sources: ctl/format/label.c ctl/format/strings.c ctl/format/chain.c ctl/format/tree.c ctl/format/diff.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/strings.c ctl/format/chain.c ctl/format/tree.c ctl/format/diff.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
 /*
  * mtagctl: what its commands print of canned data is what tests/unit/ctl_golden/ has, byte for byte.

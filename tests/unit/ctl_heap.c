@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c */
-/* sources: ctl/stacks/trace.c ctl/heaps/sites.c */
+/* sources: ctl/stacks/trace.c ctl/heaps/sites.c ctl/heaps/carry.c */
 /*
  * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
  */
@@ -9,6 +9,7 @@
 
 #include "ctl.h"
 #include "ctl_tap.h"
+#include "heaps/carry.h"
 #include "heaps/sites.h"
 #include "heaps/view.h"
 
@@ -17,7 +18,7 @@
 #define SAMPLES 8
 #define ONE	(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT)
 
-enum { A = 2, B = 3 };
+enum { A = 2, B = 3, V = 4 };
 
 static struct {
 	struct mtag_heap_head head;
@@ -96,7 +97,7 @@ static void sample(int i, uint64_t address, uint64_t bytes, uint64_t weight, uin
 
 /* ---- objects on pages ---- */
 
-/* Pages of BASE: two of A, one of B, one in swap, one untouched, one read only. */
+/* Pages of BASE: two of A, one of B, one in swap, one untouched, one read only; and of the other mappings below. */
 static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 {
 	static const uint32_t rows[] = {A | MTAG_OWNER_PRESENT,
@@ -105,10 +106,28 @@ static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 					A | MTAG_OWNER_SWAP,
 					0,
 					MTAG_OWNER_ZERO};
+	static const struct {
+		uint64_t present;
+		uint32_t page;
+	} others[] = {{2, V}, {10, A | MTAG_OWNER_FILE}, {4, B | MTAG_OWNER_FILE}, {5, 0}, {3, V}};
 
 	(void)arg;
-	for (uint64_t at = start; at < end; at += PAGE)
-		*pages++ = at - BASE < ARRAY_SIZE(rows) * PAGE ? rows[(at - BASE) / PAGE] : 0;
+	for (uint64_t at = start; at < end; at += PAGE, pages++) {
+		uint64_t map = at / BASE - 2, page = at % BASE / PAGE;
+
+		*pages = 0;
+		if (at / BASE == 1)
+			*pages = page < ARRAY_SIZE(rows) ? rows[page] : 0;
+		else if (page < others[map].present)
+			*pages = others[map].page | MTAG_OWNER_PRESENT;
+		/* One page of the file was written to, and is B's; one page of anonymous memory has an owner that is
+		 * younger than the tags.
+		 */
+		if (at == 3 * BASE)
+			*pages = B | MTAG_OWNER_PRESENT;
+		if (at == 6 * BASE)
+			*pages = 60000 | MTAG_OWNER_PRESENT;
+	}
 	return 0;
 }
 
@@ -129,7 +148,7 @@ static int make_view(const char *smaps)
 	int err = heap_maps_parse(file, &maps);
 
 	fclose(file);
-	err = err ? err : heap_objects_read(&source, 4, &objects);
+	err = err ? err : heap_objects_read(&source, 5, &objects);
 	return err ? err : heap_view_make(&view, &parts);
 }
 
@@ -143,20 +162,24 @@ static void end_view(void)
 static const struct heap_tag *find(uint16_t id)
 {
 	static const struct heap_tag none;
+	const struct heap_tag *found = heap_find(&view, id);
 
-	for (size_t i = 0; i < view.n; i++)
-		if (view.tags[i].tag->id == id)
-			return &view.tags[i];
-	return &none;
+	return found ? found : &none;
 }
 
 static bool adds_up(uint64_t rss)
 {
-	const struct heap_account *a = &view.account;
+	uint64_t tags = 0;
 
-	return a->rss == rss && a->live + a->free + a->own + a->stacks + a->files + a->data +
-						a->shared + a->view + a->other ==
-					rss;
+	for (size_t i = 0; i < view.n; i++)
+		tags += heap_rss(&view.tags[i].account);
+	/* All but the page that is no known tag's. */
+	return heap_rss(&view.account) == rss && tags + PAGE == rss;
+}
+
+static bool is_account(const struct heap_account *account, const uint64_t bytes[TERMS])
+{
+	return !memcmp(account->bytes, bytes, sizeof(account->bytes));
 }
 
 static const char smaps[] = "100000000-100006000 rw-p 00000000 00:00 0 \n"
@@ -170,7 +193,11 @@ static const char smaps[] = "100000000-100006000 rw-p 00000000 00:00 0 \n"
 			    "400000000-400010000 rw-s 00000000 00:00 5    /memfd:x (deleted)\n"
 			    "Rss:                  16 kB\n"
 			    "500000000-500010000 rw-p 00000000 00:00 0    [stack]\n"
-			    "Rss:                  20 kB\n";
+			    "Rss:                  20 kB\n"
+			    "600000000-600010000 rw-p 00000000 00:00 0 \n"
+			    "Rss:                  12 kB\n"
+			    "700000000-700010000 rw-p 00000000 00:00 0    /never/touched\n"
+			    "Rss:                   0 kB\n";
 
 static void sampled(void)
 {
@@ -195,14 +222,32 @@ static void sampled(void)
 	ok(a->foreign == 100 && b->foreign == 0, "the end of an object is on another tag's page");
 	ok(a->pages == 2 * PAGE && b->pages == PAGE, "pages have owners");
 	ok(a->wasted == 100 && b->wasted == PAGE - 4 * 96 - 100, "waste is what no object is on");
-	ok(adds_up((12 + 8 + 40 + 16 + 20) * 1024), "the account adds up");
-	ok(view.account.live == 2 * PAGE + 4 * 96 && view.account.free == 100 &&
-		   view.account.own == PAGE - 4 * 96 - 100,
-	   "the heap is alive, free and the allocator's");
-	ok(view.account.view == 8192 && view.account.files == 36 << 10 &&
-		   view.account.data == 4096 && view.account.shared == 16 << 10 &&
-		   view.account.stacks == 20 << 10 && !view.account.other,
-	   "the rest is by kind");
+	ok(adds_up((12 + 8 + 40 + 16 + 20 + 12) * 1024),
+	   "the account adds up, and so do the tags'");
+	ok(is_account(&view.account, (uint64_t[TERMS]){[TERM_LIVE] = 2 * PAGE + 4 * 96,
+						       [TERM_FREE] = 100,
+						       [TERM_OWN] = PAGE - 4 * 96 - 100,
+						       [TERM_STACKS] = 20 << 10,
+						       [TERM_FILES] = 36 << 10,
+						       [TERM_DATA] = PAGE,
+						       [TERM_SHARED] = 16 << 10,
+						       [TERM_VIEW] = 4 * PAGE,
+						       [TERM_OTHER] = PAGE}),
+	   "the heap is alive, free and the allocator's, the rest is by kind");
+	ok(is_account(&a->account, (uint64_t[TERMS]){[TERM_LIVE] = 2 * PAGE - 100,
+						     [TERM_WASTED] = 100,
+						     [TERM_FILES] = 36 << 10}),
+	   "a tag's: what of its own is alive on its pages, and its other pages");
+	ok(is_account(&b->account, (uint64_t[TERMS]){[TERM_LIVE] = 4 * 96,
+						     [TERM_GUESTS] = 100,
+						     [TERM_WASTED] = PAGE - 4 * 96 - 100,
+						     [TERM_DATA] = PAGE,
+						     [TERM_SHARED] = 16 << 10}),
+	   "and what is alive of others on them");
+	ok(b->account.live_error == 333 && !b->account.guests_error && !a->account.live_error,
+	   "each with its error");
+	ok(find(V)->account.bytes[TERM_VIEW] == 4 * PAGE && !find(V)->pages,
+	   "what the view needs is its own area, and other memory of its tag");
 	end_view();
 }
 
@@ -352,6 +397,32 @@ static void sites_exact(void)
 	traces_clear(&traces);
 }
 
+/* Sums alone, as top and watch read them, from cells; and with what was known of pages. */
+static void sums(void)
+{
+	static struct heap_tag old[] = {{.id = 0, .asked = 7, .wasted = 5}, {.id = A, .wasted = 6}};
+	const struct heap_view before = {.tags = old, .n = 2};
+
+	begin(MTAG_HEAP_SAMPLED);
+	sample(0, BASE, 2 * PAGE, ONE, A);
+	area.cells[0][A] =
+		(struct mtag_heap_cell){.asked_in = 9000, .allocated_in = 9500, .objects_in = 3};
+	area.cells[0][B] =
+		(struct mtag_heap_cell){.asked_in = 50, .allocated_in = 64, .objects_in = 1};
+	ok(!heap_objects_read_sums(&source, 5, &objects) && !objects.n_objects &&
+		   !heap_view_sum(&view, &snap.procs[0], &objects),
+	   "sums are read without samples");
+	ok(view.sums_only && view.n == 2 && find(A)->asked == 9000 && find(A)->objects == 3 &&
+		   !find(A)->wasted && find(B)->allocated == 64,
+	   "of those tags that have any");
+	ok(!heap_carry(&view, &before) && view.wasted_before && view.n == 3,
+	   "what was wasted before is kept beside them");
+	ok(find(0)->wasted == 5 && !find(0)->asked && find(A)->wasted == 6 &&
+		   find(A)->asked == 9000 && find(B)->asked == 50 && !find(B)->wasted,
+	   "of each tag, and nothing else of it");
+	end_view();
+}
+
 /* ---- areas that are wrong ---- */
 
 static bool refused(void)
@@ -429,12 +500,14 @@ int main(void)
 	struct proc *proc = snap_proc(&snap, 1, "x");
 
 	if (!proc || !proc_add_tag(proc, 0, 0, "") || !proc_add_tag(proc, A, 0, "a") ||
-	    !proc_add_tag(proc, B, 0, "b") || snap_finish(&snap))
+	    !proc_add_tag(proc, B, 0, "b") || !proc_add_tag(proc, V, 0, HEAP_VIEW_TAG) ||
+	    snap_finish(&snap))
 		return 1;
 	sampled();
 	exact();
 	sites_sampled();
 	sites_exact();
+	sums();
 	heads();
 	samples();
 	snap_clear(&snap);

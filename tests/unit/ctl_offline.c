@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
-/* sources: ctl/format/label.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c ctl/fail.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c ctl/fail.c */
 /* mtagctl: snapshot files, as they were written, and with something wrong in each line. */
 #include <errno.h>
 #include <stdlib.h>

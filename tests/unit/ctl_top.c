@@ -190,6 +190,49 @@ static void leaves_out(void)
 	snap_clear(&one.snap);
 }
 
+/* Of two processes one has a heap view, and in it one tag that has objects, on pages of others. */
+static void heaps(void)
+{
+	struct fmt fmt = {.width = 80};
+	struct moment one = {.ns = 1};
+	struct proc *proc = snap_proc(&one.snap, 7, "seven");
+	struct table table;
+	struct rows rows;
+	char buf[32];
+
+	proc_add_tag(proc, 0, 0, "")->c[MTAG_C_ANON] = 2 * PAGE;
+	proc_add_tag(proc, 2, 0, "guest");
+	proc_heap(proc)->tags = calloc(1, sizeof(struct heap_tag));
+	proc->heap->tags[proc->heap->n++] = (struct heap_tag){.id = 2, .asked = 4096};
+	proc = snap_proc(&one.snap, 8, "eight");
+	proc_add_tag(proc, 0, 0, "")->c[MTAG_C_ANON] = 9 * PAGE;
+	snap_finish(&one.snap);
+	rows_build(&rows, &(struct choice){BY_PROCESS, "", false, true}, &one, NULL);
+	rows_list(&rows, SORT_ASKED, false);
+	ok(rows.total.v[SORT_ASKED] == 4096 && rows.row[rows.list[0]].key.proc->pid == 7,
+	   "what is asked of the allocator is summed, and sorts");
+	ok(rows.total.pairs == 3, "a tag that has it on pages of others is not empty");
+	table_layout(&table, &fmt, &rows, false);
+	ok(table.width[SORT_ASKED] && table.first + fmt.width - table.last >= 36,
+	   "there is a column for it, and room for names");
+	ok(!strcmp(table_number(&table, &rows, &rows.row[rows.list[0]], SORT_ASKED, buf), "4.0K") &&
+		   !strcmp(table_number(&table, &rows, &rows.row[rows.list[1]], SORT_ASKED, buf),
+			   "-"),
+	   "whoever has no heap view has no number");
+	rows_clear(&rows);
+	heap_view_clear(one.snap.procs[0].heap);
+	free(one.snap.procs[0].heap);
+	one.snap.procs[0].heap = NULL;
+	rows_build(&rows, &(struct choice){BY_PROCESS, "", false, true}, &one, NULL);
+	table_layout(&table, &fmt, &rows, false);
+	ok(!table.width[SORT_ASKED] && table.width[SORT_PEAK],
+	   "nor is there a column if nobody has");
+	ok(rows_find_sort("a") == SORT_ANON && rows_find_sort("as") == SORT_ASKED,
+	   "-s a is what it was");
+	rows_clear(&rows);
+	snap_clear(&one.snap);
+}
+
 static void filters(const struct moment *now)
 {
 	/* 40 processes with 12 tags; those with an odd index have an empty [ksm]. */
@@ -290,6 +333,7 @@ int main(void)
 		sums(by, &now, &before);
 	ends(&now, &before);
 	overflows();
+	heaps();
 	orders(&now, &before);
 	carries(&now, &before);
 	tables(&now, &before);

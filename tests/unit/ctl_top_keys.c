@@ -142,6 +142,9 @@ static void choices(void)
 	press('<');
 	press('<');
 	ok(view.sort == SORT_SWAP, "< by the one before");
+	view.sort = SORT_DELTA;
+	press('>');
+	ok(view.sort == SORT_ANON, "a column that nobody has is left out");
 	press('b');
 	ok(view.by == BY_TAG && shown.by == BY_TAG && !view.selected, "b goes on to tags");
 	press(VIEW_KEY_F5);

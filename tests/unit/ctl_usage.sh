@@ -52,7 +52,7 @@ for command in watch top diff events audit history; do
 done
 is 1 2 "^mtagctl: option '-f' .--format. comes behind the command" -f json show
 is 1 2 "^mtagctl: run: option '-f' .--format. does nothing here" run -f json
-for command in limit events audit history snapshot heap; do
+for command in limit events audit history snapshot; do
 	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from x
 	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from=x
 done
