@@ -229,9 +229,6 @@ static int add_sites(const struct sites *sites, struct traces *traces)
 
 		for (end = i; end < sites->n && same_site(sites->sorted[end], first); end++)
 			sum_object(&sum, sites->sorted[end], of);
-		/* Where the whole is known, so is more of each part. */
-		if (of->variance > 0)
-			sum.variance -= sum.variance * sum.variance / of->variance;
 		if (add_trace(traces, first->tag, first->stack, &sum))
 			return -ENOMEM;
 	}

@@ -390,7 +390,7 @@ static void sites_exact(void)
 		(struct mtag_heap_cell){.asked_in = 70, .allocated_in = 80, .objects_in = 2};
 	ok(!make_sites(0) && is_sum(trace_of(A, 3), 5000, 1, 0),
 	   "of what is counted, a stack that is known for sure stays as it is");
-	ok(is_sum(&traces.traces[1], 1500, 15, 671) && is_sum(&traces.traces[2], 1500, 15, 671),
+	ok(is_sum(&traces.traces[1], 1500, 15, 949) && is_sum(&traces.traces[2], 1500, 15, 949),
 	   "and the others have the rest, by their variances");
 	ok(trace_of(B, 0)->kind == MTAG_STACK_UNSAMPLED && is_sum(trace_of(B, 0), 70, 2, 0),
 	   "what has no sample is beneath no stack");
