@@ -218,7 +218,6 @@ static void check_sites(struct input *in, const struct heap_objects *objects)
 	}
 }
 
-static void check_output(const struct heap_view *view)
 static void check_output(const struct proc *proc)
 {
 	struct fmt fmt = {.utf8 = true, .width = 80};
