@@ -69,7 +69,7 @@ struct taken {
 static struct taken __percpu *taken;
 
 /* Is the return address of each frame of @t where it was? */
-static bool is_there(const struct taken *t)
+static __always_inline bool is_there(const struct taken *t)
 {
 	bool same = true;
 	unsigned int i;
@@ -174,7 +174,7 @@ static bool is_sampled(const struct mtag_space *s, struct taken *t)
  * Does a thread of the process touch its own memory? Others touch it by ptrace or as khugepaged,
  * exec before the new program has begun.
  */
-static bool by_process(const struct mm_struct *mm)
+static __always_inline bool by_process(const struct mm_struct *mm)
 {
 	return current->mm == mm && !(current->flags & (PF_KTHREAD | PF_IO_WORKER)) &&
 	       READ_ONCE(mm->start_code) && task_pt_regs(current)->ip;

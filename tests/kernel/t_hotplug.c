@@ -80,9 +80,10 @@ static void fill(void)
 /* The array of sections, as it is now. */
 static uint64_t array_read(uint64_t *words, size_t *length)
 {
-	uint64_t array = kernel_word(symbol("mtag_sections", true));
+	uint64_t start = kernel_word(symbol("sections_start", true));
+	uint64_t array = kernel_word(symbol("mtag_sections", true)) + start * 8;
 
-	*length = kernel_word(symbol("mtag_nr_sections", true));
+	*length = kernel_word(symbol("mtag_sections_end", true)) - start;
 	if (*length > N || !kernel_read(array, words, *length * 8))
 		bail("cannot read the array of sections");
 	return array;
