@@ -101,15 +101,13 @@ static int section_add(unsigned long index)
 
 static int sections_add(unsigned long pfn, unsigned long nr_pages)
 {
-	unsigned long index = mtag_owner_index(pfn_to_page(pfn));
-	unsigned long last = mtag_owner_index(pfn_to_page(pfn + nr_pages - 1));
+	unsigned long index = sections_start + (pfn >> MTAG_SECTION_SHIFT);
+	unsigned long end = sections_start + DIV_ROUND_UP(pfn + nr_pages, MTAG_SECTION_PAGES);
 	int ret;
 
-	if (!nr_pages)
-		return 0;
 	mutex_lock(&sections_lock);
-	ret = array_grow(last + 1);
-	for (; !ret && index <= last; index++)
+	ret = array_grow(end);
+	for (; !ret && index < end; index++)
 		ret = section_add(index);
 	mutex_unlock(&sections_lock);
 	return ret;
@@ -178,7 +176,12 @@ static void sections_free(void)
 
 static int none_init(void)
 {
-	sections_start = mtag_owner_index(pfn_to_page(0));
+	unsigned long first = mtag_owner_frame(pfn_to_page(0));
+
+	/* Struct pages begin where the page tables have a new page of tables. */
+	if (WARN_ON_ONCE(first % MTAG_SECTION_PAGES))
+		return -EINVAL;
+	sections_start = first >> MTAG_SECTION_SHIFT;
 	mtag_sections_end = sections_start;
 	mtag_section_none = section_alloc();
 	if (!mtag_section_none)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The calling thread's current tag and, where stacks are taken, its stack. A thread that libmtag has registered has a word. Of others only
- * the module knows: libmtag is not called here, because that would register a word for the thread,
- * which ends the tags that come by thread names.
+ * The calling thread's current tag and, where stacks are taken, its stack. A thread that libmtag has
+ * registered has a word. Of others only the module knows: libmtag is not called here, because that
+ * would register a word for the thread, which ends the tags that come by thread names.
  */
 #include "tag.h"
 

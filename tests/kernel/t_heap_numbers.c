@@ -7,6 +7,7 @@
 #include "lib/files.h"
 #include "lib/keepers.h"
 #include "lib/stacks.h"
+#include "stacks/branches.h"
 #include "stacks/places.h"
 
 #define MOST 600 /* max_stacks */
@@ -216,38 +217,13 @@ static alone void ask_once(void)
 		largest = number;
 }
 
-/* By each number other calls lead to the question. */
-static alone void zero_bit(unsigned int bits, int n);
-
-static alone void one_bit(unsigned int bits, int n)
-{
-	if (!n)
-		ask_once();
-	else if (bits & 1)
-		one_bit(bits >> 1, n - 1);
-	else
-		zero_bit(bits >> 1, n - 1);
-	__asm__ volatile("");
-}
-
-static alone void zero_bit(unsigned int bits, int n)
-{
-	if (!n)
-		ask_once();
-	else if (bits & 1)
-		one_bit(bits >> 1, n - 1);
-	else
-		zero_bit(bits >> 1, n - 1);
-	__asm__ volatile("");
-}
-
 static void without_room(void)
 {
 	uint64_t lost = health("stack_lost");
 	struct stacks *s;
 
 	for (unsigned int i = 0; i < 1 << BITS; i++)
-		one_bit(i, BITS);
+		by_number(i, BITS, ask_once);
 	is(numbered + refused_room, 1 << BITS, "each question has an answer");
 	ok(numbered >= MOST / 2 && numbered <= MOST, "no more stacks than there may be: %u",
 	   numbered);

@@ -7,6 +7,7 @@
 # vm: group=heap-programs mem=2G timeout=900 long=1 args=postgres node
 . tests/kernel/lib.sh
 . tests/kernel/heaps.sh
+. tests/kernel/postgres.sh
 tmp=$(mktemp -d)
 PATH=$PWD/build/bin:$PATH
 export LC_ALL=C.UTF-8 COLUMNS=80
@@ -79,28 +80,9 @@ compiler() {
 }
 
 # A backend has what it was forked with, and goes on with that.
-sleeping() {
-	backend=$("${as[@]}" "$pg/psql" -h "$data" -Atc \
-		"select pid from pg_stat_activity where query like 'select pg_sleep%'" postgres)
-	[ -n "$backend" ]
-} 2>/dev/null
 postgres() {
-	local pg data=$tmp/pg backend
-	pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
-	[ -x "$pg/postgres" ] || { skip "PostgreSQL's heap (not installed)"; return; }
-	chmod 755 "$tmp"
-	install -d -o postgres "$data"
-	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
-	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
-	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
-	under "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" -c shared_buffers=16MB -c fsync=off
-	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
-	ok $? "PostgreSQL answers" || { sed 's/^/# /' "$tmp/out"; return; }
-	"${as[@]}" "$pg/psql" -h "$data" postgres -c "set work_mem='64MB'" -c "create temp table t as select i, md5(i::text) m
-		from generate_series(1, 60000) i" -c "select count(*) from (select m from t order by m) x" \
-		-c "select pg_sleep(3600)" >"$tmp/psql" 2>&1 &
-	until_true 60 sleeping
-	ok $? "PostgreSQL works"
+	local backend as
+	postgres_works "$tmp/out" under || return
 	accounted "PostgreSQL's backend" "$backend"
 	within "PostgreSQL's backend" rss_live_bytes 0 30
 	within "PostgreSQL's backend" rss_shared_bytes 1 40
@@ -109,7 +91,6 @@ postgres() {
 	kill -CONT "$backend"
 	kill -INT "$started"
 	wait "$started"
-	as=()
 }
 
 # What JavaScript has is in a heap of V8's own.

@@ -7,6 +7,7 @@
 # vm: group=stacks-programs mem=900M timeout=900 long=1 args=postgres
 # vm: group=stacks-runtimes mem=2G timeout=900 long=1 args=node java chromium
 . tests/kernel/lib.sh
+. tests/kernel/postgres.sh
 tmp=$(mktemp -d)
 jobs=()
 # The command by which a program is started as another user.
@@ -225,32 +226,10 @@ redis() {
 	end "$started"
 }
 
-# sleeping: PostgreSQL's process that has done its work.
-sleeping() {
-	backend=$("${as[@]}" "$pg/psql" -h "$data" -Atc \
-		"select pid from pg_stat_activity where query like 'select pg_sleep%'" postgres)
-	[ -n "$backend" ]
-} 2>/dev/null
-
 # With its processes for background work, which are forked.
 postgres() {
-	local pg data=$tmp/pg backend as
-	pg=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
-	[ -x "$pg/postgres" ] || { skip "PostgreSQL's stacks (not installed)"; return; }
-	chmod 755 "$tmp"
-	install -d -o postgres "$data"
-	as=(setpriv --reuid postgres --regid postgres --clear-groups env LC_ALL=C HOME="$data")
-	"${as[@]}" "$pg/initdb" -D "$data/db" -A trust --no-sync >"$tmp/initdb" 2>&1
-	is $? 0 "initdb works" || { tail "$tmp/initdb" | sed 's/^/# /'; return; }
-	under postgres "$pg/postgres" -D "$data/db" -c listen_addresses= -c unix_socket_directories="$data" \
-		-c shared_buffers=16MB -c fsync=off
-	until_true 60 eval '"${as[@]}" "$pg/psql" -h "$data" -c "select 1" postgres >/dev/null 2>&1'
-	ok $? "PostgreSQL answers" || { sed 's/^/# /' "$tmp/postgres.out"; return; }
-	"${as[@]}" "$pg/psql" -h "$data" postgres -c "set work_mem='64MB'" -c "create temp table t as select i, md5(i::text) m
-		from generate_series(1, 60000) i" -c "select count(*) from (select m from t order by m) x" \
-		-c "select pg_sleep(3600)" >"$tmp/psql" 2>&1 &
-	until_true 60 sleeping
-	ok $? "PostgreSQL works"
+	local backend as
+	postgres_works "$tmp/postgres.out" under postgres || return
 	stacks_hold "$backend" "PostgreSQL's backend" $((2 << 20))
 	kill -CONT "$backend"
 	kill -INT "$started"

@@ -6,6 +6,7 @@
 #include "lib/stacks.h"
 #include "lib/tables.h"
 #include "lib/users.h"
+#include "stacks/branches.h"
 
 #define MOST   600   /* max_stacks */
 #define IMAGES 32766 /* files that can be told apart */
@@ -13,35 +14,14 @@
 #define BITS   11
 #define SLACK  25 /* stacks and files of the program and its library */
 
-#define alone  __attribute__((noinline, noipa))
-
 /* What the users had, in memory that all of them share. */
 static uint64_t *had;
 
 static volatile char *page;
 
-/* By each number other calls lead to the touch. */
-static alone void zero(unsigned int number, int bits);
-
-static alone void one(unsigned int number, int bits)
+static branch void touch_page(void)
 {
-	if (!bits)
-		*page = 1;
-	else if (number & 1)
-		one(number >> 1, bits - 1);
-	else
-		zero(number >> 1, bits - 1);
-	__asm__ volatile("");
-}
-
-static alone void zero(unsigned int number, int bits)
-{
-	if (!bits)
-		*page = 1;
-	else if (number & 1)
-		one(number >> 1, bits - 1);
-	else
-		zero(number >> 1, bits - 1);
+	*page = 1;
 	__asm__ volatile("");
 }
 
@@ -53,7 +33,7 @@ static unsigned int touch_by_many(void)
 
 	page = area(PG);
 	for (unsigned int i = 0; i < 1 << BITS; i++) {
-		one(i, BITS);
+		by_number(i, BITS, touch_page);
 		must(madvise((void *)page, PG, MADV_DONTNEED));
 	}
 	s = stacks(getpid());
