@@ -67,7 +67,8 @@ static bool new_ordinary(struct mtag_space *s, struct page *page, const struct m
 	mtag_cpu_release();
 	if (left == MTAG_LEFT_ALL)
 		return false;
-	if (s->slow)
+	/* Not s->slow, in which other bits may be set by now. */
+	if (mtag_space_stacks(s))
 		mtag_leaf_set(page, 1, mtag_take(s, mm, tag, 1));
 	return true;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attaching and being tracked while other threads of the process map, touch, unmap and fork. */
+/* Attaching, being tracked and being forked while other threads of the process map, touch and unmap. */
 /* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/test.h"
 
 #define THREADS 3
 #define ROUNDS	30
 #define N	32
+#define SLOTS	64 /* accounts that a CPU has cached at once: stock.h */
+#define FORKS	300
 
 static atomic_bool stop;
 static atomic_int turns;
@@ -73,6 +75,58 @@ static void rounds(bool forks, const char *what)
 	is(health("drift"), drift, "%s: none that ended left anything", what);
 }
 
+/* Touches pages by two tags in turn, no two of which a CPU can have cached at once. */
+static void *toucher(void *arg)
+{
+	const mtag_t *tags = arg;
+
+	while (!atomic_load(&stop)) {
+		char *p = must(mmap(NULL, N * PG, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+
+		for (size_t i = 0; i < N; i++) {
+			mtag_enter(tags[i % 2]);
+			((volatile char *)p)[i * PG] = 1;
+		}
+		must(munmap(p, N * PG));
+	}
+	return NULL;
+}
+
+/* A fork begins between any two instructions of an event that the hot path leaves to others. */
+static void forked_meanwhile(void)
+{
+	pthread_t thread[THREADS];
+	struct compared c;
+	mtag_t tags[2];
+
+	begin();
+	tags[0] = tag("first");
+	for (int i = 1; i < SLOTS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "between-%d", i);
+		tag(name);
+	}
+	tags[1] = tag("last");
+	for (int i = 0; i < THREADS; i++)
+		must0(pthread_create(&thread[i], NULL, toucher, tags));
+	for (int i = 0; i < FORKS; i++) {
+		pid_t pid = child();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	atomic_store(&stop, true);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	c = compare();
+	ok(c.equal, "%d forks of threads whose accounts are not at hand: exact", FORKS);
+	if (!c.equal)
+		show_compared(&c);
+}
+
 int main(void)
 {
 	struct gate *g = gate();
@@ -91,5 +145,6 @@ int main(void)
 	rounds(true, "threads that fork, too");
 	kill(keeper, SIGKILL);
 	waitpid(keeper, NULL, 0);
+	forked_meanwhile();
 	return done();
 }
