@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl run --by-thread=tid: the tags of threads and of forked children that have ended are used again. */
-/* vm: timeout=600 */
+/* vm: short=6.1 because="names of threads end in the same code on all" timeout=600 */
 #include "lib/keepers.h"
 #include "lib/stacks.h"
 #include "lib/test.h"

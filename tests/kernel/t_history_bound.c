@@ -3,7 +3,7 @@
  * The bounds of the history: its memory, which history_kb limits at any time; what is dropped, and that this is counted;
  * processes with more tags than there is room for; and pid namespaces, which it may not keep alive for long.
  */
-/* vm: timeout=600 */
+/* vm: short=6.1 because="what is kept of the past, and its bound, is the same on all" timeout=600 */
 #include "lib/keepers.h"
 #include "lib/netlink.h"
 #include "lib/past.h"
