@@ -12,23 +12,40 @@
 #include "range.h"
 #include "state.h"
 
+/* Has a retag passed @addr? Then its pages have its tag already. @single: one is under way. */
+static bool passed_by_retag(struct mtag_space *s, unsigned long addr, u32 *tag, bool *single)
+{
+	const struct mtag_walk *w;
+	bool passed = false;
+
+	*single = false;
+	if (READ_ONCE(s->slow) & MTAG_SLOW_WALK) {
+		raw_spin_lock(&s->walk_lock);
+		w = s->walk;
+		if (w && w->retag) {
+			*single = true;
+			*tag = w->tag;
+			passed = addr >= w->start && addr < w->cursor;
+		}
+		raw_spin_unlock(&s->walk_lock);
+	}
+	return passed;
+}
+
 /* Like mtag_range_event(), but pages that a retag has passed already have their new tag. */
 static u32 event_tag(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
 		     unsigned long *end)
 {
-	u32 tag = mtag_range_event(s, vma, addr, end);
-	struct mtag_walk *w;
+	bool single;
+	u32 tag;
 
-	if (!(READ_ONCE(s->slow) & MTAG_SLOW_WALK))
-		return tag;
-	raw_spin_lock(&s->walk_lock);
-	w = s->walk;
-	if (w && w->retag) {
-		*end = addr + PAGE_SIZE;
-		if (addr >= w->start && addr < w->cursor)
-			tag = w->tag;
+	if (!passed_by_retag(s, addr, &tag, &single)) {
+		/* Pairs with the end of a retag: who misses its flag sees its new ranges. */
+		smp_rmb();
+		tag = mtag_range_event(s, vma, addr, end);
 	}
-	raw_spin_unlock(&s->walk_lock);
+	if (single)
+		*end = addr + PAGE_SIZE;
 	return tag;
 }
 

@@ -252,7 +252,8 @@ static void restored(struct mtag_space *s, struct page *page, int nr, unsigned l
 			continue;
 		}
 		charge_owners(s, page + i, 1, 1, addr + i * PAGE_SIZE);
-		atomic_dec(&s->migration.uncharged);
+		/* A walk may have noted the page, and no longer counts it among these. */
+		atomic_dec_if_positive(&s->migration.uncharged);
 	}
 }
 

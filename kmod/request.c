@@ -84,7 +84,8 @@ static void batch_run(struct mtag_later *later, bool runs)
 	list_del(&b->node);
 	spin_unlock(&batches_lock);
 	list_for_each_entry_safe(r, next, &b->requests, node) {
-		if (runs)
+		/* A killed sender hears no answer. */
+		if (runs && !fatal_signal_pending(current))
 			answer(r);
 		request_free(r);
 	}
@@ -98,9 +99,13 @@ static struct batch *batch_join(struct mtag_request *r)
 	struct batch *b, *found = NULL;
 
 	spin_lock(&batches_lock);
-	list_for_each_entry(b, &batches, node)
-		if (b->task == current)
+	/* The newest come first: those of tasks that wait long are not looked at. */
+	list_for_each_entry(b, &batches, node) {
+		if (b->task == current) {
 			found = b;
+			break;
+		}
+	}
 	if (found)
 		list_add_tail(&r->node, &found->requests);
 	spin_unlock(&batches_lock);

@@ -3,7 +3,9 @@
  * Page events: those that hot.h does not handle, huge pages among them, go on to follow.c.
  *
  * Called at the entry of the kernel's rmap functions, under the page-table
- * lock of the mapping.
+ * lock of the mapping. The space that the hot path has found may not be found
+ * here any more: its process has just been untracked, or ends, and there is
+ * nothing to follow.
  */
 #include <linux/page-flags.h>
 #include <linux/rmap.h>
@@ -110,6 +112,8 @@ void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, u
 	struct vm_area_struct *vma = mtag_new_vma(&args);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
+	if (unlikely(!s))
+		return;
 	if (!(s->slow & ~MTAG_SLOW_STACKS) && parent_ip == mtag_fault_ip &&
 	    new_ordinary(s, mtag_new_page(&args), vma->vm_mm))
 		return;
@@ -187,6 +191,8 @@ void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 	struct vm_area_struct *vma = mtag_ptes_vma(&args);
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
+	if (unlikely(!s))
+		return;
 	if (!PageAnon(mtag_ptes_page(&args)) && dropped(s, &args, parent_ip, true))
 		return;
 	/* Stacks make no difference to a page that goes. */
@@ -205,6 +211,8 @@ void mtag_rmap_copy(unsigned long a0, unsigned long a1, unsigned long a2, unsign
 	enum mtag_left left;
 	u32 tag;
 
+	if (unlikely(!s))
+		return;
 	left = mtag_hot_copy(s, &args, &tag);
 	if (unlikely(left == MTAG_LEFT_FULL))
 		mtag_account_full(s, tag, 1);
@@ -219,7 +227,7 @@ void mtag_rmap_copied(unsigned long a0, unsigned long a1, unsigned long a2, unsi
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
 
-	if (unlikely(mtag_hot_copied(s, &args)))
+	if (likely(s) && unlikely(mtag_hot_copied(s, &args)))
 		mtag_rmap_gone_other(a0, a1, a2, a3, parent_ip);
 }
 
@@ -278,7 +286,8 @@ void mtag_rmap_new_full(unsigned long a0, unsigned long a1)
 	const struct mtag_args args = { { a0, a1 } };
 	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
 
-	mtag_account_full(s, mtag_owner_get(mtag_new_page(&args)), 0);
+	if (likely(s))
+		mtag_account_full(s, mtag_owner_get(mtag_new_page(&args)), 0);
 	mtag_cpu_release();
 }
 
@@ -288,7 +297,8 @@ void mtag_rmap_gone_full(unsigned long a0, unsigned long a1, unsigned long a2, u
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
 
-	mtag_account_full(s, mtag_owner_get(mtag_ptes_page(&args)), 0);
+	if (likely(s))
+		mtag_account_full(s, mtag_owner_get(mtag_ptes_page(&args)), 0);
 	mtag_cpu_release();
 }
 
@@ -364,6 +374,8 @@ void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 	enum mtag_left left = MTAG_LEFT_ALL;
 
+	if (unlikely(!s))
+		return;
 	mtag_cpu_hold();
 	if (recalled(s, vma))
 		left = mtag_hot_mapped(s, &args, parent_ip);
@@ -378,10 +390,11 @@ void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 void mtag_rmap_file_full(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
+	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
 
 	/* The CPU has been held, so that the answer is the same as before. */
-	mtag_account_full(mtag_space_find(mtag_ptes_vma(&args)->vm_mm),
-			  this_cpu_read(mtag_answer.tag), 0);
+	if (likely(s))
+		mtag_account_full(s, this_cpu_read(mtag_answer.tag), 0);
 	mtag_cpu_release();
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attaching, being tracked and being forked while other threads of the process map, touch and unmap. */
 /* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
-#include "lib/test.h"
+#include "lib/netlink.h"
+#include "lib/stacks.h"
 
 #define THREADS 3
 #define ROUNDS	30
 #define N	32
 #define SLOTS	64 /* accounts that a CPU has cached at once: stock.h */
 #define FORKS	300
+#define TURNS	300
 
 static atomic_bool stop;
 static atomic_int turns;
@@ -127,12 +129,38 @@ static void forked_meanwhile(void)
 		show_compared(&c);
 }
 
+/* With stacks each event goes the long way, on which the space is looked for again. */
+static void untracked_meanwhile(void)
+{
+	mtag_t none[2] = {MTAG_UNTAGGED, MTAG_UNTAGGED};
+	int fd = nl_open(), failed = 0;
+	pthread_t thread;
+	pid_t pid = child();
+
+	if (!pid) {
+		atomic_store(&stop, false);
+		for (int i = 0; i < THREADS; i++)
+			must0(pthread_create(&thread, NULL, toucher, none));
+		pause();
+	}
+	for (int i = 0; i < TURNS; i++) {
+		failed += nl_ask(fd, MTAG_CMD_TRACK, 0, pid)->error || stacks_start(pid, 1, -1);
+		usleep(2000);
+		failed += nl_ask(fd, MTAG_CMD_UNTRACK, 0, pid)->error != 0;
+	}
+	is(failed, 0, "threads that touch and unmap: tracked and untracked %d times", TURNS);
+	close(fd);
+	end_child(pid);
+}
+
 int main(void)
 {
 	struct gate *g = gate();
 	pid_t keeper;
 
 	need_root();
+	nl_begin();
+	untracked_meanwhile();
 	/* This process itself is not tracked, or its children were from their start. */
 	keeper = child();
 	if (!keeper) {
