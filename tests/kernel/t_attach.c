@@ -9,7 +9,7 @@
 #define N	32
 #define SLOTS	64 /* accounts that a CPU has cached at once: stock.h */
 #define FORKS	300
-#define TURNS	600
+#define TURNS	300
 
 static atomic_bool stop;
 static atomic_int turns;
