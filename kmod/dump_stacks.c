@@ -65,7 +65,7 @@ static void dump_free(struct dump *d)
 	if (!d)
 		return;
 	mtag_sight_put(d->sight);
-	mtag_named_free(d->named);
+	mtag_named_put(d->named);
 	bitmap_free(d->images);
 	kfree(d);
 	mtag_stacks_drop();

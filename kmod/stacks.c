@@ -124,7 +124,10 @@ void mtag_stacks_idle(void)
 
 /* ---- a process begins ---- */
 
-/* What the process has already was touched before, whatever an earlier use of its frames left. */
+/*
+ * What the process has already was touched before, whatever an earlier use of its frames left. What
+ * is on its way to a page table now comes with that, and is told by mtag_touched.own.
+ */
 static void forget_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_leaf before = { .stack = MTAG_LEAF_NONE, .born = mtag_leaf_now() };
@@ -154,7 +157,8 @@ static int begin(struct mtag_space *s, struct mm_struct *mm, const struct cred *
 	int ret;
 
 	if (!s->stacks.touched)
-		s->stacks.touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), MTAG_GFP);
+		s->stacks.touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), NULL,
+						       MTAG_GFP);
 	if (!s->stacks.touched)
 		return -ENOMEM;
 	ret = mtag_text_read(s, mm, cred->euid);
