@@ -70,10 +70,11 @@ static void taking_end(void)
 /* Makes sure that there is all that hooks need. Goes with the hooks, see mtag_stacks_idle(). */
 static int keep(void)
 {
-	bool had = mtag_leaf_kept;
+	bool had;
 	int ret = 0;
 
 	mutex_lock(&keep_lock);
+	had = mtag_leaf_kept;
 	if (!taking)
 		ret = taking_begin();
 	if (!ret)
