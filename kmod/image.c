@@ -28,7 +28,7 @@ static unsigned int nr_images = MTAG_IMAGE_FIRST;	/* images_lock */
 static DEFINE_SPINLOCK(images_lock);
 
 static unsigned int nr_tables;	/* unwind tables ever given; images_lock */
-static size_t table_bytes;	/* of all unwind tables; images_lock */
+static size_t table_bytes;	/* of all unwind tables, and reserved; images_lock */
 static struct mtag_image vdso;	/* not in the table: only its rows and what they refer to */
 
 static struct mtag_image *image_at(unsigned int id)
@@ -254,24 +254,57 @@ const struct mtag_rows *mtag_image_rows(unsigned int id)
 	return id < MTAG_IMAGE_FIRST ? NULL : &image_at(id)->rows;
 }
 
-/* Context: images_lock. Return: whether @image, which is of the file, owns the table now. */
-/* Context: images_lock. Return: as mtag_image_give(). */
-static int give(struct mtag_image *image, const struct mtag_rows *rows, void *table, size_t bytes,
-		struct mtag_user *user)
+/* The image that @like tells, or the vdso's; NULL if there is none. Context: images_lock. */
+static struct mtag_image *owner_of(const struct file *file, const struct mtag_image *like)
+{
+	int id = file ? find(like) : 0;
+
+	if (!file)
+		return &vdso;
+	return id < 0 ? NULL : image_at(id);
+}
+
+/**
+ * mtag_image_reserve() - take room for the unwind table of a file
+ * @file:	file; NULL: the vdso
+ * @bytes:	size of the table
+ * @user:	whose share of the room it takes
+ *
+ * Context: process; stacks are kept.
+ * Return: 0: the caller must mtag_image_unreserve() it, or mtag_image_give() the table; -EEXIST if
+ * there is one already; -ENOMEM if there is no room, or @user has too much of it.
+ */
+int mtag_image_reserve(const struct file *file, size_t bytes, struct mtag_user *user)
 {
 	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10;
+	const struct mtag_image *image;
+	struct mtag_image like = {};
+	int ret = 0;
 
-	if (image->rows.blocks)
-		return -EEXIST;
+	if (file)
+		like = image_like(file, current_euid());
+	spin_lock(&images_lock);
+	image = owner_of(file, &like);
+	if (image && image->rows.blocks) {
+		ret = -EEXIST;
 	/* The parameter may have become less than there is. */
-	if (!mtag_user_may(user, user->table_bytes, most - min(most, table_bytes), bytes))
-		return -ENOMEM;
-	image->table = table;
-	image->table_bytes = bytes;
-	table_bytes += bytes;
-	user->table_bytes += bytes;
-	publish(&image->rows, rows);
-	return 0;
+	} else if (!mtag_user_may(user, user->table_bytes, most - min(most, table_bytes), bytes)) {
+		ret = -ENOMEM;
+	} else {
+		table_bytes += bytes;
+		user->table_bytes += bytes;
+	}
+	spin_unlock(&images_lock);
+	return ret;
+}
+
+/* There is no such table. Context: as mtag_image_reserve(). */
+void mtag_image_unreserve(size_t bytes, struct mtag_user *user)
+{
+	spin_lock(&images_lock);
+	table_bytes -= bytes;
+	user->table_bytes -= bytes;
+	spin_unlock(&images_lock);
 }
 
 /* Root's table is for the images of all users that have none yet. Context: images_lock. */
@@ -292,34 +325,33 @@ static void share(const struct mtag_image *like, const struct mtag_rows *rows)
  * @file:	file that has an image of the current user; NULL: the vdso
  * @rows:	the table, checked
  * @table:	what @rows refers to, by kvmalloc()
- * @bytes:	its size, charged
- * @user:	whose share of the room for tables it takes
+ * @bytes:	its size, charged and reserved
  *
  * A table stays as long as stacks are kept, so that hooks need not hold it.
  * Context: process; stacks are kept.
- * Return: 0; otherwise @table with its charge is still the caller's: -EEXIST if there is one
- * already, -ENOMEM if there is no room, or @user has too much of it.
+ * Return: 0; -EEXIST if there is one already: @table, with its charge and what is reserved for it,
+ * is still the caller's.
  */
 int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
-		    size_t bytes, struct mtag_user *user)
+		    size_t bytes)
 {
-	struct mtag_image like = {};
-	int id, ret;
+	struct mtag_image like = {}, *image;
+	int ret = -EEXIST;
 
 	if (file)
 		like = image_like(file, current_euid());
 	spin_lock(&images_lock);
-	if (!file) {
-		ret = give(&vdso, rows, table, bytes, user);
-	} else {
-		id = find(&like);
-		ret = id < 0 ? -EEXIST : give(image_at(id), rows, table, bytes, user);
-		if (!ret && uid_eq(like.uid, GLOBAL_ROOT_UID))
+	image = owner_of(file, &like);
+	if (image && !image->rows.blocks) {
+		image->table = table;
+		image->table_bytes = bytes;
+		publish(&image->rows, rows);
+		if (file && uid_eq(like.uid, GLOBAL_ROOT_UID))
 			share(&like, rows);
-	}
-	if (!ret)
 		/* Pairs with mtag_image_tables_given(): the table before its number. */
 		smp_store_release(&nr_tables, nr_tables + 1);
+		ret = 0;
+	}
 	spin_unlock(&images_lock);
 	return ret;
 }
