@@ -55,6 +55,7 @@ int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void 
 		    size_t bytes);
 unsigned int mtag_image_tables_given(void);
 const char *mtag_image_path(unsigned int id);
+void mtag_image_begin(void);
 void mtag_image_end(void);
 
 #endif /* MTAG_IMAGE_H */

@@ -44,8 +44,12 @@ static void tables_end(void)
 /* Context: keep_lock. */
 static int taking_begin(void)
 {
-	int ret = holders ? 0 : mtag_stack_begin();
+	int ret = 0;
 
+	if (!holders) {
+		mtag_image_begin();
+		ret = mtag_stack_begin();
+	}
 	if (!ret)
 		ret = mtag_take_begin();
 	if (ret) {
