@@ -137,19 +137,20 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
 }
 
 /**
- * mtag_access_mm() - the mm of a process, if the caller may have it
+ * mtag_access_mm_cred() - the mm and credentials of a process, if the caller may have its mm
  * @task:	a thread of the process
  * @access:	what the caller wants
  * @opener:	credentials of the opener of the caller's socket
+ * @cred:	filled with the credentials of @task, for put_cred(), unless there is an error
  *
- * The check and the mm belong to the same program: exec_update_lock keeps exec
+ * The check, the mm and the credentials belong to the same program: exec_update_lock keeps exec
  * out.
  * Context: may sleep. The caller must mmput() the mm.
  * Return: the mm; -ESRCH if the process has none, or no longer; -EACCES or
  * -EPERM if the caller may not have it; -EINTR if killed while waiting.
  */
-struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
-				 const struct cred *opener)
+struct mm_struct *mtag_access_mm_cred(struct task_struct *task, enum mtag_access access,
+				      const struct cred *opener, const struct cred **cred)
 {
 	struct mm_struct *mm;
 
@@ -161,8 +162,22 @@ struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access acce
 	} else if (!may(task, access) || !opener_may(task, access, opener)) {
 		mmput(mm);
 		mm = ERR_PTR(access == MTAG_ACCESS_TRACK ? -EPERM : -EACCES);
+	} else {
+		*cred = get_task_cred(task);
 	}
 	up_read(&task->signal->exec_update_lock);
+	return mm;
+}
+
+/* The mm alone; likewise. */
+struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
+				 const struct cred *opener)
+{
+	const struct cred *cred;
+	struct mm_struct *mm = mtag_access_mm_cred(task, access, opener, &cred);
+
+	if (!IS_ERR(mm))
+		put_cred(cred);
 	return mm;
 }
 
@@ -279,7 +294,7 @@ static int target_open(struct mtag_target *t, enum mtag_access access, const str
 
 	if (t->task->flags & PF_KTHREAD)
 		return -EINVAL;
-	mm = mtag_access_mm(t->task, access, opener);
+	mm = mtag_access_mm_cred(t->task, access, opener, &t->cred);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	t->mm = mm;
@@ -323,7 +338,9 @@ void mtag_access_put(struct mtag_target *t)
 {
 	if (t->space)
 		mtag_space_put(t->space);
-	if (t->mm)
+	if (t->mm) {
+		put_cred(t->cred);
 		mmput(t->mm);
+	}
 	put_task_struct(t->task);
 }

@@ -32,12 +32,14 @@ struct mtag_process {
  * struct mtag_target - the process that a request names
  * @task:	a thread of it; reference
  * @mm:		its mm; reference
+ * @cred:	its credentials when the access was checked; reference
  * @space:	its space, or NULL if it is not tracked; reference
  * @process:	its pid and name
  */
 struct mtag_target {
 	struct task_struct *task;
 	struct mm_struct *mm;
+	const struct cred *cred;
 	struct mtag_space *space;
 	struct mtag_process process;
 };
@@ -48,6 +50,8 @@ bool mtag_access_may_read(struct task_struct *task);
 bool mtag_access_may_track(struct task_struct *task);
 struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
 				 const struct cred *opener);
+struct mm_struct *mtag_access_mm_cred(struct task_struct *task, enum mtag_access access,
+				      const struct cred *opener, const struct cred **cred);
 kuid_t mtag_access_uid(struct mm_struct *mm);
 struct task_struct *mtag_access_owner(struct mtag_space *s);
 bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct mtag_process *p);

@@ -65,7 +65,7 @@ static void dump_free(struct dump *d)
 	if (!d)
 		return;
 	mtag_sight_put(d->sight);
-	mtag_named_free(d->named);
+	mtag_named_put(d->named);
 	bitmap_free(d->images);
 	kfree(d);
 	mtag_stacks_drop();
@@ -415,17 +415,14 @@ static int start_relative(struct mtag_space *s, unsigned int one_in, const struc
 
 	if (!task)
 		return 0;
-	mm = mtag_access_mm(task, MTAG_ACCESS_TRACK, opener);
-	cred = get_task_cred(task);
+	mm = mtag_access_mm_cred(task, MTAG_ACCESS_TRACK, opener, &cred);
 	put_task_struct(task);
-	if (!IS_ERR(mm)) {
-		if (!mtag_space_stacks(s))
-			err = mtag_stacks_start(s, mm, cred, one_in, NULL);
-		mmput(mm);
-	} else {
-		err = PTR_ERR(mm);
-	}
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	if (!mtag_space_stacks(s))
+		err = mtag_stacks_start(s, mm, cred, one_in, NULL);
 	put_cred(cred);
+	mmput(mm);
 	return err;
 }
 
@@ -459,7 +456,6 @@ int mtag_dump_stacks_start(struct mtag_request *r)
 	const struct nlattr *one_in = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_ONE_IN);
 	const struct nlattr *fd = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_FD);
 	struct mtag_bell *bell = NULL;
-	const struct cred *cred;
 	struct mtag_target t;
 	int err;
 
@@ -476,9 +472,7 @@ int mtag_dump_stacks_start(struct mtag_request *r)
 		NL_SET_ERR_MSG(&r->extack, "stack-fd is no eventfd");
 		err = PTR_ERR(bell);
 	} else {
-		cred = get_task_cred(t.task);
-		err = mtag_stacks_start(t.space, t.mm, cred, nla_get_u32(one_in), bell);
-		put_cred(cred);
+		err = mtag_stacks_start(t.space, t.mm, t.cred, nla_get_u32(one_in), bell);
 		if (!err)
 			err = start_tree(t.space->tree, nla_get_u32(one_in), r->opener);
 		err = mtag_message_explain(&r->extack, err);

@@ -75,7 +75,7 @@ static struct mtag_named *named_of(struct mtag_space *s)
 	if (!first)
 		return named;
 	/* Another thread was faster. */
-	mtag_named_free(named);
+	mtag_named_put(named);
 	return first;
 }
 
@@ -97,8 +97,7 @@ u32 mtag_heap_stack(struct mtag_space *s)
 	if (named)
 		stack = mtag_take_call(s);
 	if (stack != MTAG_LEAF_NONE && stack < named->room) {
-		if (!test_bit(stack, named->bits))
-			set_bit(stack, named->bits);
+		mtag_named_add(named, stack);
 		return stack;
 	}
 	atomic64_inc(&mtag_stat.stack_lost);

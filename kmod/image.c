@@ -6,9 +6,11 @@
 #include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
-#include <linux/hash.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "compat/compat.h"
@@ -19,16 +21,17 @@
 #include "user.h"
 
 #define BLOCK	(PAGE_SIZE / sizeof(struct mtag_image *))
-#define CHAINS	256
+#define CHAINS	4096
 
 /* By id, in blocks that are allocated as needed. Changed under images_lock, read without. */
 static struct mtag_image **blocks[MTAG_IMAGES_MAX / BLOCK];
-static u16 chains[CHAINS];	/* hash by inode: the first id of each chain, or 0; images_lock */
+static u16 chains[CHAINS];	/* hash: the first id of each chain, or 0; images_lock */
+static siphash_key_t secret;	/* of the hash, so that no user can choose a chain; constant */
 static unsigned int nr_images = MTAG_IMAGE_FIRST;	/* images_lock */
 static DEFINE_SPINLOCK(images_lock);
 
 static unsigned int nr_tables;	/* unwind tables ever given; images_lock */
-static size_t table_bytes;	/* of all unwind tables; images_lock */
+static size_t table_bytes;	/* of all unwind tables, and reserved; images_lock */
 static struct mtag_image vdso;	/* not in the table: only its rows and what they refer to */
 
 static struct mtag_image *image_at(unsigned int id)
@@ -43,9 +46,13 @@ static size_t size_of(const struct mtag_image *image)
 	return struct_size(image, path, strlen(image->path) + 1);
 }
 
-static u16 *chain_of(u64 ino)
+/* Where the image of a file for @uid is. */
+static u16 *chain_of(const struct mtag_image *file, kuid_t uid)
 {
-	return &chains[hash_64(ino, ilog2(CHAINS))];
+	u64 hash = siphash_4u64((u64)file->dev << 32 | file->generation, file->ino, file->bytes,
+				__kuid_val(uid), &secret);
+
+	return &chains[hash % CHAINS];
 }
 
 static bool is_same_file(const struct mtag_image *a, const struct mtag_image *b)
@@ -54,18 +61,24 @@ static bool is_same_file(const struct mtag_image *a, const struct mtag_image *b)
 	       a->bytes == b->bytes;
 }
 
-/* Context: images_lock. */
-static int find(const struct mtag_image *like)
+/* The image of the same file for @uid. Context: images_lock. */
+static int find_of(const struct mtag_image *file, kuid_t uid)
 {
 	struct mtag_image *image;
 	u16 id;
 
-	for (id = *chain_of(like->ino); id; id = image->next) {
+	for (id = *chain_of(file, uid); id; id = image->next) {
 		image = image_at(id);
-		if (is_same_file(image, like) && uid_eq(image->uid, like->uid))
+		if (is_same_file(image, file) && uid_eq(image->uid, uid))
 			return id;
 	}
 	return -ENOENT;
+}
+
+/* Context: images_lock. */
+static int find(const struct mtag_image *like)
+{
+	return find_of(like, like->uid);
 }
 
 /* What identifies the image of @file for @uid. Context: may sleep. */
@@ -160,15 +173,10 @@ static void publish(struct mtag_rows *to, const struct mtag_rows *from)
 /* Root's table of a file is good for everybody. Context: images_lock. */
 static void take_roots_rows(struct mtag_image *image)
 {
-	const struct mtag_image *other;
-	u16 id;
+	int id = find_of(image, GLOBAL_ROOT_UID);
 
-	for (id = *chain_of(image->ino); id; id = other->next) {
-		other = image_at(id);
-		if (is_same_file(other, image) && uid_eq(other->uid, GLOBAL_ROOT_UID) &&
-		    other->rows.blocks)
-			publish(&image->rows, &other->rows);
-	}
+	if (id >= 0 && image_at(id)->rows.blocks)
+		publish(&image->rows, &image_at(id)->rows);
 }
 
 /*
@@ -178,7 +186,7 @@ static void take_roots_rows(struct mtag_image *image)
 static int add(struct mtag_image **image, struct mtag_image ***block, struct mtag_user *user)
 {
 	unsigned int id = nr_images;
-	u16 *chain = chain_of((*image)->ino);
+	u16 *chain = chain_of(*image, (*image)->uid);
 
 	if (!mtag_user_may(user, user->images, MTAG_IMAGES_MAX - id, 1))
 		return -ENOSPC;
@@ -254,37 +262,91 @@ const struct mtag_rows *mtag_image_rows(unsigned int id)
 	return id < MTAG_IMAGE_FIRST ? NULL : &image_at(id)->rows;
 }
 
-/* Context: images_lock. Return: whether @image, which is of the file, owns the table now. */
-/* Context: images_lock. Return: as mtag_image_give(). */
-static int give(struct mtag_image *image, const struct mtag_rows *rows, void *table, size_t bytes,
-		struct mtag_user *user)
+/* The image that @like tells, or the vdso's; NULL if there is none. Context: images_lock. */
+static struct mtag_image *owner_of(const struct file *file, const struct mtag_image *like)
 {
-	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10;
+	int id = file ? find(like) : 0;
 
-	if (image->rows.blocks)
-		return -EEXIST;
-	/* The parameter may have become less than there is. */
-	if (!mtag_user_may(user, user->table_bytes, most - min(most, table_bytes), bytes))
-		return -ENOMEM;
-	image->table = table;
-	image->table_bytes = bytes;
-	table_bytes += bytes;
-	user->table_bytes += bytes;
-	publish(&image->rows, rows);
-	return 0;
+	if (!file)
+		return &vdso;
+	return id < 0 ? NULL : image_at(id);
 }
 
-/* Root's table is for the images of all users that have none yet. Context: images_lock. */
+/**
+ * mtag_image_reserve() - take room for the unwind table of a file
+ * @file:	file; NULL: the vdso
+ * @bytes:	size of the table
+ * @user:	whose share of the room it takes
+ *
+ * Context: process; stacks are kept.
+ * Return: 0: the caller must mtag_image_unreserve() it, or mtag_image_give() the table; -EEXIST if
+ * there is one already; -ENOMEM if there is no room, or @user has too much of it.
+ */
+int mtag_image_reserve(const struct file *file, size_t bytes, struct mtag_user *user)
+{
+	size_t most = (size_t)READ_ONCE(mtag_unwind_kb) << 10;
+	const struct mtag_image *image;
+	struct mtag_image like = {};
+	int ret = 0;
+
+	if (file)
+		like = image_like(file, current_euid());
+	spin_lock(&images_lock);
+	image = owner_of(file, &like);
+	if (image && image->rows.blocks) {
+		ret = -EEXIST;
+	/* The parameter may have become less than there is. */
+	} else if (!mtag_user_may(user, user->table_bytes, most - min(most, table_bytes), bytes)) {
+		ret = -ENOMEM;
+	} else {
+		table_bytes += bytes;
+		user->table_bytes += bytes;
+	}
+	spin_unlock(&images_lock);
+	return ret;
+}
+
+/* There is no such table. Context: as mtag_image_reserve(). */
+void mtag_image_unreserve(size_t bytes, struct mtag_user *user)
+{
+	spin_lock(&images_lock);
+	table_bytes -= bytes;
+	user->table_bytes -= bytes;
+	spin_unlock(&images_lock);
+}
+
+/*
+ * Root's table is for the images of all users that have none yet. Images that come later take it
+ * themselves. Without the lock, since there may be as many images as there is room for.
+ * Context: stacks are kept; may sleep.
+ */
 static void share(const struct mtag_image *like, const struct mtag_rows *rows)
 {
 	struct mtag_image *image;
-	u16 id;
+	unsigned int id, nr;
 
-	for (id = *chain_of(like->ino); id; id = image->next) {
+	spin_lock(&images_lock);
+	nr = nr_images;
+	spin_unlock(&images_lock);
+	for (id = MTAG_IMAGE_FIRST; id < nr; id++) {
 		image = image_at(id);
-		if (is_same_file(image, like) && !image->rows.blocks)
-			publish(&image->rows, rows);
+		if (is_same_file(image, like)) {
+			spin_lock(&images_lock);
+			if (!image->rows.blocks)
+				publish(&image->rows, rows);
+			spin_unlock(&images_lock);
+		}
+		cond_resched();
 	}
+}
+
+/* A walk that begins later than this sees all tables. */
+static void count_table(void)
+{
+	spin_lock(&images_lock);
+	/* Pairs with mtag_image_tables_given(): the table before its number. */
+	smp_store_release(&nr_tables, nr_tables + 1);
+	spin_unlock(&images_lock);
 }
 
 /**
@@ -292,36 +354,36 @@ static void share(const struct mtag_image *like, const struct mtag_rows *rows)
  * @file:	file that has an image of the current user; NULL: the vdso
  * @rows:	the table, checked
  * @table:	what @rows refers to, by kvmalloc()
- * @bytes:	its size, charged
- * @user:	whose share of the room for tables it takes
+ * @bytes:	its size, charged and reserved
  *
  * A table stays as long as stacks are kept, so that hooks need not hold it.
  * Context: process; stacks are kept.
- * Return: 0; otherwise @table with its charge is still the caller's: -EEXIST if there is one
- * already, -ENOMEM if there is no room, or @user has too much of it.
+ * Return: 0; -EEXIST if there is one already: @table, with its charge and what is reserved for it,
+ * is still the caller's.
  */
 int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
-		    size_t bytes, struct mtag_user *user)
+		    size_t bytes)
 {
-	struct mtag_image like = {};
-	int id, ret;
+	struct mtag_image like = {}, *image;
+	int ret = -EEXIST;
 
 	if (file)
 		like = image_like(file, current_euid());
 	spin_lock(&images_lock);
-	if (!file) {
-		ret = give(&vdso, rows, table, bytes, user);
-	} else {
-		id = find(&like);
-		ret = id < 0 ? -EEXIST : give(image_at(id), rows, table, bytes, user);
-		if (!ret && uid_eq(like.uid, GLOBAL_ROOT_UID))
-			share(&like, rows);
+	image = owner_of(file, &like);
+	if (image && !image->rows.blocks) {
+		image->table = table;
+		image->table_bytes = bytes;
+		publish(&image->rows, rows);
+		ret = 0;
 	}
-	if (!ret)
-		/* Pairs with mtag_image_tables_given(): the table before its number. */
-		smp_store_release(&nr_tables, nr_tables + 1);
 	spin_unlock(&images_lock);
-	return ret;
+	if (ret)
+		return ret;
+	if (file && uid_eq(like.uid, GLOBAL_ROOT_UID))
+		share(&like, rows);
+	count_table();
+	return 0;
 }
 
 /**
@@ -351,6 +413,12 @@ const char *mtag_image_path(unsigned int id)
 		return "[vdso]";
 	image = id < MTAG_IMAGES_MAX ? image_at(id) : NULL;
 	return image ? image->path : "?";
+}
+
+/* Context: no stacks are kept. */
+void mtag_image_begin(void)
+{
+	get_random_bytes(&secret, sizeof(secret));
 }
 
 /* Forgets all images. Context: no stacks are kept; may sleep. */

@@ -49,10 +49,13 @@ struct mtag_image {
 
 int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp);
 const struct mtag_rows *mtag_image_rows(unsigned int id);
+int mtag_image_reserve(const struct file *file, size_t bytes, struct mtag_user *user);
+void mtag_image_unreserve(size_t bytes, struct mtag_user *user);
 int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
-		    size_t bytes, struct mtag_user *user);
+		    size_t bytes);
 unsigned int mtag_image_tables_given(void);
 const char *mtag_image_path(unsigned int id);
+void mtag_image_begin(void);
 void mtag_image_end(void);
 
 #endif /* MTAG_IMAGE_H */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The stacks whose numbers a process was told. Who may read its memory finds these numbers there,
- * and may learn which stacks they are; of a number that the process made up nobody learns anything.
+ * Sets of stacks: what a reader of a process may learn.
+ *
+ * One has the stacks whose numbers a process was told. Who may read its memory finds these numbers
+ * there, and may learn which stacks they are; of a number that the process made up nobody learns
+ * anything. The other has those that were taken for it, see touched.c.
  *
  * Numbers are ids of stack.c, which stay as long as any process is tracked: so does what they mean
  * to a process, and to its forked children.
@@ -24,7 +27,7 @@ static size_t named_bytes(u32 room)
  * @room:	ids are below it
  * @gfp:	allocation flags of the caller's context
  *
- * Return: a set for mtag_named_free(), or NULL.
+ * Return: a set for mtag_named_put(), or NULL.
  */
 struct mtag_named *mtag_named_alloc(u32 room, gfp_t gfp)
 {
@@ -33,10 +36,12 @@ struct mtag_named *mtag_named_alloc(u32 room, gfp_t gfp)
 	if (mtag_memory_charge(named_bytes(room)))
 		return NULL;
 	named = kvzalloc(named_bytes(room), gfp);
-	if (named)
-		named->room = room;
-	else
+	if (!named) {
 		mtag_memory_uncharge(named_bytes(room));
+		return NULL;
+	}
+	named->room = room;
+	kref_init(&named->ref);
 	return named;
 }
 
@@ -50,11 +55,24 @@ struct mtag_named *mtag_named_copy(const struct mtag_named *from, gfp_t gfp)
 	return named;
 }
 
-/* NULL is allowed. Context: may sleep; nothing refers to it. */
-void mtag_named_free(struct mtag_named *named)
+/* The same set, for another that refers to it. Context: any. */
+struct mtag_named *mtag_named_get(struct mtag_named *named)
 {
-	if (!named)
-		return;
+	kref_get(&named->ref);
+	return named;
+}
+
+static void named_release(struct kref *ref)
+{
+	struct mtag_named *named = container_of(ref, struct mtag_named, ref);
+
 	mtag_memory_uncharge(named_bytes(named->room));
 	kvfree(named);
+}
+
+/* NULL is allowed. Context: any but NMI. */
+void mtag_named_put(struct mtag_named *named)
+{
+	if (named)
+		kref_put(&named->ref, named_release);
 }

@@ -9,6 +9,7 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/stat.h>
@@ -34,7 +35,7 @@ static void *table_copy(const void __user *table, size_t bytes)
 
 	if (mtag_memory_charge(bytes))
 		return ERR_PTR(-ENOMEM);
-	copy = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	copy = kvmalloc(bytes, MTAG_GFP);
 	if (!copy) {
 		mtag_memory_uncharge(bytes);
 		return ERR_PTR(-ENOMEM);
@@ -46,31 +47,47 @@ static void *table_copy(const void __user *table, size_t bytes)
 	return ERR_PTR(-EFAULT);
 }
 
-/* Context: stacks are kept. @file is NULL for the vdso. */
-static int put(const struct file *file, const void __user *table, size_t bytes)
+/* Context: stacks are kept, and @user has the room. @file is NULL for the vdso. */
+static int put_reserved(const struct file *file, const void __user *table, size_t bytes,
+			struct mtag_user *user)
 {
-	struct mtag_user *user = mtag_user_of(current_cred(), MTAG_GFP);
 	struct mtag_rows rows;
 	void *copy;
 	int ret;
 
-	if (!user)
-		return -ENOMEM;
-	if (file) {
-		ret = mtag_image_of(file, current_euid(), user, MTAG_GFP);
-		if (ret < 0)
-			return ret;
-	}
 	copy = table_copy(table, bytes);
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
 	ret = mtag_rows_set(&rows, copy, bytes);
+	/* What is no table names no file. */
+	if (!ret && file)
+		ret = min(mtag_image_of(file, current_euid(), user, MTAG_GFP), 0);
 	if (!ret)
-		ret = mtag_image_give(file, &rows, copy, bytes, user);
+		ret = mtag_image_give(file, &rows, copy, bytes);
 	if (!ret)
 		return 0;
 	kvfree(copy);
 	mtag_memory_uncharge(bytes);
+	return ret;
+}
+
+/*
+ * Room is taken first: a thread may copy for as long as its user likes. Context: stacks are kept.
+ * @file is NULL for the vdso.
+ */
+static int put(const struct file *file, const void __user *table, size_t bytes)
+{
+	struct mtag_user *user = mtag_user_of(current_cred(), MTAG_GFP);
+	int ret;
+
+	if (!user)
+		return -ENOMEM;
+	ret = mtag_image_reserve(file, bytes, user);
+	if (ret)
+		return ret;
+	ret = put_reserved(file, table, bytes, user);
+	if (ret)
+		mtag_image_unreserve(bytes, user);
 	return ret;
 }
 

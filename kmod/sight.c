@@ -16,6 +16,7 @@
 #include "leaf.h"
 #include "memory.h"
 #include "mtag.h"
+#include "named.h"
 #include "sight.h"
 #include "space.h"
 #include "stacks.h"
@@ -75,6 +76,18 @@ static bool is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
 	return (u32)age * MTAG_BORN_SECONDS >= sight->older;
 }
 
+/*
+ * Beneath which stack a page of @s is. One that was never taken for it is another process's, which
+ * had the frame or the swap slot before: leaves are not written where no stacks are taken, and
+ * pages from then come to page tables in many ways.
+ */
+static u32 stack_of(const struct mtag_space *s, struct mtag_leaf leaf)
+{
+	if (leaf.stack < MTAG_LEAF_FIRST || mtag_named_has(s->stacks.touched->own, leaf.stack))
+		return leaf.stack;
+	return MTAG_LEAF_NONE;
+}
+
 static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
@@ -84,13 +97,13 @@ static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	if (!e->page) {
 		leaf = mtag_leaf_slot(e->swap);
 		if (is_old(sight, leaf))
-			entry_of(sight, mtag_swap_tag(e->swap), leaf.stack)->swap++;
+			entry_of(sight, mtag_swap_tag(e->swap), stack_of(v->s, leaf))->swap++;
 		return;
 	}
 	for (i = 0; PageAnon(e->page) && i < e->nr; i++) {
 		leaf = mtag_ksm_leaf(e->page + i);
 		if (is_old(sight, leaf))
-			entry_of(sight, mtag_whose_now(v->s, e, i), leaf.stack)->anon++;
+			entry_of(sight, mtag_whose_now(v->s, e, i), stack_of(v->s, leaf))->anon++;
 	}
 }
 

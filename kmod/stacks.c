@@ -44,8 +44,12 @@ static void tables_end(void)
 /* Context: keep_lock. */
 static int taking_begin(void)
 {
-	int ret = holders ? 0 : mtag_stack_begin();
+	int ret = 0;
 
+	if (!holders) {
+		mtag_image_begin();
+		ret = mtag_stack_begin();
+	}
 	if (!ret)
 		ret = mtag_take_begin();
 	if (ret) {
@@ -70,10 +74,11 @@ static void taking_end(void)
 /* Makes sure that there is all that hooks need. Goes with the hooks, see mtag_stacks_idle(). */
 static int keep(void)
 {
-	bool had = mtag_leaf_kept;
+	bool had;
 	int ret = 0;
 
 	mutex_lock(&keep_lock);
+	had = mtag_leaf_kept;
 	if (!taking)
 		ret = taking_begin();
 	if (!ret)
@@ -124,7 +129,10 @@ void mtag_stacks_idle(void)
 
 /* ---- a process begins ---- */
 
-/* What the process has already was touched before, whatever an earlier use of its frames left. */
+/*
+ * What the process has already was touched before, whatever an earlier use of its frames left. What
+ * is on its way to a page table now comes with that, and is told by mtag_touched.own.
+ */
 static void forget_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_leaf before = { .stack = MTAG_LEAF_NONE, .born = mtag_leaf_now() };
@@ -154,7 +162,8 @@ static int begin(struct mtag_space *s, struct mm_struct *mm, const struct cred *
 	int ret;
 
 	if (!s->stacks.touched)
-		s->stacks.touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), MTAG_GFP);
+		s->stacks.touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), NULL,
+						       MTAG_GFP);
 	if (!s->stacks.touched)
 		return -ENOMEM;
 	ret = mtag_text_read(s, mm, cred->euid);

@@ -354,6 +354,21 @@ static void fork_named(struct mtag_space *child, struct mtag_space *parent, gfp_
 		atomic64_inc(&mtag_stat.stack_lost);
 }
 
+/* @s takes stacks as @old does, and has those of @own already. Return: 0 or -ENOMEM. */
+static int go_on(struct mtag_space *s, struct mtag_space *old, struct mtag_named *own, gfp_t gfp)
+{
+	struct mtag_user *user = mtag_user_heir(READ_ONCE(old->stacks.touched->user), gfp);
+
+	s->stacks.touched = mtag_touched_alloc(user, own, gfp);
+	if (!s->stacks.touched)
+		return -ENOMEM;
+	s->stacks.one_in = READ_ONCE(old->stacks.one_in);
+	s->stacks.one_in_varied = READ_ONCE(old->stacks.one_in_varied);
+	mtag_bell_share(s, old);
+	s->slow |= MTAG_SLOW_STACKS;
+	return 0;
+}
+
 /**
  * mtag_text_fork() - a forked child has its parent's mappings, and takes stacks as it does
  * @child:	not published yet
@@ -376,7 +391,7 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
 		memcpy(text->maps, old->maps, old->nr * sizeof(*old->maps));
 		rcu_assign_pointer(child->stacks.text, text);
 	}
-	ret = mtag_text_exec(child, parent, gfp);
+	ret = go_on(child, parent, parent->stacks.touched->own, gfp);
 	if (!ret)
 		fork_named(child, parent, gfp);
 	return ret;
@@ -392,16 +407,7 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
  */
 int mtag_text_exec(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
 {
-	struct mtag_user *user = mtag_user_heir(READ_ONCE(old->stacks.touched->user), gfp);
-
-	s->stacks.touched = mtag_touched_alloc(user, gfp);
-	if (!s->stacks.touched)
-		return -ENOMEM;
-	s->stacks.one_in = READ_ONCE(old->stacks.one_in);
-	s->stacks.one_in_varied = READ_ONCE(old->stacks.one_in_varied);
-	mtag_bell_share(s, old);
-	s->slow |= MTAG_SLOW_STACKS;
-	return 0;
+	return go_on(s, old, NULL, gfp);
 }
 
 /* Context: nothing refers to @s any more; may sleep. */
@@ -410,6 +416,6 @@ void mtag_text_free(struct mtag_space *s)
 	if (text_of(s))
 		text_free(text_of(s));
 	mtag_touched_put(s->stacks.touched);
-	mtag_named_free(s->stacks.named);
+	mtag_named_put(s->stacks.named);
 	mtag_bell_set(s, NULL);
 }

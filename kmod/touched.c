@@ -17,6 +17,8 @@
 #include "leaf.h"
 #include "memory.h"
 #include "mtag.h"
+#include "named.h"
+#include "stack.h"
 #include "stat.h"
 #include "touched.h"
 
@@ -60,6 +62,7 @@ static void touched_free(struct rcu_head *rcu)
 	struct mtag_touched *t = container_of(rcu, struct mtag_touched, rcu);
 
 	tables_free(t->newest);
+	mtag_named_put(t->own);
 	mtag_memory_uncharge(sizeof(*t));
 	kfree(t);
 }
@@ -80,11 +83,15 @@ void mtag_touched_put(struct mtag_touched *t)
 /**
  * mtag_touched_alloc() - counters for a process whose stacks are taken
  * @user:	who answers for it; NULL without memory
+ * @own:	the stacks of the process that it is forked from; NULL: it begins without any
  * @gfp:	allocation flags of the caller's context
+ *
+ * Relatives share the set: what a parent touches while it forks is in its child as well. The set
+ * of an executed program is another, since that may be another user's.
  *
  * Return: counters with one reference, or NULL.
  */
-struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, gfp_t gfp)
+struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_named *own, gfp_t gfp)
 {
 	struct mtag_touched *t;
 
@@ -96,9 +103,14 @@ struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, gfp_t gfp)
 	t->newest = table_alloc(FEWEST, gfp);
 	if (!t->newest)
 		goto free;
+	t->own = own ? mtag_named_get(own) : mtag_named_alloc(mtag_stack_room(), gfp);
+	if (!t->own)
+		goto tables;
 	t->user = user;
 	kref_init(&t->ref);
 	return t;
+tables:
+	tables_free(t->newest);
 free:
 	kfree(t);
 uncharge:

@@ -15,6 +15,7 @@
 #include <linux/types.h>
 #include "later.h"
 
+struct mtag_named;
 struct mtag_user;
 
 /**
@@ -49,6 +50,9 @@ struct mtag_touched_table {
  * struct mtag_touched - what is counted of the stacks of a process
  * @user:	whose share of all stacks and images it uses; mmap_lock for writing, or constant
  *		while there is none
+ * @own:	the stacks that were taken for the process, and for those that were forked from it
+ *		or that it was forked from; constant. A page of it with the leaf of another stack
+ *		has that from an earlier use of its frame
  * @newest:	the table for new keys; replaced by a task that has @growing
  * @lost:	first touches whose stack found no room
  * @uncounted:	pages first touched without a stack, or when there was no room for its counter
@@ -60,6 +64,7 @@ struct mtag_touched_table {
  */
 struct mtag_touched {
 	struct mtag_user *user;
+	struct mtag_named *own;
 	struct mtag_touched_table *newest;
 	atomic64_t lost;
 	atomic64_t uncounted;
@@ -70,7 +75,7 @@ struct mtag_touched {
 	struct rcu_head rcu;
 };
 
-struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, gfp_t gfp);
+struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_named *own, gfp_t gfp);
 void mtag_touched_put(struct mtag_touched *t);
 atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table, u64 key,
 			       unsigned int i);

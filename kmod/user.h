@@ -16,7 +16,7 @@
  * @uid:	who
  * @stacks:	stacks that were added for him; of stack.c
  * @images:	images, likewise; of image.c
- * @table_bytes: of unwind tables that he has handed in; of image.c
+ * @table_bytes: of unwind tables that he has handed in, or hands in now; of image.c
  */
 struct mtag_user {
 	struct mtag_user *next;
