@@ -148,8 +148,13 @@ static int count_space(struct mtag_space *s, struct mm_struct *mm, bool untag, b
  */
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh)
 {
+	int ret;
+
 	lockdep_assert_held(&s->tree->build_lock);
-	return count_space(s, mm, true, fresh, NULL);
+	ret = count_space(s, mm, true, fresh, NULL);
+	if (!ret)
+		WRITE_ONCE(s->birth.untag, false);
+	return ret;
 }
 
 static void count_repair(struct mtag_space *s)
@@ -205,9 +210,10 @@ int mtag_walk_repair(struct mtag_space *s)
 		ret = count_space(s, mm, s->birth.untag, s->birth.untag && !s->tree->parked, NULL);
 		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree))
 			mtag_space_dirty(s);
-		if (!ret)
+		if (!ret) {
 			count_repair(s);
-		s->birth.untag &= !!ret;
+			WRITE_ONCE(s->birth.untag, false);
+		}
 	}
 	mutex_unlock(&s->tree->build_lock);
 put:
