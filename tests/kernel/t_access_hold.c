@@ -7,6 +7,7 @@
 /* vm: timeout=300 */
 #include "lib/netlink.h"
 
+#define STACK  (64 * KIB)
 #define FAMILY "l2tp_netlink" /* a module that registers a family of generic netlink */
 
 static char image[] = "/tmp/hold.XXXXXX";
@@ -209,23 +210,23 @@ static int maps(void *p)
 }
 
 /* Another process in the same memory. */
-static pid_t share_memory(int (*run)(void *), void *p)
+static pid_t share_memory(int (*run)(void *), char *stack, void *p)
 {
-	char *stack = must(mmap(NULL, 64 * KIB, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
-
-	return must(clone(run, stack + 64 * KIB, CLONE_VM, p));
+	return must(clone(run, stack + STACK, CLONE_VM, p));
 }
 
 /* What runs next there may touch no new page until all of this waits: its faults would, too. */
 static void waits_in_exec(struct gate *g, struct gate *sharer, void *p)
 {
 	struct mtag_ioc_attach a = {.size = sizeof(a)};
+	char *stacks = must(mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
 
 	must0(mtag_ioctl(MTAG_IOC_ATTACH, &a));
-	open_gate(sharer, share_memory(populates, p));
+	execl("/", "none", NULL);
+	open_gate(sharer, share_memory(populates, stacks, p));
 	pass_gate(g, 1);
-	open_gate(sharer, share_memory(maps, p));
+	open_gate(sharer, share_memory(maps, stacks + STACK, p));
 	pass_gate(g, 2);
 	execl("/bin/true", "true", NULL);
 	_exit(1);
