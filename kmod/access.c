@@ -136,6 +136,16 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
 	return allowed;
 }
 
+static bool both_may(struct task_struct *task, enum mtag_access access, const struct cred *opener)
+{
+	return may(task, access) && opener_may(task, access, opener);
+}
+
+static struct mm_struct *refused(enum mtag_access access)
+{
+	return ERR_PTR(access == MTAG_ACCESS_TRACK ? -EPERM : -EACCES);
+}
+
 /**
  * mtag_access_mm_cred() - the mm and credentials of a process, if the caller may have its mm
  * @task:	a thread of the process
@@ -144,7 +154,8 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
  * @cred:	filled with the credentials of @task, for put_cred(), unless there is an error
  *
  * The check, the mm and the credentials belong to the same program: exec_update_lock keeps exec
- * out.
+ * out. An exec may hold it for as long as somebody holds the mmap_lock of the old program. So only
+ * those wait for it that may access that.
  * Context: may sleep. The caller must mmput() the mm.
  * Return: the mm; -ESRCH if the process has none, or no longer; -EACCES or
  * -EPERM if the caller may not have it; -EINTR if killed while waiting.
@@ -152,20 +163,25 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
 struct mm_struct *mtag_access_mm_cred(struct task_struct *task, enum mtag_access access,
 				      const struct cred *opener, const struct cred **cred)
 {
+	struct rw_semaphore *lock = &task->signal->exec_update_lock;
 	struct mm_struct *mm;
 
-	if (down_read_killable(&task->signal->exec_update_lock))
-		return ERR_PTR(-EINTR);
+	if (!down_read_trylock(lock)) {
+		if (!both_may(task, access, opener))
+			return refused(access);
+		if (down_read_killable(lock))
+			return ERR_PTR(-EINTR);
+	}
 	mm = get_task_mm(task);
 	if (!mm) {
 		mm = ERR_PTR(-ESRCH);
-	} else if (!may(task, access) || !opener_may(task, access, opener)) {
+	} else if (!both_may(task, access, opener)) {
 		mmput(mm);
-		mm = ERR_PTR(access == MTAG_ACCESS_TRACK ? -EPERM : -EACCES);
+		mm = refused(access);
 	} else {
 		*cred = get_task_cred(task);
 	}
-	up_read(&task->signal->exec_update_lock);
+	up_read(lock);
 	return mm;
 }
 

@@ -170,11 +170,8 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 
 	mtag_migrate_expire(parent);
 
-	/* The parent's first walk has yet to untag pages that the child shares. */
-	if (!READ_ONCE(parent->live)) {
-		child->birth.untag = true;
+	if (!READ_ONCE(parent->live))
 		return -EAGAIN;
-	}
 	ret = mtag_count_init(&c, child, gfp);
 	if (ret)
 		return ret;
@@ -222,6 +219,11 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 		return;
 	}
 	child->birth.unborn = true;
+	/*
+	 * The parent's first walk has yet to untag pages that the child shares. It needs the
+	 * mmap_lock that this fork holds.
+	 */
+	child->birth.untag = !READ_ONCE(parent->live) && READ_ONCE(parent->birth.untag);
 	inherit_names(child, parent);
 	child->default_tag = READ_ONCE(parent->default_tag);
 	child->naming = READ_ONCE(parent->naming);
@@ -257,6 +259,9 @@ MTAG_HOOK_FUNC(mtag_fork_begin)
 	fork_space(parent, mm, gfp);
 	if (sleeps)
 		mtag_sleep_end();
+	/* Untracked meanwhile, it has been looked for relatives perhaps before it had this one. */
+	if (!READ_ONCE(parent->mm))
+		mtag_stray_add(oldmm, parent->tree);
 	raw_spin_lock(&parent->walk_lock);
 	parent->fork.task = current;
 	parent->fork.events = 0;
@@ -271,10 +276,10 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child, str
 	gfp_t gfp = mtag_sleep_gfp(&sleeps);
 
 	mtag_thread_fork(parent, child);
-	/* Where nothing may be allocated, page tables cannot be locked either. */
-	if (!gfp)
-		child->birth.untag = !READ_ONCE(parent->live);
-	/* A child that cannot be counted now is counted by its first reader. */
+	/*
+	 * A child that cannot be counted now is counted by its first reader. Where nothing may be
+	 * allocated, page tables cannot be locked either.
+	 */
 	if (!gfp || fork_count(parent, child, mm, gfp))
 		mtag_space_dirty(child);
 	if (sleeps)
@@ -287,10 +292,15 @@ MTAG_HOOK_FUNC(mtag_fork_copied)
 	struct mm_struct *oldmm = (struct mm_struct *)mtag_arg0(fregs);
 	struct mm_struct *mm = (struct mm_struct *)mtag_arg1(fregs);
 	struct mtag_space *parent = mtag_space_lookup(oldmm);
-	struct mtag_space *child = parent ? mtag_space_lookup(mm) : NULL;
+	struct mtag_space *child = mtag_space_lookup(mm);
 
-	if (child && !mtag_space_parked(child))
-		fork_copied(parent, child, mm);
+	if (child && !mtag_space_parked(child)) {
+		/* The parent may have been untracked meanwhile, and tracked in another tree. */
+		if (parent && parent->tree == child->tree)
+			fork_copied(parent, child, mm);
+		else
+			mtag_space_dirty(child);
+	}
 	if (child)
 		mtag_space_put(child);
 	if (parent)

@@ -131,8 +131,8 @@ struct mtag_birth {
 	kuid_t uid;			/* effective uid of the forking task; constant */
 	bool unborn;			/* the fork has not completed: no task runs here */
 	/*
-	 * The parent had not been counted: the first walk makes all pages here untagged.
-	 * mmap_lock held for writing, or build_lock.
+	 * The first walk makes all pages here untagged: the process is being tracked, or it was
+	 * forked from such a one meanwhile. Set before others see the space, or build_lock.
 	 */
 	bool untag;
 };

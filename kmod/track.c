@@ -168,8 +168,11 @@ static void untrack(struct mtag_space *s)
 	mtag_stray_add(s->grabbed, s->tree);
 	hashed = mtag_space_unhash(s);
 	not_live(s);
-	if (!hashed || !has_relatives(s))
+	mutex_lock(&s->tree->lock);
+	/* A fork that joins the tree after this finds the space unhashed, and adds the stray. */
+	if (!hashed || list_is_singular(&s->tree->spaces))
 		mtag_stray_end(s->grabbed);
+	mutex_unlock(&s->tree->lock);
 	mutex_unlock(&s->tree->build_lock);
 	if (hashed) {
 		/* Hooks use the space under RCU. */
@@ -216,6 +219,7 @@ static int track_new(struct mm_struct *mm)
 	mtag_tree_put(tree);
 	if (!s)
 		return ret;
+	s->birth.untag = true;
 	set_process(s, mm);
 	ret = publish_new(s, mm);
 	if (ret)
@@ -249,6 +253,7 @@ static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 		return -ENODEV;
 	}
 	s->default_tag = MTAG_ID_UNTAGGED;
+	WRITE_ONCE(s->birth.untag, true);
 	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
 	ret = mtag_walk_build(s, mm, false);
 	if (ret)

@@ -51,6 +51,31 @@ int mtag_walk_lock(struct mm_struct *mm)
 }
 
 /*
+ * As mtag_walk_lock(), for the first walk of a space. A call that began before the space was there
+ * has not been noted, and may hold no more than the lock of a mapping while it frees or moves what
+ * the walk counts. Later ones are noted: the mappings need not stay locked.
+ */
+static int lock_first(struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	int ret = mmap_write_lock_killable(mm);
+
+	if (ret)
+		return ret;
+	for_each_vma(vmi, vma) {
+		ret = mtag_vma_wait(vma);
+		if (ret) {
+			mmap_write_unlock(mm);
+			return ret;
+		}
+		cond_resched();
+	}
+	mmap_write_downgrade(mm);
+	return 0;
+}
+
+/*
  * Wait for hooks that have not seen the walk. Expedited for root, which may count thousands of
  * processes in a row; other users must not disturb all CPUs.
  */
@@ -90,7 +115,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 	wait_for_hooks();
 	if (atomic_read(&s->migration.movers))
 		mtag_charge_spoil(s);
-	ret = mtag_walk_lock(mm);
+	ret = c->untag ? lock_first(mm) : mtag_walk_lock(mm);
 	if (ret) {
 		c->w.inexact = true;
 		mtag_count_end(c, audit);
@@ -148,8 +173,13 @@ static int count_space(struct mtag_space *s, struct mm_struct *mm, bool untag, b
  */
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh)
 {
+	int ret;
+
 	lockdep_assert_held(&s->tree->build_lock);
-	return count_space(s, mm, true, fresh, NULL);
+	ret = count_space(s, mm, true, fresh, NULL);
+	if (!ret)
+		WRITE_ONCE(s->birth.untag, false);
+	return ret;
 }
 
 static void count_repair(struct mtag_space *s)
@@ -205,9 +235,10 @@ int mtag_walk_repair(struct mtag_space *s)
 		ret = count_space(s, mm, s->birth.untag, s->birth.untag && !s->tree->parked, NULL);
 		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree))
 			mtag_space_dirty(s);
-		if (!ret)
+		if (!ret) {
 			count_repair(s);
-		s->birth.untag &= !!ret;
+			WRITE_ONCE(s->birth.untag, false);
+		}
 	}
 	mutex_unlock(&s->tree->build_lock);
 put:

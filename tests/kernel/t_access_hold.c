@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A process that keeps its mmap_lock, as one whose page fault waits for a file system does: it holds up
- * who reads or tracks it, until they are killed, and nobody else, not even those who use netlink otherwise.
+ * who reads or tracks it, until they are killed, and nobody else, not even those who use netlink otherwise. Nor does it
+ * hold up those who may not read it, be it in the middle of an exec.
  */
 /* vm: timeout=300 */
 #include "lib/netlink.h"
 
+#define STACK  (64 * KIB)
 #define FAMILY "l2tp_netlink" /* a module that registers a family of generic netlink */
 
 static char image[] = "/tmp/hold.XXXXXX";
@@ -21,19 +23,28 @@ static bool in_state(pid_t pid, char state)
 	return text && strstr(text, word);
 }
 
-/* A thread of it waits for the frozen file system with mmap_lock held for reading. */
-static pid_t holder(bool tracked)
+/* Pages on the file system to write to. */
+static int held_file(void)
 {
-	struct mtag_ioc_attach a = {.size = sizeof(a)};
-	struct gate *g = gate();
-	char path[64], *p;
-	pid_t pid;
+	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/file", mountpoint);
 	fd = must(open(path, O_RDWR | O_CREAT, 0600));
 	must(ftruncate(fd, 16 * PG));
 	must(fsync(fd));
+	return fd;
+}
+
+/* A thread of it waits for the frozen file system with mmap_lock held for reading. */
+static pid_t holder(bool tracked)
+{
+	struct mtag_ioc_attach a = {.size = sizeof(a)};
+	struct gate *g = gate();
+	int fd = held_file();
+	pid_t pid;
+	char *p;
+
 	pid = child();
 	if (!pid) {
 		if (tracked)
@@ -182,6 +193,107 @@ static void held_dump(void)
 	   "a dump of all waits for it: who waits can be killed");
 }
 
+/* ---- a process that waits in exec ---- */
+
+/* The file system keeps it waiting with mmap_lock held for reading. */
+static int populates(void *p)
+{
+	madvise(p, 16 * PG, MADV_POPULATE_WRITE);
+	return 0;
+}
+
+/* It waits for mmap_lock, so that nobody else gets that for reading. */
+static int maps(void *p)
+{
+	mprotect(p, PG, PROT_READ);
+	return 0;
+}
+
+/* Another process in the same memory. */
+static pid_t share_memory(int (*run)(void *), char *stack, void *p)
+{
+	return must(clone(run, stack + STACK, CLONE_VM, p));
+}
+
+/* What runs next there may touch no new page until all of this waits: its faults would, too. */
+static void waits_in_exec(struct gate *g, struct gate *sharer, void *p)
+{
+	struct mtag_ioc_attach a = {.size = sizeof(a)};
+	char *stacks = must(mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
+
+	must0(mtag_ioctl(MTAG_IOC_ATTACH, &a));
+	execl("/", "none", NULL);
+	open_gate(sharer, share_memory(populates, stacks, p));
+	pass_gate(g, 1);
+	open_gate(sharer, share_memory(maps, stacks + STACK, p));
+	pass_gate(g, 2);
+	execl("/bin/true", "true", NULL);
+	_exit(1);
+}
+
+static void await_wait(pid_t pid, const char *what)
+{
+	if (!until(in_state(pid, 'D'), 30))
+		bail("%s does not wait", what);
+}
+
+/* A tracked process of root's that waits in exec for its old memory. */
+static pid_t execer(void)
+{
+	struct gate *g = gate(), *sharer = gate();
+	int fd = held_file();
+	pid_t pid, first;
+
+	must(sh("sync; fsfreeze -f %s", mountpoint) ? -1 : 0);
+	pid = child();
+	if (!pid)
+		waits_in_exec(g, sharer,
+			      must(mmap(NULL, 16 * PG, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)));
+	close(fd);
+	pass_gate(sharer, 1);
+	first = atomic_load(&sharer->step);
+	await_wait(first, "who populates");
+	open_gate(g, 1);
+	if (!until(atomic_load(&sharer->step) != first, 30))
+		bail("no second process");
+	await_wait(atomic_load(&sharer->step), "who maps");
+	open_gate(g, 2);
+	await_wait(pid, "exec");
+	return pid;
+}
+
+static void held_exec(void)
+{
+	static const struct {
+		int command;
+		const char *name;
+	} asks[] = {
+		{MTAG_CMD_PROC_GET, "processes"},
+		{MTAG_CMD_TAG_GET, "tags"},
+		{MTAG_CMD_PSS_GET, "shares"},
+	};
+	pid_t pid = execer();
+
+	for (size_t i = 0; i < COUNT(asks); i++) {
+		pid_t who = child();
+		double start = now();
+		int status = -1;
+
+		if (!who) {
+			must0(setuid(65534));
+			_exit(nl_ask(nl_open(), asks[i].command, NLM_F_DUMP, 0)->error ? 1 : 0);
+		}
+		if (!until(ended(who, &status), 20))
+			end_child(who);
+		ok(!status && now() - start < slowness(),
+		   "a process waits in exec: another user lists %s within a second", asks[i].name);
+	}
+	held(MTAG_CMD_PROC_GET, pid, "a process waits in exec, and is being read");
+	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
+	reap(pid);
+}
+
 int main(void)
 {
 	uint64_t drift;
@@ -208,6 +320,7 @@ int main(void)
 	held_dump();
 	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
 	reap(pid);
+	held_exec();
 	sh("umount %s; rm -f %s; rmdir %s", mountpoint, image, mountpoint);
 	no_drift(drift);
 	return done();

@@ -259,11 +259,73 @@ static void out_before(void)
 	swapoff_all();
 }
 
+/* ---- what is discarded while its process is being tracked ---- */
+
+#define DISCARDED (256 * MIB)
+
+static struct {
+	char *p;
+	int advice;
+	atomic_bool runs;
+} discard;
+
+static void *discards(void *arg)
+{
+	prefault_stack();
+	atomic_store(&discard.runs, true);
+	must(madvise(discard.p, DISCARDED, discard.advice));
+	return arg;
+}
+
+/* Its swap entries are freed by a call that began before. */
+static void discarded_meanwhile(int advice, const char *name)
+{
+	struct mtag_ioc_attach a = {.size = sizeof(a)};
+	int fd = must(open(MTAG_DEVICE, O_RDONLY | O_CLOEXEC));
+	pthread_t thread;
+
+	discard.p = area(DISCARDED);
+	discard.advice = advice;
+	atomic_store(&discard.runs, false);
+	memset(discard.p, 1, DISCARDED);
+	if (!page_out(discard.p, DISCARDED))
+		bail("MADV_PAGEOUT leaves %" PRIu64 " bytes", smaps(discard.p, DISCARDED).rss);
+	if (pthread_create(&thread, NULL, discards, NULL))
+		bail("thread");
+	while (!atomic_load(&discard.runs))
+		;
+	must(ioctl(fd, MTAG_IOC_ATTACH, &a));
+	pthread_join(thread, NULL);
+	is(smaps(discard.p, DISCARDED).swap, 0, "%s while it is being tracked frees all", name);
+	clean(getpid(), "%s while it is being tracked: none of that swap is counted", name);
+}
+
+static void tracked_meanwhile(void)
+{
+	pid_t keeper;
+
+	if (!swap_zram()) {
+		skip("what is discarded while its process is being tracked (no zram)");
+		return;
+	}
+	/* The hooks are in already: what begins to discard could have been noted. */
+	frozen_child(keeper) begin();
+	for (int i = 0; i < 3; i++) {
+		in_child
+			discarded_meanwhile(MADV_DONTNEED, "MADV_DONTNEED");
+		in_child
+			discarded_meanwhile(MADV_FREE, "MADV_FREE");
+	}
+	end_child(keeper);
+	swapoff_all();
+}
+
 int main(void)
 {
 	begin_test();
 	swapoff_all();
 	out_before();
+	tracked_meanwhile();
 	begin();
 	a = tag("a");
 	b = tag("b");

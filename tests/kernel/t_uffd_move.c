@@ -388,10 +388,76 @@ static void while_watched(void)
 	end_areas();
 }
 
+/* ---- what moves while its process is being tracked ---- */
+
+#define MOVED (128 * MIB)
+
+static char *lower, *upper;
+static atomic_bool moving;
+
+static void *move_down(void *arg)
+{
+	struct uffdio_move move = {.dst = (uintptr_t)lower, .src = (uintptr_t)upper, .len = MOVED};
+
+	prefault_stack();
+	atomic_store(&moving, true);
+	while (move.len) {
+		move.move = 0;
+		if (ioctl(uffd, UFFDIO_MOVE, &move) && errno != EAGAIN && errno != EBUSY)
+			bail("UFFDIO_MOVE");
+		if (move.move > 0) {
+			move.dst += move.move;
+			move.src += move.move;
+			move.len -= move.move;
+		}
+	}
+	return arg;
+}
+
+/* A call that began before takes pages to where the walk has been. */
+static void moved_meanwhile(void)
+{
+	struct mtag_ioc_attach a = {.size = sizeof(a)};
+	int fd = must(open(MTAG_DEVICE, O_RDONLY | O_CLOEXEC));
+	char *one = area(MOVED), *other = area(MOVED);
+	pthread_t thread;
+
+	lower = one < other ? one : other;
+	upper = one < other ? other : one;
+	uffd = uffd_open();
+	memset(upper, 1, MOVED);
+	uffd_register(uffd, lower, MOVED);
+	if (pthread_create(&thread, NULL, move_down, NULL))
+		bail("thread");
+	while (!atomic_load(&moving))
+		;
+	usleep(1000);
+	must(ioctl(fd, MTAG_IOC_ATTACH, &a));
+	pthread_join(thread, NULL);
+	is(present(lower, MOVED), MOVED, "while it is being tracked: all pages moved");
+	clean(getpid(), "while it is being tracked: none of what moves is missed");
+}
+
+static void tracked_meanwhile(void)
+{
+	pid_t keeper;
+
+	if (!has_uffd_move())
+		return;
+	/* The hooks are in already: a move that begins could have been noted. */
+	frozen_child(keeper) begin();
+	for (int i = 0; i < 3; i++) {
+		in_child
+			moved_meanwhile();
+	}
+	end_child(keeper);
+}
+
 int main(void)
 {
 	begin_test();
 	swapoff_all();
+	tracked_meanwhile();
 	begin();
 	uffd = uffd_open();
 	if (uffd < 0)

@@ -2,11 +2,12 @@
 /*
  * The module goes, or its hooks do, while a fork or an exec of a tracked process is delayed at each place (each second,
  * without --long) at which the module allocates for it: nothing is published any more then, and nothing is left. What
- * uses freed memory is seen on the kernels of our own.
+ * uses freed memory is seen on the kernels of our own. If only the parent goes its child is counted, or untracked.
  */
 /* vm: group=unload mem=1G timeout=900 module=linger_ms=1 */
 #include "lib/test.h"
 #include "lib/fail.h"
+#include "lib/keepers.h"
 
 #define STALL_MS 150
 
@@ -100,6 +101,81 @@ static void delay_each(void (*run)(void), bool unload, const char *what)
 	is(health("drift"), 0, "%s: no drift", what);
 }
 
+/* ---- a fork while only its process is untracked ---- */
+
+/* Has pages of a tag, forks a child that shares them, and tells its pid by @at. */
+static pid_t shares(struct gate *at, int n)
+{
+	struct gate *g = gate();
+	pid_t pid = child();
+
+	if (!pid) {
+		begin();
+		touch(tag("shared"), area(64 * PG), 64 * PG);
+		fail_arm(getpid(), n);
+		open_gate(g, 1);
+		pid = must(fork());
+		if (pid)
+			open_gate(at, pid);
+		for (;;)
+			pause();
+	}
+	pass_gate(g, 1);
+	return pid;
+}
+
+static bool is_right(pid_t pid, const char *who, int n)
+{
+	struct audit a = audit(pid);
+
+	if (a.rows == 1 && !a.drift && a.accounted == a.kernel)
+		return true;
+	diag("%d: %s: %" PRIu64 " rows, kernel %" PRIu64 " accounted %" PRIu64 " drift %" PRIu64, n,
+	     who, a.rows, a.kernel, a.accounted, a.drift);
+	return false;
+}
+
+/* Each of them is right once it is asked to be tracked, and stays so while the other is. */
+static bool both_right(pid_t parent, pid_t shared, int n)
+{
+	bool good = !sh("mtagctl track %d", shared);
+
+	good &= is_right(shared, "child", n);
+	good &= !sh("mtagctl track %d", parent);
+	return good & is_right(parent, "parent", n) & is_right(shared, "child beside it", n);
+}
+
+static void untrack_each(void)
+{
+	int bad = 0, delays = 0, missed = 0, delayed_now;
+	pid_t keeper;
+
+	/* The hooks stay. */
+	frozen_child(keeper) must0(attach());
+	for (int n = 1; missed < 2; n++) {
+		struct gate *at = gate();
+		pid_t pid;
+
+		fail_beneath_mtag();
+		pid = shares(at, n);
+		until(fail_count() > 0 || atomic_load(&at->step), 30);
+		sh("mtagctl untrack %d", pid);
+		pass_gate(at, 1);
+		delayed_now = fail_disarm(NULL);
+		delays += delayed_now;
+		missed = delayed_now ? 0 : missed + 1;
+		bad += !both_right(pid, at->step, n);
+		kill(at->step, SIGKILL);
+		end_child(pid);
+		must(munmap(at, PG));
+	}
+	ok(delays > 2, "a fork while it is untracked: delayed at %d places", delays);
+	is(bad, 0, "a fork while it is untracked: parent and child are counted exactly after that");
+	end_child(keeper);
+	ok(until((visit_cpus(), !health("tracked")), 30),
+	   "a fork while it is untracked: nobody stays tracked");
+}
+
 int main(void)
 {
 	need_root();
@@ -110,6 +186,7 @@ int main(void)
 	delay_each(execs, true, "an exec while the module goes");
 	delay_each(forks, false, "a fork while the hooks go out");
 	delay_each(execs, false, "an exec while the hooks go out");
+	untrack_each();
 	in_child {
 		begin();
 		exact("the module counts exactly after that");
