@@ -14,7 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/user_namespace.h>
 #include "charge.h"
-#include "compat/compat.h"
+#include "compat/wait.h"
 #include "count.h"
 #include "end.h"
 #include "hook.h"

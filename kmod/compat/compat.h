@@ -354,25 +354,6 @@ static inline struct page *mtag_pmd_migrating(pmd_t pmd)
 
 #endif
 
-/*
- * Waits for who has locked this mapping alone, as a page fault does, and UFFDIO_MOVE and
- * MADV_DONTNEED on newer kernels. Caller holds mmap_lock for writing. Return: 0; -EINTR if killed.
- */
-static inline int __must_check mtag_vma_wait(struct vm_area_struct *vma)
-{
-#if MTAG_SINCE(7, 0)
-	return vma_start_write_killable(vma);
-#elif MTAG_SINCE(6, 12) && defined(CONFIG_PER_VMA_LOCK)
-	int ret = down_write_killable(&vma->vm_lock->lock);
-
-	if (!ret)
-		up_write(&vma->vm_lock->lock);
-	return ret;
-#else
-	return 0;
-#endif
-}
-
 /* With these fork copies the page tables of a mapping. Since 6.19 the kernel names them. */
 #ifdef VM_COPY_ON_FORK
 #define MTAG_FORKED		VM_COPY_ON_FORK
