@@ -3,7 +3,7 @@
  * Memory that the module allocates on behalf of users is charged to their cgroup. The cgroup's limit makes calls fail
  * and kills nothing, and everything has a limit even without a cgroup.
  */
-/* vm: timeout=300 repairs=2 */
+/* vm: short=6.1 because="requests that wait take memory in the same code on all" timeout=300 repairs=2 */
 #include "lib/keepers.h"
 #include "lib/netlink.h"
 #include "lib/users.h"
