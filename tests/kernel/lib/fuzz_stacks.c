@@ -125,7 +125,8 @@ void try_unwind(void)
 		fault(&e, true, ENOMEM);
 	}
 	fault(&e, !is_table(&t), EINVAL);
-	fault(&e, is_codes && c->given && !e.nr, EEXIST);
+	/* Whether there is one is looked at first. */
+	fault(&e, is_codes && c->given, EEXIST);
 	error = try_call(9, &arg, &e);
 	/* As long as nobody takes stacks there is no room for tables; the vdso may have one. */
 	if ((error == -ENODATA && !taken) || (error == -EEXIST && arg.unwind.fd == -1))
