@@ -133,7 +133,8 @@ int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOEXCEPT_;
  * @tag: the tag
  * @rss_bytes: anon + file + shmem of this tag alone; 0 ends it
  * @eventfd: gets 1 added by the very page fault that makes the tag reach @rss_bytes, or by this
- *	call if it has; again after the tag has fallen by an eighth (large tags: up to a quarter)
+ *	call if it has; again after the tag has fallen by an eighth (large tags: up to a quarter).
+ *	While other threads copy pages on write in @tag, up to a page for each of them too early
  *
  * One size for each pair of tag and eventfd; a new one replaces it. It ends with the last
  * descriptor of the eventfd. A forked child has none.

@@ -2,6 +2,7 @@
 /*
  * Keeps the counters of each (space, tag), and compares them with limits.
  */
+#include <linux/rcupdate.h>
 #include "account.h"
 #include "limit.h"
 #include "mtag.h"
@@ -9,6 +10,7 @@
 #include "stock.h"
 
 #define BATCH	256U	/* tags between two chances to schedule */
+#define LOOKS	6	/* at a limit, until what is seen each time is no copy */
 
 /* ---- names that a space knows ---- */
 
@@ -82,22 +84,50 @@ static void limit_note(struct mtag_space *s, const struct mtag_accounts *acc, un
 		only = -1;
 }
 
+/*
+ * As limits_see() all, but not from an event: to us a copy that has yet to replace its original
+ * looks like one page more. A limit that those of all CPUs might have reached counts as not
+ * reached, and is to be looked at again, unless @sure.
+ */
+static bool limits_look(struct mtag_space *s, bool sure)
+{
+	const struct mtag_accounts *acc;
+	struct mtag_limit *l;
+	bool again = false;
+	s64 now;
+
+	rcu_read_lock();
+	acc = rcu_dereference(s->accounts);
+	hlist_for_each_entry_rcu(l, &s->limits, node) {
+		if (l->tag >= mtag_accounts_nr(acc))
+			continue;
+		now = mtag_stock_resident(acc, l->tag);
+		if (!sure && !READ_ONCE(l->crossed) && now >= l->pages &&
+		    now < l->pages + num_possible_cpus()) {
+			now = l->pages - 1;
+			again = true;
+		}
+		again |= mtag_limit_see(s, l, now);
+	}
+	rcu_read_unlock();
+	return again;
+}
+
 /**
  * mtag_account_check_limits() - compare all tags that have limits with them
  * @s:		space
  *
- * For those who change counters otherwise than by the functions above, and for new limits.
- * Context: any but NMI.
+ * For those who change counters otherwise than by the functions below, and for new limits.
+ * Context: may sleep.
  */
 void mtag_account_check_limits(struct mtag_space *s)
 {
-	const struct mtag_accounts *acc;
+	int looks = 0;
 
-	rcu_read_lock();
-	acc = rcu_dereference(s->accounts);
-	while (limits_see(s, acc, -1, 0, 0))
-		;
-	rcu_read_unlock();
+	/* The copies that it has seen have ended after each grace period. */
+	while (limits_look(s, looks >= LOOKS))
+		if (looks++ < LOOKS)
+			synchronize_rcu();
 }
 
 /* ---- changes ---- */
@@ -116,7 +146,12 @@ void mtag_account_enter(struct mtag_space *s, u32 tag)
 
 	if (mtag_stock_has(s, tag))
 		return;
-	if (mtag_stock_leave(tag, &left, &left_tag))
+	/*
+	 * Near a limit each event has been compared already; and to another CPU a copy that has yet
+	 * to replace its original looks like one page more.
+	 */
+	if (mtag_stock_leave(tag, &left, &left_tag) &&
+	    !(READ_ONCE(left->slow) & MTAG_SLOW_LIMIT))
 		limit_note(left, rcu_dereference_check(left->accounts, true), left_tag, 0);
 	mtag_stock_enter(s, tag);
 }

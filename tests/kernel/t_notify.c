@@ -3,7 +3,7 @@
  * mtag_notify(): the eventfd is signalled by the fault that makes a tag reach a size, not before and not later; again
  * after a fall; for anonymous, file, shared and huge pages; and it ends with the eventfd, the program or the tracking.
  */
-/* vm: also=6.12-rt group=notify mem=1G cpus=2 timeout=300 */
+/* vm: also=7.3-rt group=notify mem=1G cpus=2 timeout=300 */
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -126,7 +126,47 @@ static void kinds(void)
 	close(fd);
 }
 
+static atomic_bool copied;
+
+/* All limits are compared whenever one has come or gone. There may be too many that have yet to go. */
+static void *come_and_go(void *unused)
+{
+	(void)unused;
+	while (!copied) {
+		int fd = must(eventfd(0, EFD_CLOEXEC)), err = mtag_notify(t, FAR * PG, fd);
+
+		if (err != -ENOSPC)
+			must0(err);
+		close(fd);
+	}
+	return NULL;
+}
+
 /* The copy replaces a page: at no instant has the tag one more. */
+static void copies(size_t rounds)
+{
+	char *p = area(100 * PG);
+	int fd = notified(101);
+	pthread_t thread;
+
+	touch(t, p, 100 * PG);
+	must0(pthread_create(&thread, NULL, come_and_go, NULL));
+	for (size_t i = 0; i < rounds; i++) {
+		pid_t pid = child();
+
+		if (!pid)
+			pause();
+		touch(t, p, 100 * PG);
+		kill(pid, SIGKILL);
+		must(waitpid(pid, NULL, 0));
+	}
+	copied = true;
+	pthread_join(thread, NULL);
+	is(signals(fd), 0, "copies on write do not count while other limits come and go");
+	must(munmap(p, 100 * PG));
+	close(fd);
+}
+
 static void copy_on_write(void)
 {
 	char *p = area(100 * PG);
@@ -446,6 +486,7 @@ int main(void)
 	again(FAR, FAR / 4, "16384 pages");
 	kinds();
 	copy_on_write();
+	copies(100);
 	threads();
 	set_at_once();
 	bounded();
