@@ -45,7 +45,7 @@ while IFS=$'\t' read -r what measured budget within kept growth _; do
 	name="$what: $measured, no more than before: $kept"
 	if [ "$growth" = NEW ]; then
 		skip "$name"
-	else
+	elif [ "$growth" != - ]; then
 		[ "$growth" = ok ]
 		ok $? "$name"
 	fi

@@ -3,7 +3,7 @@
 # stress-ng under mtagctl run on a machine with little memory: every process that ends has all counters
 # at 0, every audit says drift 0, lost 0. A third argument: with the stacks of their pages.
 # vm: group=stress mem=600M timeout=420 args=memory
-# vm: also=6.12-rt group=stress mem=600M timeout=420 args=process
+# vm: also=7.3-rt group=stress mem=600M timeout=420 args=process
 # vm: group=stress mem=600M timeout=420 args=shared
 # vm: group=stress mem=600M timeout=420 short=6.1 because="stacks follow pages in the same code everywhere" args=memory 2 stacks
 # vm: group=stress mem=600M timeout=420 short=6.1 because="stacks follow pages in the same code everywhere" args=process 1 stacks
@@ -34,12 +34,12 @@ batch() {
 # Not in the short form.
 more_batch() { [ -z "${MTAG_LONG:-}" ] || batch "$@"; }
 
-# enough LEAST NAME OPTION…: the verdict, before which this batch is run until so many processes have ended, ten
-# times at most: a slow machine gets through few in the seconds of the others.
+# enough LEAST NAME OPTION…: the verdict, before which this batch is run until so many processes have ended and one was
+# audited, ten times at most: a slow machine gets through few in the seconds of the others.
 enough() {
 	local least=$1 i
 	shift
-	for ((i = 0; i < 10 && $(lifetimes) < least; i++)); do batch "$@"; done
+	for ((i = 0; i < 10 && ($(lifetimes) < least || audited == 0); i++)); do batch "$@"; done
 	verdict "$least"
 }
 

@@ -3,7 +3,11 @@
 # Tags go with the work: to the threads of a pool, and with coroutines.
 . tests/kernel/lib.sh
 out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+thp=/sys/kernel/mm/transparent_hugepage/enabled
+thp_before=$(sed 's/.*\[\(.*\)\].*/\1/' $thp 2>/dev/null)
+trap 'rm -f "$out"; [ -z "$thp_before" ] || echo "$thp_before" >$thp' EXIT
+# Where a thread's stack has its first page below a boundary of 2 MiB, that would be a huge one, and the job's.
+[ -z "$thp_before" ] || echo never >$thp
 
 check "examples/handoff leaves every thread in the tag that it had" build/examples/handoff
 build/examples/handoff >"$out"
