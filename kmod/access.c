@@ -147,11 +147,12 @@ static struct mm_struct *refused(enum mtag_access access)
 }
 
 /**
- * mtag_access_mm_cred() - the mm and credentials of a process, if the caller may have its mm
+ * mtag_access_mm() - the mm of a process, and its credentials, if the caller may have it
  * @task:	a thread of the process
  * @access:	what the caller wants
  * @opener:	credentials of the opener of the caller's socket
- * @cred:	filled with the credentials of @task, for put_cred(), unless there is an error
+ * @cred:	filled with the credentials of @task, for put_cred(), unless there is an error;
+ *		NULL: they are not wanted
  *
  * The check, the mm and the credentials belong to the same program: exec_update_lock keeps exec
  * out. An exec may hold it for as long as somebody holds the mmap_lock of the old program. So only
@@ -160,8 +161,8 @@ static struct mm_struct *refused(enum mtag_access access)
  * Return: the mm; -ESRCH if the process has none, or no longer; -EACCES or
  * -EPERM if the caller may not have it; -EINTR if killed while waiting.
  */
-struct mm_struct *mtag_access_mm_cred(struct task_struct *task, enum mtag_access access,
-				      const struct cred *opener, const struct cred **cred)
+struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
+				 const struct cred *opener, const struct cred **cred)
 {
 	struct rw_semaphore *lock = &task->signal->exec_update_lock;
 	struct mm_struct *mm;
@@ -178,22 +179,10 @@ struct mm_struct *mtag_access_mm_cred(struct task_struct *task, enum mtag_access
 	} else if (!both_may(task, access, opener)) {
 		mmput(mm);
 		mm = refused(access);
-	} else {
+	} else if (cred) {
 		*cred = get_task_cred(task);
 	}
 	up_read(lock);
-	return mm;
-}
-
-/* The mm alone; likewise. */
-struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
-				 const struct cred *opener)
-{
-	const struct cred *cred;
-	struct mm_struct *mm = mtag_access_mm_cred(task, access, opener, &cred);
-
-	if (!IS_ERR(mm))
-		put_cred(cred);
 	return mm;
 }
 
@@ -310,7 +299,7 @@ static int target_open(struct mtag_target *t, enum mtag_access access, const str
 
 	if (t->task->flags & PF_KTHREAD)
 		return -EINVAL;
-	mm = mtag_access_mm_cred(t->task, access, opener, &t->cred);
+	mm = mtag_access_mm(t->task, access, opener, &t->cred);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	t->mm = mm;

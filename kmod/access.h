@@ -49,9 +49,7 @@ void mtag_access_exit(void);
 bool mtag_access_may_read(struct task_struct *task);
 bool mtag_access_may_track(struct task_struct *task);
 struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
-				 const struct cred *opener);
-struct mm_struct *mtag_access_mm_cred(struct task_struct *task, enum mtag_access access,
-				      const struct cred *opener, const struct cred **cred);
+				 const struct cred *opener, const struct cred **cred);
 kuid_t mtag_access_uid(struct mm_struct *mm);
 struct task_struct *mtag_access_owner(struct mtag_space *s);
 bool mtag_access_name(struct task_struct *task, struct pid_namespace *ns, struct mtag_process *p);

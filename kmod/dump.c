@@ -138,7 +138,7 @@ static bool dump_sees(struct dump *d)
 	if (!task)
 		return false;
 	if (mtag_access_name(task, d->ns, &d->process)) {
-		mm = mtag_access_mm(task, MTAG_ACCESS_LIST, d->opener);
+		mm = mtag_access_mm(task, MTAG_ACCESS_LIST, d->opener, NULL);
 		if (!IS_ERR(mm)) {
 			sees = READ_ONCE(d->space->mm) == mm;
 			mmput(mm);

@@ -18,7 +18,7 @@
 #include "leaf.h"
 #include "message.h"
 #include "mtag.h"
-#include "named.h"
+#include "stackset.h"
 #include "request.h"
 #include "sight.h"
 #include "space.h"
@@ -51,7 +51,7 @@ struct dump {
 	s64 uncounted;
 	u32 one_in;
 	struct mtag_sight *sight;
-	struct mtag_named *named;
+	struct mtag_stackset *named;
 	unsigned long *images;
 	unsigned int image;
 	unsigned int seen;
@@ -65,7 +65,7 @@ static void dump_free(struct dump *d)
 	if (!d)
 		return;
 	mtag_sight_put(d->sight);
-	mtag_named_put(d->named);
+	mtag_stackset_put(d->named);
 	bitmap_free(d->images);
 	kfree(d);
 	mtag_stacks_drop();
@@ -225,7 +225,7 @@ static bool put_numbers(struct sk_buff *skb, struct dump *d)
 	u32 first = d->number;
 
 	while (has_numbers(d) && !put_named(skb, d->number))
-		d->number = mtag_named_next(d->named, d->number + 1);
+		d->number = mtag_stackset_next(d->named, d->number + 1);
 	return d->number != first;
 }
 
@@ -293,9 +293,9 @@ static void find_images(struct dump *d)
 			find_images_of(d, d->sight->seen[i].stack);
 	d->seen = next_seen(d->sight, 0);
 	if (d->named)
-		d->number = mtag_named_next(d->named, 0);
+		d->number = mtag_stackset_next(d->named, 0);
 	for (id = d->number; has_numbers(d) && id < d->named->room;
-	     id = mtag_named_next(d->named, id + 1))
+	     id = mtag_stackset_next(d->named, id + 1))
 		find_images_of(d, id);
 	d->image = find_first_bit(d->images, MTAG_IMAGES_MAX);
 }
@@ -319,11 +319,11 @@ static void read_totals(struct dump *d, const struct mtag_stacks *stacks)
 static int read_named(struct dump *d, const struct mtag_space *s, const struct mtag_request *r)
 {
 	/* Pairs with mtag_heap_stack(). */
-	const struct mtag_named *named = smp_load_acquire(&s->stacks.named);
+	const struct mtag_stackset *named = smp_load_acquire(&s->stacks.named);
 
 	if (!named || !nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_NAMED))
 		return 0;
-	d->named = mtag_named_copy(named, MTAG_GFP);
+	d->named = mtag_stackset_copy(named, MTAG_GFP);
 	return d->named ? 0 : -ENOMEM;
 }
 
@@ -415,7 +415,7 @@ static int start_relative(struct mtag_space *s, unsigned int one_in, const struc
 
 	if (!task)
 		return 0;
-	mm = mtag_access_mm_cred(task, MTAG_ACCESS_TRACK, opener, &cred);
+	mm = mtag_access_mm(task, MTAG_ACCESS_TRACK, opener, &cred);
 	put_task_struct(task);
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);

@@ -259,7 +259,7 @@ MTAG_HOOK_FUNC(mtag_fork_begin)
 	fork_space(parent, mm, gfp);
 	if (sleeps)
 		mtag_sleep_end();
-	/* Untracked meanwhile, it has been looked for relatives perhaps before it had this one. */
+	/* If it was untracked meanwhile, that may not have seen this relative. */
 	if (!READ_ONCE(parent->mm))
 		mtag_stray_add(oldmm, parent->tree);
 	raw_spin_lock(&parent->walk_lock);

@@ -16,7 +16,7 @@
 #include "heap.h"
 #include "leaf.h"
 #include "mtag.h"
-#include "named.h"
+#include "stackset.h"
 #include "stack.h"
 #include "stat.h"
 #include "state.h"
@@ -61,21 +61,21 @@ void mtag_heap_inherit(struct mtag_space *child, struct mtag_space *parent)
 /* ---- stacks of its objects ---- */
 
 /* The stacks that @s was told of, NULL without memory. */
-static struct mtag_named *named_of(struct mtag_space *s)
+static struct mtag_stackset *named_of(struct mtag_space *s)
 {
 	/* Pairs with the cmpxchg() below. */
-	struct mtag_named *named = smp_load_acquire(&s->stacks.named), *first;
+	struct mtag_stackset *named = smp_load_acquire(&s->stacks.named), *first;
 
 	if (named)
 		return named;
-	named = mtag_named_alloc(mtag_stack_room(), MTAG_GFP);
+	named = mtag_stackset_alloc(mtag_stack_room(), MTAG_GFP);
 	if (!named)
 		return NULL;
 	first = cmpxchg(&s->stacks.named, NULL, named);
 	if (!first)
 		return named;
 	/* Another thread was faster. */
-	mtag_named_put(named);
+	mtag_stackset_put(named);
 	return first;
 }
 
@@ -88,7 +88,7 @@ static struct mtag_named *named_of(struct mtag_space *s)
  */
 u32 mtag_heap_stack(struct mtag_space *s)
 {
-	struct mtag_named *named;
+	struct mtag_stackset *named;
 	u32 stack = MTAG_LEAF_NONE;
 
 	if (!mtag_space_stacks(s))
@@ -96,10 +96,8 @@ u32 mtag_heap_stack(struct mtag_space *s)
 	named = named_of(s);
 	if (named)
 		stack = mtag_take_call(s);
-	if (stack != MTAG_LEAF_NONE && stack < named->room) {
-		mtag_named_add(named, stack);
+	if (stack != MTAG_LEAF_NONE && mtag_stackset_add(named, stack))
 		return stack;
-	}
 	atomic64_inc(&mtag_stat.stack_lost);
 	return MTAG_HEAP_NO_STACK;
 }

@@ -265,10 +265,11 @@ const struct mtag_rows *mtag_image_rows(unsigned int id)
 /* The image that @like tells, or the vdso's; NULL if there is none. Context: images_lock. */
 static struct mtag_image *owner_of(const struct file *file, const struct mtag_image *like)
 {
-	int id = file ? find(like) : 0;
+	int id;
 
 	if (!file)
 		return &vdso;
+	id = find(like);
 	return id < 0 ? NULL : image_at(id);
 }
 

@@ -16,7 +16,7 @@
 #include "leaf.h"
 #include "memory.h"
 #include "mtag.h"
-#include "named.h"
+#include "stackset.h"
 #include "sight.h"
 #include "space.h"
 #include "stacks.h"
@@ -83,7 +83,7 @@ static bool is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
  */
 static u32 stack_of(const struct mtag_space *s, struct mtag_leaf leaf)
 {
-	if (leaf.stack < MTAG_LEAF_FIRST || mtag_named_has(s->stacks.touched->own, leaf.stack))
+	if (leaf.stack < MTAG_LEAF_FIRST || mtag_stackset_has(s->stacks.touched->own, leaf.stack))
 		return leaf.stack;
 	return MTAG_LEAF_NONE;
 }

@@ -83,7 +83,7 @@ struct mtag_accounts;
 struct mtag_bell;
 struct mtag_collapse_owners;
 struct mtag_leaf;
-struct mtag_named;
+struct mtag_stackset;
 struct mtag_text;
 struct mtag_touched;
 struct mtag_walk;
@@ -157,7 +157,7 @@ struct mtag_stacks {
 	struct mtag_text __rcu *text;	/* where executable memory is; NULL: nowhere */
 	struct mtag_bell *bell;		/* rung for a new file; or NULL */
 	struct mtag_touched *touched;	/* what was ever touched; set before MTAG_SLOW_STACKS is */
-	struct mtag_named *named;	/* what it was told of; or NULL. Set once, by cmpxchg() */
+	struct mtag_stackset *named;	/* what it was told of; or NULL. Set once, by cmpxchg() */
 	unsigned int one_in;		/* of so many first touches one is sampled */
 	bool one_in_varied;		/* it was another before */
 };

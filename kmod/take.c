@@ -17,7 +17,7 @@
 #include "image.h"
 #include "memory.h"
 #include "mtag.h"
-#include "named.h"
+#include "stackset.h"
 #include "stack.h"
 #include "stat.h"
 #include "take.h"
@@ -109,7 +109,7 @@ static u32 own(struct mtag_touched *touched, const u64 *frames, unsigned int nr,
 {
 	u32 stack = mtag_stack_intern(frames, nr, why, READ_ONCE(touched->user));
 
-	mtag_named_add(touched->own, stack);
+	mtag_stackset_add(touched->own, stack);
 	return stack;
 }
 

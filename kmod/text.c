@@ -15,7 +15,7 @@
 #include "image.h"
 #include "memory.h"
 #include "mtag.h"
-#include "named.h"
+#include "stackset.h"
 #include "sleep.h"
 #include "stat.h"
 #include "state.h"
@@ -345,17 +345,17 @@ void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
 static void fork_named(struct mtag_space *child, struct mtag_space *parent, gfp_t gfp)
 {
 	/* Pairs with mtag_heap_stack(). */
-	const struct mtag_named *named = smp_load_acquire(&parent->stacks.named);
+	const struct mtag_stackset *named = smp_load_acquire(&parent->stacks.named);
 
 	if (!named)
 		return;
-	child->stacks.named = mtag_named_copy(named, gfp);
+	child->stacks.named = mtag_stackset_copy(named, gfp);
 	if (!child->stacks.named)
 		atomic64_inc(&mtag_stat.stack_lost);
 }
 
 /* @s takes stacks as @old does, and has those of @own already. Return: 0 or -ENOMEM. */
-static int go_on(struct mtag_space *s, struct mtag_space *old, struct mtag_named *own, gfp_t gfp)
+static int go_on(struct mtag_space *s, struct mtag_space *old, struct mtag_stackset *own, gfp_t gfp)
 {
 	struct mtag_user *user = mtag_user_heir(READ_ONCE(old->stacks.touched->user), gfp);
 
@@ -416,6 +416,6 @@ void mtag_text_free(struct mtag_space *s)
 	if (text_of(s))
 		text_free(text_of(s));
 	mtag_touched_put(s->stacks.touched);
-	mtag_named_put(s->stacks.named);
+	mtag_stackset_put(s->stacks.named);
 	mtag_bell_set(s, NULL);
 }

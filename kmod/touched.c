@@ -17,7 +17,7 @@
 #include "leaf.h"
 #include "memory.h"
 #include "mtag.h"
-#include "named.h"
+#include "stackset.h"
 #include "stack.h"
 #include "stat.h"
 #include "touched.h"
@@ -62,7 +62,7 @@ static void touched_free(struct rcu_head *rcu)
 	struct mtag_touched *t = container_of(rcu, struct mtag_touched, rcu);
 
 	tables_free(t->newest);
-	mtag_named_put(t->own);
+	mtag_stackset_put(t->own);
 	mtag_memory_uncharge(sizeof(*t));
 	kfree(t);
 }
@@ -91,7 +91,8 @@ void mtag_touched_put(struct mtag_touched *t)
  *
  * Return: counters with one reference, or NULL.
  */
-struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_named *own, gfp_t gfp)
+struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_stackset *own,
+					gfp_t gfp)
 {
 	struct mtag_touched *t;
 
@@ -103,7 +104,7 @@ struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_name
 	t->newest = table_alloc(FEWEST, gfp);
 	if (!t->newest)
 		goto free;
-	t->own = own ? mtag_named_get(own) : mtag_named_alloc(mtag_stack_room(), gfp);
+	t->own = own ? mtag_stackset_get(own) : mtag_stackset_alloc(mtag_stack_room(), gfp);
 	if (!t->own)
 		goto tables;
 	t->user = user;

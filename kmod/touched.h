@@ -15,7 +15,7 @@
 #include <linux/types.h>
 #include "later.h"
 
-struct mtag_named;
+struct mtag_stackset;
 struct mtag_user;
 
 /**
@@ -64,7 +64,7 @@ struct mtag_touched_table {
  */
 struct mtag_touched {
 	struct mtag_user *user;
-	struct mtag_named *own;
+	struct mtag_stackset *own;
 	struct mtag_touched_table *newest;
 	atomic64_t lost;
 	atomic64_t uncounted;
@@ -75,7 +75,8 @@ struct mtag_touched {
 	struct rcu_head rcu;
 };
 
-struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_named *own, gfp_t gfp);
+struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_stackset *own,
+					gfp_t gfp);
 void mtag_touched_put(struct mtag_touched *t);
 atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table, u64 key,
 			       unsigned int i);

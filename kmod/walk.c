@@ -52,8 +52,8 @@ int mtag_walk_lock(struct mm_struct *mm)
 
 /*
  * As mtag_walk_lock(), for the first walk of a space. A call that began before the space was there
- * has not been noted, and may hold no more than the lock of a mapping while it frees or moves what
- * the walk counts. Later ones are noted: the mappings need not stay locked.
+ * has not been noted, and may hold no more than the lock of one mapping while it frees or moves
+ * what the walk counts. Later calls are noted: the mappings need not stay locked.
  */
 static int lock_first(struct mm_struct *mm)
 {

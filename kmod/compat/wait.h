@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How to wait for who holds the lock of one mapping, which kernels before 6.4 do not have.
+ * How to wait for whoever holds the lock of one mapping, which kernels before 6.4 do not have.
  */
 #ifndef MTAG_COMPAT_WAIT_H
 #define MTAG_COMPAT_WAIT_H
@@ -9,7 +9,7 @@
 #include "compat.h"
 
 /*
- * Waits for who has locked this mapping alone, as a page fault does, and UFFDIO_MOVE and
+ * Waits for whoever has locked this mapping alone, as a page fault does, and UFFDIO_MOVE and
  * MADV_DONTNEED on newer kernels. Caller holds mmap_lock for writing. Return: 0; -EINTR if killed.
  */
 static inline int __must_check mtag_vma_wait(struct vm_area_struct *vma)
