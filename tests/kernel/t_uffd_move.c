@@ -325,36 +325,31 @@ static void on_demand(void)
 static atomic_bool stop;
 static atomic_ulong rounds;
 
+/* However often others hold a page. */
+static void move_all(void *dst, const void *src, size_t len)
+{
+	struct uffdio_move move = {.dst = (uintptr_t)dst, .src = (uintptr_t)src, .len = len};
+
+	while (move.len) {
+		move.move = 0;
+		if (ioctl(uffd, UFFDIO_MOVE, &move) && errno != EAGAIN && errno != EBUSY)
+			bail("UFFDIO_MOVE");
+		if (move.move > 0) {
+			move.dst += move.move;
+			move.src += move.move;
+			move.len -= move.move;
+		}
+	}
+}
+
 /* To and back for as long as others look. */
 static void *shuttle(void *arg)
 {
 	(void)arg;
 	prefault_stack();
 	while (!atomic_load(&stop)) {
-		struct uffdio_move there = {
-			.dst = (uintptr_t)DST->p, .src = (uintptr_t)SRC->p, .len = N * PG};
-		struct uffdio_move back = {.dst = there.src, .src = there.dst, .len = N * PG};
-
-		while (there.len) {
-			there.move = 0;
-			if (ioctl(uffd, UFFDIO_MOVE, &there) && errno != EAGAIN && errno != EBUSY)
-				bail("UFFDIO_MOVE");
-			if (there.move > 0) {
-				there.dst += there.move;
-				there.src += there.move;
-				there.len -= there.move;
-			}
-		}
-		while (back.len) {
-			back.move = 0;
-			if (ioctl(uffd, UFFDIO_MOVE, &back) && errno != EAGAIN && errno != EBUSY)
-				bail("UFFDIO_MOVE");
-			if (back.move > 0) {
-				back.dst += back.move;
-				back.src += back.move;
-				back.len -= back.move;
-			}
-		}
+		move_all(DST->p, SRC->p, N * PG);
+		move_all(SRC->p, DST->p, N * PG);
 		atomic_fetch_add(&rounds, 1);
 	}
 	return NULL;
@@ -397,20 +392,9 @@ static atomic_bool moving;
 
 static void *move_down(void *arg)
 {
-	struct uffdio_move move = {.dst = (uintptr_t)lower, .src = (uintptr_t)upper, .len = MOVED};
-
 	prefault_stack();
 	atomic_store(&moving, true);
-	while (move.len) {
-		move.move = 0;
-		if (ioctl(uffd, UFFDIO_MOVE, &move) && errno != EAGAIN && errno != EBUSY)
-			bail("UFFDIO_MOVE");
-		if (move.move > 0) {
-			move.dst += move.move;
-			move.src += move.move;
-			move.len -= move.move;
-		}
-	}
+	move_all(lower, upper, MOVED);
 	return arg;
 }
 

@@ -99,6 +99,7 @@ static void delay_each(void (*run)(void), bool unload, const char *what)
 	is(bad, 0, "%s: both come to their end", what);
 	ok(until(!health("tracked"), 30), "%s: nobody stays tracked", what);
 	is(health("drift"), 0, "%s: no drift", what);
+	is(health("repairs"), 0, "%s: nothing is repaired", what);
 }
 
 /* ---- a fork while only its process is untracked ---- */
@@ -147,12 +148,12 @@ static bool both_right(pid_t parent, pid_t shared, int n)
 
 static void untrack_each(void)
 {
-	int bad = 0, delays = 0, missed = 0, delayed_now;
+	int n, bad = 0, delays = 0, missed = 0, delayed_now;
 	pid_t keeper;
 
 	/* The hooks stay. */
 	frozen_child(keeper) must0(attach());
-	for (int n = 1; missed < 2; n++) {
+	for (n = 1; missed < 2; n++) {
 		struct gate *at = gate();
 		pid_t pid;
 
@@ -170,6 +171,8 @@ static void untrack_each(void)
 		must(munmap(at, PG));
 	}
 	ok(delays > 2, "a fork while it is untracked: delayed at %d places", delays);
+	ok(health("repairs") < (uint64_t)n,
+	   "a fork while it is untracked: no more is repaired than the child of each");
 	is(bad, 0, "a fork while it is untracked: parent and child are counted exactly after that");
 	end_child(keeper);
 	ok(until((visit_cpus(), !health("tracked")), 30),

@@ -124,9 +124,11 @@ void try_unwind(void)
 		arg.unwind.bytes = odd_number(&rng) | 1 << 28;
 		fault(&e, true, ENOMEM);
 	}
-	fault(&e, !is_table(&t), EINVAL);
 	/* Whether there is one is looked at first. */
-	fault(&e, is_codes && c->given, EEXIST);
+	if (is_codes && c->given)
+		fault(&e, true, EEXIST);
+	else
+		fault(&e, !is_table(&t), EINVAL);
 	error = try_call(9, &arg, &e);
 	/* As long as nobody takes stacks there is no room for tables; the vdso may have one. */
 	if ((error == -ENODATA && !taken) || (error == -EEXIST && arg.unwind.fd == -1))
