@@ -58,7 +58,7 @@ heap_src += $(addprefix lib/heap/,sampler.c figures.c)   # what is sampled, what
 heap_src += $(addprefix lib/heap/,slot.c exact.c usage.c) # counting all of it, telling the program
 heap_src += $(addprefix lib/heap/,setup.c malloc.c operators.c) # the beginning; what programs call
 
-ctl_src := ctl/utf8.c ctl/parse.c                       # characters, words of the command line
+ctl_src := ctl/utf8.c ctl/parse.c ctl/confine.c         # characters, words of the command line, processes that read
 ctl_src += ctl/stacks/stack.c ctl/model.c ctl/past.c ctl/decode.c          # processes and tags, from messages
 ctl_src += ctl/stacks/trace.c ctl/stacks/decode.c       # user stacks, from messages
 ctl_src += ctl/kern.c ctl/listen.c ctl/probe.c ctl/cgroup.c # the module, the machine
@@ -73,7 +73,7 @@ ctl_src += $(addprefix ctl/format/,stack.c snapshot.c diff.c)                   
 ctl_src += $(addprefix ctl/picture/,markup.c scale.c palette.c block.c hue.c timeline.c) # what pictures are made of
 ctl_src += $(addprefix ctl/picture/,subject.c icicle.c treemap.c chart.c table.c page.c) # pictures
 ctl_src += ctl/format/form.c                            # all forms by their names
-ctl_src += $(addprefix ctl/stacks/,demangle.c perfmap.c object.c symbol.c resolve.c) # functions at addresses
+ctl_src += $(addprefix ctl/stacks/,demangle.c perfmap.c object.c symbol.c guard.c resolve.c) # functions at addresses
 ctl_src += $(addprefix ctl/heaps/,objects.c maps.c view.c sum.c load.c sites.c)     # the heap beside its pages
 ctl_src += $(addprefix ctl/offline/,line.c read.c source.c store.c compare.c rules.c fold.c) # reading and writing these
 ctl_src += $(addprefix ctl/stacks/,view.c json.c table.c graph.c)                  # stacks, and how they are shown

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "ctl.h"
 #include "fail.h"
 #include "stacks/load.h"
@@ -59,16 +60,22 @@ static int hand_in(const struct loader *loader, const struct table *table, int f
 	return -errno;
 }
 
-static int load_image(const struct loader *loader, const struct image *image, int fd)
+static int load_image(const struct loader *loader, const struct image *image, bool trusted, int fd)
 {
 	struct table table;
-	int err = cache_table(image, &table);
+	int err = cache_table(image, trusted, &table);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	err = hand_in(loader, &table, fd);
 	free(table.data);
 	return err;
+}
+
+/* Nobody else can write to the file, but root, who need not lie. */
+static bool is_trusted(const struct stat *st)
+{
+	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* The file @fd, which is closed. */
@@ -82,7 +89,7 @@ static int load_fd(struct loader *loader, int fd)
 		return 0;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, st.st_dev, st.st_ino) &&
 	    !image_open(&image, fd)) {
-		err = load_image(loader, &image, fd);
+		err = load_image(loader, &image, is_trusted(&st), fd);
 		image_close(&image);
 	}
 	close(fd);
@@ -91,7 +98,7 @@ static int load_fd(struct loader *loader, int fd)
 
 static int load_path(struct loader *loader, const char *path)
 {
-	return load_fd(loader, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+	return load_fd(loader, open_regular(path));
 }
 
 /* The module takes it from root only. */
@@ -102,7 +109,7 @@ static int load_vdso(struct loader *loader)
 
 	if (geteuid() || !is_new(loader, 0, 0) || image_open_vdso(&image))
 		return 0;
-	err = load_image(loader, &image, -1);
+	err = load_image(loader, &image, true, -1);
 	image_close(&image);
 	return err;
 }
@@ -158,10 +165,10 @@ static int load_mapping(struct loader *loader, pid_t pid, char *line)
 		return 0;
 	line[strcspn(line, "\n")] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, start, end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open_regular(path);
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, line + at);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		fd = open_regular(path);
 	}
 	return load_fd(loader, fd);
 }

@@ -8,15 +8,44 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "ctl.h"
 #include "stacks/object.h"
 
+/*
+ * What else is to be opened the file itself may say, by any path: that is done with the rights that guard.c has taken
+ * on. With ours, debug information is found by its build-id only: debuginfod's cache is ours.
+ */
+static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+		      const char *path, const char *link, GElf_Word crc, char **found)
+{
+	const unsigned char *id;
+	GElf_Addr address;
+	int fd = -1;
+
+	/* Without a path it is an alternate file that is wanted, and @link its path. */
+	if (path && dwfl_module_build_id(module, &id, &address) > 0) {
+		int owner = setfsuid(geteuid());
+
+		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, NULL, 0, found);
+		setfsuid((uid_t)owner);
+	}
+	if (fd < 0)
+		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, link, crc, found);
+	return fd;
+}
+
+/* Not beside the file, where its owner may have put anything, too. */
+static char *debug_path = "/usr/lib/debug";
+
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = find_debug,
+	.debuginfo_path = &debug_path,
 	.section_address = dwfl_offline_section_address,
 };
 
@@ -41,15 +70,17 @@ static int open_vdso(void)
 static int open_file(pid_t pid, const char *path)
 {
 	_cleanup_(freep) char *whole = NULL;
-	struct stat st;
+	char magic[SELFMAG];
 	int fd;
 
 	if (asprintf(&whole, "/proc/%d/root%s", (int)pid, path) < 0) {
 		whole = NULL;
 		return -1;
 	}
-	fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode)))
+	fd = open_regular(whole);
+	/* What is compressed may be a few bytes of what it becomes. */
+	if (fd < 0 || (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		       !memcmp(magic, ELFMAG, sizeof(magic))))
 		return fd;
 	close(fd);
 	return -1;

@@ -5,7 +5,7 @@
 
 #include "ctl.h"
 #include "stacks/resolve.h"
-#include "stacks/symbol.h"
+#include "stacks/guard.h"
 
 /* An address, and the functions there, the innermost first. */
 struct place {
@@ -18,7 +18,7 @@ struct place {
 struct resolver {
 	struct stacks *stacks;
 	const struct traces *traces;
-	struct symbols *symbols; /* NULL: none are wanted */
+	struct guard *symbols; /* NULL: none are wanted */
 	void *places;
 };
 
@@ -59,8 +59,8 @@ static int look_up(struct resolver *r, struct place *place)
 	like.module = image->path;
 	like.build_id = *trace_build_id(image, id) ? id : NULL;
 	if (r->symbols)
-		n = symbols_find(r->symbols, image, place->address.offset,
-				 place->address.flags & MTAG_STACK_EXACT, found);
+		n = guard_find(r->symbols, image, place->address.offset,
+			       place->address.flags & MTAG_STACK_EXACT, found);
 	for (size_t i = 0; i < n; i++) {
 		like.function = found[i].function;
 		like.file = found[i].file;
@@ -120,12 +120,12 @@ static int add_stack(struct resolver *r, const struct trace *trace)
 
 int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symbols)
 {
-	_cleanup_(symbols_closep) struct symbols *open = NULL;
+	_cleanup_(guard_closep) struct guard *open = NULL;
 	struct resolver r = {.stacks = stacks, .traces = traces};
 	int err = 0;
 
 	if (symbols)
-		r.symbols = open = symbols_open(traces->pid);
+		r.symbols = open = guard_open(traces->pid);
 	if (symbols && !open)
 		return -ENOMEM;
 	stacks->one_in = traces->one_in;

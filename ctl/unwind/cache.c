@@ -8,14 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "confine.h"
 #include "ctl.h"
 #include "unwind/cache.h"
 
-#define PATH_SIZE 4096
+#define PATH_SIZE   4096
+#define TABLE_MOST  (1 << 30)
+#define MEMORY_MOST (1ULL << 30) /* of the process that compiles */
 
 /* Makes the directories of @path, of which the last is the cache. */
 static bool make_directory(char *path)
@@ -75,7 +79,7 @@ static bool load(int fd, const struct image *image, struct table *table)
 	uint32_t sum;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    st.st_size <= (off_t)sizeof(sum) || st.st_size > 1 << 30)
+	    st.st_size <= (off_t)sizeof(sum) || st.st_size > TABLE_MOST)
 		return false;
 	table->size = (size_t)st.st_size - sizeof(sum);
 	table->data = malloc(table->size);
@@ -123,13 +127,58 @@ static void keep(const struct image *image, const struct table *table)
 		unlink(temporary);
 }
 
-int cache_table(const struct image *image, struct table *table)
+/* What the process that compiles says: a number of bytes that follow, or a negative errno. */
+static _Noreturn void compile(const struct image *image, int socket)
+{
+	struct table table = {0};
+	int64_t size = table_make(image, &table);
+
+	if (!size)
+		size = (int64_t)table.size;
+	if (confine_write(socket, &size, sizeof(size)) && size > 0)
+		confine_write(socket, table.data, table.size);
+	_exit(0);
+}
+
+/* In a process of its own: a file may be made so that this takes all memory, or for ever. */
+static int compile_apart(const struct image *image, struct table *table)
+{
+	struct confined compiler;
+	int64_t size = -E2BIG; /* unless it says better */
+	pid_t pid = confine(&compiler, SOCK_STREAM, MEMORY_MOST);
+	int err;
+
+	if (!pid)
+		compile(image, compiler.socket);
+	if (pid < 0)
+		return pid;
+	if (!confine_read(compiler.socket, &size, sizeof(size)) || size > TABLE_MOST)
+		size = -E2BIG;
+	err = size < 0 ? (int)size : 0;
+	if (!err) {
+		table->size = (size_t)size;
+		table->data = malloc(table->size);
+		if (!table->data)
+			err = -ENOMEM;
+		else if (!confine_read(compiler.socket, table->data, table->size))
+			err = -E2BIG;
+	}
+	if (err) {
+		free(table->data);
+		*table = (struct table){0};
+	}
+	confine_end(&compiler);
+	return err;
+}
+
+int cache_table(const struct image *image, bool trusted, struct table *table)
 {
 	char path[PATH_SIZE];
-	bool found = false;
+	bool found = false, named = trusted && image->id_size;
 	int fd = -1, err;
 
-	if (image->id_size && path_of(image, path, sizeof(path), false))
+	*table = (struct table){0};
+	if (named && path_of(image, path, sizeof(path), false))
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0) {
 		found = load(fd, image, table);
@@ -137,8 +186,8 @@ int cache_table(const struct image *image, struct table *table)
 	}
 	if (found)
 		return 0;
-	err = table_make(image, table);
-	if (!err && image->id_size)
+	err = compile_apart(image, table);
+	if (!err && named)
 		keep(image, table);
 	return err;
 }

@@ -61,7 +61,8 @@ static int look(struct image *image, Elf *elf)
 int image_open(struct image *image, int fd)
 {
 	elf_version(EV_CURRENT);
-	return look(image, elf_begin(fd, ELF_C_READ_MMAP, NULL));
+	/* Not mapped: its owner may cut it off meanwhile. For that libelf never frees its notes, some 100 bytes. */
+	return look(image, elf_begin(fd, ELF_C_READ, NULL));
 }
 
 int image_open_memory(struct image *image, void *data, size_t size)

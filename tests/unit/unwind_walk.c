@@ -23,6 +23,13 @@
 #include "unwind/calls.h"
 #include "unwind/table.h"
 
+/* libelf never frees some of what it reads from a file that it has not mapped. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libelf.so";
+}
+
 #define MAPS 64
 
 int unit_user_access;

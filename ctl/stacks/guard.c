@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Looks symbols up in a process of its own. The files are those of the program: its owner may have put anything into
+ * them, or cut them off while they are read. When the process dies the file that it looked into has no names; after
+ * a few deaths nor have others that it was not asked for before.
+ */
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "ctl.h"
+#include "stacks/guard.h"
+
+#define DEATHS_MOST 3
+#define MEMORY_MOST (4ULL << 30) /* debug information may be as large */
+#define TEXT	    1024
+#define PATH	    4096
+
+/* A question: the place, and what is known of its file. */
+struct question {
+	uint64_t offset;
+	uint32_t id;
+	bool exact;
+	uint8_t build_id_length;
+	uint8_t build_id[TRACE_BUILD_ID_MOST];
+	char path[PATH];
+};
+
+/* The answer has as many as there are: none to hundreds of bytes each, so it is sent as long as it is. */
+struct answer {
+	struct {
+		uint32_t line;
+		bool inlined, has_file;
+		char function[TEXT];
+		char file[TEXT];
+	} symbols[SYMBOL_INLINES_MOST];
+};
+
+struct guard {
+	pid_t pid;
+	struct confined reader; /* while @reads */
+	bool reads;
+	unsigned int deaths;
+	uint32_t undigested[DEATHS_MOST]; /* ids of images */
+	struct question question;
+	struct answer answer;
+};
+
+struct guard *guard_open(pid_t pid)
+{
+	struct guard *guard = calloc(1, sizeof(*guard));
+
+	if (guard)
+		guard->pid = pid;
+	return guard;
+}
+
+void guard_close(struct guard *guard)
+{
+	if (guard && guard->reads)
+		confine_end(&guard->reader);
+	free(guard);
+}
+
+/* ---- the reader ---- */
+
+static size_t answer(struct guard *guard, struct symbols *symbols)
+{
+	struct question *q = &guard->question;
+	struct trace_image image = {
+		.id = q->id, .path = q->path, .build_id_length = q->build_id_length};
+	struct symbol found[SYMBOL_INLINES_MOST];
+	size_t n, known = 0;
+
+	memcpy(image.build_id, q->build_id, sizeof(image.build_id));
+	n = symbols_find(symbols, &image, q->offset, q->exact, found);
+	for (size_t i = 0; i < n; i++) {
+		/* Without memory for its name there is none, nor are those that it was inlined into. */
+		if (!found[i].function)
+			break;
+		snprintf(guard->answer.symbols[i].function, TEXT, "%s", found[i].function);
+		snprintf(guard->answer.symbols[i].file, TEXT, "%s",
+			 found[i].file ? found[i].file : "");
+		guard->answer.symbols[i].has_file = found[i].file;
+		guard->answer.symbols[i].line = found[i].line;
+		guard->answer.symbols[i].inlined = found[i].inlined;
+		known++;
+	}
+	return known;
+}
+
+/* Opens files as the owner of the process may: nothing of root's, and no device. */
+static void open_as_owner(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (geteuid() || stat(path, &st) || !st.st_uid)
+		return;
+	setgroups(0, NULL);
+	setfsgid(st.st_gid);
+	setfsuid(st.st_uid);
+}
+
+static _Noreturn void serve(struct guard *guard, int socket)
+{
+	struct symbols *symbols = symbols_open(guard->pid);
+
+	open_as_owner(guard->pid);
+	while (symbols && recv(socket, &guard->question, sizeof(guard->question), 0) ==
+				  (ssize_t)sizeof(guard->question)) {
+		size_t n = answer(guard, symbols), one = sizeof(guard->answer.symbols[0]);
+		char none = 0;
+
+		if (send(socket, n ? (void *)&guard->answer : &none, n ? n * one : 1,
+			 MSG_NOSIGNAL) < 0)
+			break;
+	}
+	_exit(0);
+}
+
+/* ---- who asks ---- */
+
+static bool has_reader(struct guard *guard)
+{
+	pid_t pid;
+
+	if (guard->reads)
+		return true;
+	if (guard->deaths == DEATHS_MOST)
+		return false;
+	pid = confine(&guard->reader, SOCK_SEQPACKET, MEMORY_MOST);
+	if (!pid)
+		serve(guard, guard->reader.socket);
+	guard->reads = pid > 0;
+	return guard->reads;
+}
+
+static bool is_undigested(const struct guard *guard, uint32_t id)
+{
+	for (unsigned int i = 0; i < guard->deaths; i++)
+		if (guard->undigested[i] == id)
+			return true;
+	return false;
+}
+
+/* Returns how many symbols the answer has. */
+static size_t ask(struct guard *guard)
+{
+	size_t one = sizeof(guard->answer.symbols[0]);
+	ssize_t got = -1;
+
+	if (confine_write(guard->reader.socket, &guard->question, sizeof(guard->question)))
+		got = recv(guard->reader.socket, &guard->answer, sizeof(guard->answer), 0);
+	if (got > 0)
+		return (size_t)got / one;
+	confine_end(&guard->reader);
+	guard->reads = false;
+	guard->undigested[guard->deaths++] = guard->question.id;
+	return 0;
+}
+
+size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t offset, bool exact,
+		  struct symbol found[SYMBOL_INLINES_MOST])
+{
+	size_t n;
+
+	if (strlen(image->path) >= PATH || is_undigested(guard, image->id) || !has_reader(guard))
+		return 0;
+	guard->question = (struct question){
+		.offset = offset,
+		.id = image->id,
+		.exact = exact,
+		.build_id_length = (uint8_t)image->build_id_length,
+	};
+	memcpy(guard->question.build_id, image->build_id, sizeof(image->build_id));
+	strcpy(guard->question.path, image->path);
+	n = ask(guard);
+	for (size_t i = 0; i < n; i++) {
+		found[i] = (struct symbol){
+			.function = strdup(guard->answer.symbols[i].function),
+			.file = guard->answer.symbols[i].has_file
+					? strdup(guard->answer.symbols[i].file)
+					: NULL,
+			.line = guard->answer.symbols[i].line,
+			.inlined = guard->answer.symbols[i].inlined,
+		};
+	}
+	return n;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* symbol.h from a process of its own: a file that it cannot digest costs the names of that file only. */
+#ifndef MTAGCTL_STACKS_GUARD_H
+#define MTAGCTL_STACKS_GUARD_H
+
+#include "stacks/symbol.h"
+
+struct guard;
+
+/* As the functions of symbol.h. */
+struct guard *guard_open(pid_t pid);
+void guard_close(struct guard *guard);
+static inline void guard_closep(struct guard **guard)
+{
+	guard_close(*guard);
+}
+size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t offset, bool exact,
+		  struct symbol found[SYMBOL_INLINES_MOST]);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/stacks/trace.c ctl/stacks/demangle.c */
+/* sources: ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/guard.c ctl/confine.c */
+/*
+ * mtagctl: files that are made to harm who looks symbols up in them. The answer comes, other files keep their names, and
+ * nothing is opened that the owner of the process may not open.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "confine.h"
+#include "ctl.h"
+#include "ctl_stacks.h"
+#include "ctl_tap.h"
+#include "stacks/guard.h"
+
+static uint64_t main_loop;
+
+/* Whether @guard finds @want, or nothing if that is NULL, in the file @path. */
+static bool finds(struct guard *guard, uint32_t id, char *path, const char *want)
+{
+	const struct trace_image image = {.id = id, .path = path};
+	struct symbol found[SYMBOL_INLINES_MOST];
+	size_t n = guard_find(guard, &image, main_loop, true, found);
+	bool good = want ? n && !strcmp(found[n - 1].function, want) : !n;
+
+	if (!good)
+		printf("# %s: %s\n", path, n ? found[n - 1].function : "nothing");
+	for (size_t i = 0; i < n; i++) {
+		free(found[i].function);
+		free(found[i].file);
+	}
+	return good;
+}
+
+static void copy(char *path, const char *name)
+{
+	snprintf(path, PATH_MAX, "%s/%s", elf_dir, name);
+	if (!elf_run(NULL, 0, "cp '%s' '%s'", elf_stripped, path))
+		abort();
+}
+
+static void test_names(void)
+{
+	struct guard *guard = guard_open(getpid());
+
+	ok(finds(guard, 1, elf_library, "main_loop") && finds(guard, 2, elf_stripped, "main_loop"),
+	   "functions are found as without a guard");
+	guard_close(guard);
+}
+
+/* elfutils looks for debug information beside the file, unless it is told not to. */
+static void test_pipe_beside(void)
+{
+	struct guard *guard = guard_open(getpid());
+	char path[PATH_MAX], pipe[PATH_MAX + 8];
+
+	copy(path, "libpipe.so");
+	snprintf(pipe, sizeof(pipe), "%s.debug", path);
+	if (mkfifo(pipe, 0600))
+		abort();
+	ok(finds(guard, 1, path, "main_loop"), "a pipe beside a file is not waited for");
+	guard_close(guard);
+}
+
+/* The file is cut off between two questions. */
+static void test_cut(void)
+{
+	struct guard *guard = guard_open(getpid());
+	char path[PATH_MAX];
+	bool first, others;
+
+	snprintf(path, sizeof(path), "%s/libcut.so", elf_dir);
+	if (!elf_run(NULL, 0, "cp '%s' '%s'", elf_library, path))
+		abort();
+	first = finds(guard, 1, elf_stripped, "main_loop");
+	{
+		const struct trace_image image = {.id = 2, .path = path};
+		struct symbol none[SYMBOL_INLINES_MOST];
+
+		/* It is opened, and not read further. */
+		guard_find(guard, &image, 1ULL << 60, true, none);
+	}
+	if (truncate(path, 64))
+		abort();
+	finds(guard, 2, path, NULL);
+	others = finds(guard, 1, elf_stripped, "main_loop") &&
+		 finds(guard, 3, elf_library, "main_loop");
+	ok(first && others, "when a file is cut off while it is read, others keep their names");
+	guard_close(guard);
+}
+
+/* The process that reads is killed as often as it comes. */
+static void test_deaths(void)
+{
+	struct guard *guard = guard_open(getpid());
+	unsigned int asked = 0;
+	bool alive = finds(guard, 1, elf_stripped, "main_loop");
+
+	for (; asked < 10; asked++) {
+		if (!elf_run(NULL, 0, "pkill -9 -P %s ctl_guard", "$PPID", NULL))
+			break;
+		finds(guard, 2 + asked, elf_stripped, NULL);
+		finds(guard, 1, elf_stripped, "main_loop");
+	}
+	printf("# asked %u times\n", asked);
+	ok(alive && asked == 3 && finds(guard, 1, elf_stripped, NULL),
+	   "after three deaths no more processes are begun");
+	guard_close(guard);
+}
+
+/* A name of 400 characters that stands for 2^30 of them. */
+static void test_long_name(void)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	struct guard *guard = guard_open(getpid());
+	char name[500] = "_Z1fI1A1PIS0_S0_E", path[PATH_MAX];
+
+	for (int i = 2; i < 36; i++)
+		sprintf(name + strlen(name), "S1_IS%c_S%c_E", digits[i], digits[i]);
+	strcat(name, "Evv");
+	snprintf(path, sizeof(path), "%s/libname.so", elf_dir);
+	if (!elf_run(NULL, 0, "objcopy --redefine-sym main_loop=%s --strip-debug '%s' ", name,
+		     elf_library) ||
+	    !elf_run(NULL, 0, "mv '%s' '%s'", elf_library, path))
+		abort();
+	ok(finds(guard, 1, path, name), "a name that stands for too long a one stays as it is");
+	guard_close(guard);
+}
+
+/* The file of another user's process, in which root looks for symbols. */
+static void test_rights(void)
+{
+	struct guard *guard;
+	char path[PATH_MAX];
+	pid_t pid;
+	bool secret, open;
+
+	if (geteuid()) {
+		printf("ok %d # SKIP only root is to give up rights\n", ++tap_run);
+		return;
+	}
+	pid = fork();
+	if (!pid) {
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	copy(path, "libsecret.so");
+	while (!kill(pid, 0)) {
+		struct stat st;
+		char proc[32];
+
+		snprintf(proc, sizeof(proc), "/proc/%d", (int)pid);
+		if (!stat(proc, &st) && st.st_uid == 65534)
+			break;
+		usleep(1000);
+	}
+	chmod(elf_dir, 0755);
+	chmod(path, 0600);
+	guard = guard_open(pid);
+	secret = finds(guard, 1, path, NULL);
+	chmod(path, 0644);
+	open = finds(guard, 2, path, "main_loop");
+	ok(secret && open, "root reads in them with the rights of the owner of the process");
+	guard_close(guard);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Only regular files, and nothing else is even opened. */
+static void test_regular(void)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/pipe", elf_dir);
+	if (mkfifo(path, 0600))
+		abort();
+	ok(open_regular(path) < 0 && open_regular("/dev/zero") < 0 && open_regular("/") < 0 &&
+		   open_regular("/no/such") < 0,
+	   "pipes, devices and directories are not opened");
+	fd = open_regular(elf_stripped);
+	ok(fd >= 0, "a file is");
+	close(fd);
+}
+
+int main(void)
+{
+	alarm(300);
+	if (!elf_build()) {
+		printf("1..0 # SKIP no C compiler, nm, readelf and objcopy here\n");
+		elf_remove();
+		return 0;
+	}
+	main_loop = elf_offset("main_loop");
+	test_names();
+	test_pipe_beside();
+	test_cut();
+	test_deaths();
+	test_rights();
+	test_regular();
+	test_long_name();
+	elf_remove();
+	return tap_end();
+}
