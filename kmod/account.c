@@ -10,7 +10,6 @@
 #include "stock.h"
 
 #define BATCH	256U	/* tags between two chances to schedule */
-#define LOOKS	6	/* at a limit, until what is seen each time is no copy */
 
 /* ---- names that a space knows ---- */
 
@@ -84,12 +83,20 @@ static void limit_note(struct mtag_space *s, const struct mtag_accounts *acc, un
 		only = -1;
 }
 
-/*
- * As limits_see() all, but not from an event: to us a copy that has yet to replace its original
- * looks like one page more. A limit that those of all CPUs might have reached counts as not
- * reached, and is to be looked at again, unless @sure.
+/**
+ * mtag_account_look_at_limits() - compare all tags that have limits with them, beside the events
+ * @s:		space
+ * @looks:	how often the caller has looked already
+ *
+ * To us a copy that has yet to replace its original looks like one page more. So a limit that
+ * copies on all CPUs may have reached counts as not reached, unless MTAG_LOOKS looks have found it
+ * so.
+ *
+ * Context: any but NMI.
+ * Return: whether the caller is to look again, until MTAG_LOOKS after a grace period: in it the
+ * copies that were seen have ended.
  */
-static bool limits_look(struct mtag_space *s, bool sure)
+bool mtag_account_look_at_limits(struct mtag_space *s, int looks)
 {
 	const struct mtag_accounts *acc;
 	struct mtag_limit *l;
@@ -102,7 +109,7 @@ static bool limits_look(struct mtag_space *s, bool sure)
 		if (l->tag >= mtag_accounts_nr(acc))
 			continue;
 		now = mtag_stock_resident(acc, l->tag);
-		if (!sure && !READ_ONCE(l->crossed) && now >= l->pages &&
+		if (looks < MTAG_LOOKS && !READ_ONCE(l->crossed) && now >= l->pages &&
 		    now < l->pages + num_possible_cpus()) {
 			now = l->pages - 1;
 			again = true;
@@ -122,11 +129,10 @@ static bool limits_look(struct mtag_space *s, bool sure)
  */
 void mtag_account_check_limits(struct mtag_space *s)
 {
-	int looks = 0;
+	int looks;
 
-	/* The copies that it has seen have ended after each grace period. */
-	while (limits_look(s, looks >= LOOKS))
-		if (looks++ < LOOKS)
+	for (looks = 0; mtag_account_look_at_limits(s, looks); looks++)
+		if (looks < MTAG_LOOKS)
 			synchronize_rcu();
 }
 

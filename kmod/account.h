@@ -9,6 +9,8 @@
 #include "accounts.h"
 #include "limit.h"
 
+#define MTAG_LOOKS	6	/* at a limit, until what each has seen is no copy */
+
 struct mtag_space;
 
 void mtag_account_enter(struct mtag_space *s, u32 tag);
@@ -17,6 +19,7 @@ void mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind ki
 void mtag_account_replace(struct mtag_space *s, unsigned int tag);
 void mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages);
 void mtag_account_full(struct mtag_space *s, u32 tag, int transient);
+bool mtag_account_look_at_limits(struct mtag_space *s, int looks);
 void mtag_account_check_limits(struct mtag_space *s);
 void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum);
 void mtag_account_read(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum);

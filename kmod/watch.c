@@ -140,9 +140,28 @@ static void watch_bury(struct watch *w)
 	if (w->ended)
 		mtag_eventfd_signal(w->ctx);
 	watch_free(w);
-	/* Near limits of others went uncompared, if this one's going away cleared their bit. */
-	mtag_account_check_limits(s);
 	mtag_space_put(s);
+}
+
+/*
+ * Near limits of others went uncompared, if the going away of one of @dead cleared their bit. The
+ * spaces wait together.
+ */
+static void compare_others(const struct list_head *dead)
+{
+	const struct watch *w;
+	bool again = true;
+	int looks;
+
+	for (looks = 0; again; looks++) {
+		again = false;
+		list_for_each_entry(w, dead, dead) {
+			again |= mtag_account_look_at_limits(w->space, looks);
+			cond_resched();
+		}
+		if (again && looks < MTAG_LOOKS)
+			synchronize_rcu();
+	}
 }
 
 static void reap_work(struct work_struct *work)
@@ -162,6 +181,7 @@ static void reap_work(struct work_struct *work)
 		/* Waits for watch_woken(). */
 		remove_wait_queue(w->head, &w->wait);
 	}
+	compare_others(&dead);
 	/* Some of @dead may have been closed meanwhile: off the list, before they are freed. */
 	take_closed();
 	list_for_each_entry_safe(w, next, &dead, dead) {
