@@ -3,8 +3,10 @@
  * The operators of C++. Those of the C++ library call malloc() and free(), and are left to do so.
  * Some allocators have operators of their own, which do not: these are counted here.
  *
- * Each name jumps to where its entry points: at first to what decides that, then to the next operator
- * of that name, or to one here that counts and then goes there.
+ * Each name jumps to where its entry points: to the next operator of that name, or to one here that
+ * counts and then goes there. The beginning decides that for all of them: later the dynamic linker may
+ * be busy with a library whose constructor waits for this very thread, and an error of the program's
+ * may wait for its dlerror().
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -16,7 +18,6 @@
 #include "sampler.h"
 #include "self.h"
 #include "setup.h"
-#include "view.h"
 
 #define EXPORT	    __attribute__((visibility("default")))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -123,17 +124,6 @@ static inline __attribute__((always_inline)) bool noticed(size_t n)
 	return UNLIKELY(mtag__countdown(&mtag__self.countdown, n + 1));
 }
 
-/* What an entry gets to point to; NULL: it is too early to tell. */
-static void *decide(const char *name, void **next, void *counting, void *without)
-{
-	if (!mtag__set_up())
-		return NULL;
-	*next = dlsym(RTLD_NEXT, name);
-	if (!*next)
-		return without;
-	return mtag__view.mode == MTAG_HEAP_SAMPLED && mtag__next_own(name) ? counting : *next;
-}
-
 #define NEW(name, parameters, arguments, alignment)                                                \
 	EXPORT void *name parameters;                                                              \
 	static void *(*next##name)parameters;                                                      \
@@ -151,12 +141,8 @@ static void *decide(const char *name, void **next, void *counting, void *without
 	}                                                                                          \
 	static void *first##name parameters                                                        \
 	{                                                                                          \
-		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
-				  (void *)without##name);                                          \
-                                                                                                   \
-		if (!to)                                                                           \
+		if (!mtag__set_up())                                                               \
 			return without##name arguments;                                            \
-		*(void **)&entry##name = to;                                                       \
 		return entry##name arguments;                                                      \
 	}                                                                                          \
 	EXPORT void *name parameters                                                               \
@@ -191,15 +177,10 @@ static void *decide(const char *name, void **next, void *counting, void *without
 	}                                                                                          \
 	static void first##name parameters                                                         \
 	{                                                                                          \
-		void *to = decide(NAME_OF(name), (void **)&next##name, (void *)counting##name,     \
-				  (void *)without##name);                                          \
-                                                                                                   \
-		if (!to) {                                                                         \
+		if (!mtag__set_up())                                                               \
 			without##name arguments;                                                   \
-			return;                                                                    \
-		}                                                                                  \
-		*(void **)&entry##name = to;                                                       \
-		entry##name arguments;                                                             \
+		else                                                                               \
+			entry##name arguments;                                                     \
 	}                                                                                          \
 	EXPORT void name parameters                                                                \
 	{                                                                                          \
@@ -210,3 +191,10 @@ static void *decide(const char *name, void **next, void *counting, void *without
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NEW_OPERATORS(NEW)
 DELETE_OPERATORS(DELETE)
+
+/* For setup.c, which is below this file: it finds them as all that is in the section. */
+#define LIST(name, ...)                                                                            \
+	{#name, (void **)&next##name, (void **)&entry##name, (void *)counting##name,               \
+	 (void *)without##name},
+static const struct mtag__operator operators[] __attribute__((used, section(MTAG__OPERATORS))) = {
+	NEW_OPERATORS(LIST) DELETE_OPERATORS(LIST)};

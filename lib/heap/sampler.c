@@ -16,6 +16,7 @@
 #include "../internal.h"
 #include "chance.h"
 #include "filter.h"
+#include "floating.h"
 #include "next.h"
 #include "self.h"
 #include "tag.h"
@@ -36,22 +37,43 @@ static atomic_bool stuck;
 
 /* ---- entering and leaving ---- */
 
+/* What of the program's is put back in the end. */
+struct program {
+	struct mtag__floating floating;
+	int error;
+};
+
 /* Begins what must not be interrupted by the same. Returns false if it would. */
-static bool enter(int *saved)
+static bool enter_plainly(int *error)
 {
 	if (mtag__self.busy)
 		return false;
-	*saved = errno;
+	*error = errno;
 	mtag__self.busy = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	return true;
 }
 
-static void leave(int saved)
+static void leave_plainly(int error)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	mtag__self.busy = false;
-	errno = saved;
+	errno = error;
+}
+
+/* Likewise for what computes chances and weights. */
+static bool enter(struct program *program)
+{
+	if (!enter_plainly(&program->error))
+		return false;
+	mtag__floating_begin(&program->floating);
+	return true;
+}
+
+static void leave(const struct program *program)
+{
+	mtag__floating_end(&program->floating);
+	leave_plainly(program->error);
 }
 
 /* A lock that is another process's was taken by a thread that fork() did not copy. */
@@ -95,9 +117,20 @@ static void count_lost(void)
 
 /* ---- threads ---- */
 
+static uint64_t draw_distance(void)
+{
+	struct mtag__floating floating;
+	uint64_t distance;
+
+	mtag__floating_begin(&floating);
+	distance = mtag__chance_distance(&mtag__self.random, mtag__view.period);
+	mtag__floating_end(&floating);
+	return distance;
+}
+
 bool mtag__sampler_due(void)
 {
-	uint64_t *countdown = &mtag__self.countdown, *random = &mtag__self.random;
+	uint64_t *countdown = &mtag__self.countdown;
 
 	if (!mtag__view.mode) {
 		/* Not to come here again soon. */
@@ -106,11 +139,11 @@ bool mtag__sampler_due(void)
 	}
 	if (mtag__self_begin()) {
 		/* So far it went below 0 by the bytes of this allocation alone. */
-		*countdown += mtag__chance_distance(random, mtag__view.period);
+		*countdown += draw_distance();
 		if (*countdown <= INT64_MAX)
 			return false;
 	}
-	*countdown = mtag__chance_distance(random, mtag__view.period);
+	*countdown = draw_distance();
 	return true;
 }
 
@@ -132,19 +165,28 @@ static void count_cell(const struct mtag_heap_sample *sample, bool out)
 			   mtag__chance_times(random, 1, weight), __ATOMIC_RELAXED);
 }
 
-/* Caller has entered. */
+/*
+ * Caller has entered. Only what is in the table will be counted out. A sample of the same address was freed in a way
+ * that has not come by, and is counted out now.
+ */
 static void store_sample(struct mtag_heap_sample *sample)
 {
-	bool replaced = false, stored = false;
+	struct mtag_heap_sample old;
+	bool stored = false;
 
 	if (lock_table()) {
-		stored = mtag__table_add(&mtag__view.table, sample, &replaced);
-		if (stored && !replaced)
+		stored = mtag__table_add(&mtag__view.table, sample, &old);
+		if (stored && !old.address)
 			mtag__filter_count((void *)(uintptr_t)sample->address, 1);
 		unlock_table();
 	}
-	if (!stored)
+	if (!stored) {
 		count_lost();
+		return;
+	}
+	if (old.address)
+		count_cell(&old, true);
+	count_cell(sample, false);
 }
 
 /* Caller has entered. An allocator that does not tell has given what it was asked for. */
@@ -171,9 +213,9 @@ static void tick(const struct mtag_heap_sample *sample, uint64_t left)
 void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 {
 	struct mtag_heap_sample sample = {0};
-	int saved;
+	struct program program;
 
-	if (!enter(&saved)) {
+	if (!enter(&program)) {
 		count_lost();
 		return;
 	}
@@ -184,19 +226,18 @@ void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 		sample.tag = mtag__sampler_owner(p);
 	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
 	store_sample(&sample);
-	count_cell(&sample, false);
 	DTRACE_PROBE3(otel_memory, alloc, p, asked,
 		      mtag__chance_times(&mtag__self.random, asked, sample.weight));
 	tick(&sample, 0);
-	leave(saved);
+	leave(&program);
 }
 
 bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
 {
 	bool found = false;
-	int saved;
+	struct program program;
 
-	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED) || !enter(&saved))
+	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED) || !enter(&program))
 		return false;
 	mtag__self_begin();
 	if (lock_table()) {
@@ -209,62 +250,60 @@ bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
 		count_cell(sample, true);
 		DTRACE_PROBE1(otel_memory, free, p);
 	}
-	leave(saved);
+	leave(&program);
 	return found;
 }
 
 void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn)
 {
 	struct mtag_heap_sample moved = *sample;
-	int saved;
+	struct program program;
 
-	if (!enter(&saved)) {
+	if (!enter(&program)) {
 		count_lost();
 		return;
 	}
 	fill_sample(&moved, p, asked, drawn);
 	if (mtag__chance_stays(&mtag__self.random, sample->weight, moved.weight)) {
 		store_sample(&moved);
-		count_cell(&moved, false);
 		DTRACE_PROBE3(otel_memory, alloc, p, asked,
 			      mtag__chance_times(&mtag__self.random, asked, moved.weight));
 	}
 	tick(sample, asked);
-	leave(saved);
+	leave(&program);
 }
 
 void mtag__sampler_freed(const struct mtag_heap_sample *sample)
 {
-	int saved;
+	struct program program;
 
-	if (!enter(&saved))
+	if (!enter(&program))
 		return;
 	tick(sample, 0);
-	leave(saved);
+	leave(&program);
 }
 
 void mtag__sampler_put_back(struct mtag_heap_sample *sample)
 {
-	int saved;
+	struct program program;
 
-	if (!enter(&saved)) {
+	if (!enter(&program)) {
 		count_lost();
 		return;
 	}
 	store_sample(sample);
-	count_cell(sample, false);
-	leave(saved);
+	leave(&program);
 }
 
 /* ---- fork ---- */
 
-/* Threads may fork at the same time. */
+/* Threads may fork at the same time. Meanwhile the program's own functions of pthread_atfork(3) run. */
 static MTAG_TLS int fork_errno;
 static MTAG_TLS bool fork_entered, fork_locked;
 
 void mtag__sampler_fork(void)
 {
-	fork_entered = enter(&fork_errno);
+	fork_entered = enter_plainly(&fork_errno);
 	fork_locked = fork_entered && lock_table();
 }
 
@@ -275,5 +314,5 @@ void mtag__sampler_forked(bool child)
 	if (child)
 		mtag__view.head->pid = (uint32_t)syscall(SYS_getpid);
 	if (fork_entered)
-		leave(fork_errno);
+		leave_plainly(fork_errno);
 }

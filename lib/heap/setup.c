@@ -2,6 +2,7 @@
 /* The beginning, which is the first allocation, and the end; and what fork(2) needs. */
 #include "setup.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -57,6 +58,26 @@ static void begin(void)
 	mtag__view_register(&mtag__filter, sizeof(mtag__filter));
 }
 
+/* The linker makes these of the section's name. */
+extern const struct mtag__operator __start_mtag_operators[] MTAG__HIDDEN;
+extern const struct mtag__operator __stop_mtag_operators[] MTAG__HIDDEN;
+
+/* In any mode: no operator asks the dynamic linker later. */
+static void find_operators(void)
+{
+	const struct mtag__operator *found;
+
+	for (found = __start_mtag_operators; found < __stop_mtag_operators; found++) {
+		*found->next = dlsym(RTLD_NEXT, found->name);
+		if (!*found->next)
+			*found->entry = found->without;
+		else if (mtag__view.mode == MTAG_HEAP_SAMPLED && mtag__next_own(found->name))
+			*found->entry = found->counting;
+		else
+			*found->entry = *found->next;
+	}
+}
+
 bool mtag__set_up(void)
 {
 	int saved = errno;
@@ -70,6 +91,9 @@ bool mtag__set_up(void)
 	let_early_pass();
 	mtag__next_find();
 	begin();
+	find_operators();
+	/* What was not found is no error that the program should see. */
+	dlerror();
 	state = DONE;
 	errno = saved;
 	return true;

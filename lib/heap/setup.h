@@ -5,6 +5,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/**
+ * struct mtag__operator - an operator of C++; all are in the section MTAG__OPERATORS
+ * @name: its symbol
+ * @next: gets the operator that would be called without this library; NULL: there is none
+ * @entry: gets what is to be called: one of the next three
+ * @counting: goes to @next, and counts
+ * @without: does without @next
+ */
+struct mtag__operator {
+	const char *name;
+	void **next;
+	void **entry;
+	void *counting;
+	void *without;
+};
+#define MTAG__OPERATORS "mtag_operators"
+
 /*
  * Finds the allocator and decides on the mode, once. Returns false as long as that is not possible:
  * what is allocated until then is early memory.

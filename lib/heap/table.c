@@ -100,7 +100,7 @@ static void write_record(struct mtag__table *table, struct mtag_heap_sample *rec
 }
 
 bool mtag__table_add(struct mtag__table *table, const struct mtag_heap_sample *sample,
-		     bool *replaced)
+		     struct mtag_heap_sample *old)
 {
 	uint32_t at, entry;
 
@@ -108,8 +108,10 @@ bool mtag__table_add(struct mtag__table *table, const struct mtag_heap_sample *s
 		grow(table);
 	at = find_slot(table, sample->address);
 	entry = index_of(table)[at];
-	*replaced = entry != 0;
-	if (!entry) {
+	old->address = 0;
+	if (entry) {
+		*old = *record_at(table, entry);
+	} else {
 		entry = get_record(table);
 		if (!entry)
 			return false;

@@ -36,9 +36,12 @@ struct mtag__table {
 	uint32_t sequence;
 };
 
-/* Adds a sample; one that is there under the same address goes. Returns false if there is no room. */
+/*
+ * Adds a sample. One that is there under the same address goes, into @old; if there is none, @old's address
+ * is 0. Returns false if there is no room.
+ */
 bool mtag__table_add(struct mtag__table *table, const struct mtag_heap_sample *sample,
-		     bool *replaced);
+		     struct mtag_heap_sample *old);
 
 /* Takes a sample out, into @sample. Returns false if there is none of this address. */
 bool mtag__table_take(struct mtag__table *table, uint64_t address, struct mtag_heap_sample *sample);

@@ -4,7 +4,7 @@
 # Without the module. The sanitizers interpose malloc(), too: what is tested here is built without them.
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 bin=build/tests/unit/heap lib=$PWD/build/lib/libmtag-heap.so
-make -s "$lib" $bin/{phases,seeds,stress,pair,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
+make -s "$lib" $bin/{phases,seeds,stress,pair,floats,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
 tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$tmp"' EXIT
 n=0 failed=0
@@ -47,6 +47,7 @@ for other in $(others); do
 	tap "MTAG_HEAP_PERIOD=8192 LD_PRELOAD='$lib $other' $bin/phases" "sampled, $other"
 done
 tap "$bin/seeds" "1,000 seeds"
+tap "MTAG_HEAP_PERIOD=1024 LD_PRELOAD=$lib $bin/floats" "floating-point numbers"
 for other in '' $(others); do
 	same "$(LD_PRELOAD="$lib $other" $bin/operators 2>&1)" good "all operators of C++ are seen${other:+, $other}"
 done
@@ -57,6 +58,12 @@ for option in -shared-libgcc '-static-libstdc++'; do
 			"$tmp/plugin.so" 2>&1)" 4 "a plugin in C++ of a program in C, $option, $mode"
 	done
 done
+g++ -O1 -fno-builtin -w -shared -fPIC -pthread tests/unit/heap/plugin/starter.cpp -o "$tmp/starter.so"
+for mode in sampled exact off; do
+	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib timeout 20 python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
+		"$tmp/starter.so" 2>&1)" 1 "a plugin whose constructor waits for a thread, $mode"
+done
+same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/operators 2>&1)" '' "operators leave dlerror(3) alone where nothing is counted"
 
 # ---- under stress ----
 calm='broken 0, interrupted yes'

@@ -103,9 +103,12 @@ static struct mtag_heap_sample sample_at(uint64_t address)
 
 static bool add(uint64_t address, bool *replaced)
 {
-	struct mtag_heap_sample sample = sample_at(address);
+	struct mtag_heap_sample sample = sample_at(address), old;
+	bool added = mtag__table_add(&table, &sample, &old);
 
-	return mtag__table_add(&table, &sample, replaced);
+	*replaced = old.address != 0;
+	CHECK(!*replaced || (old.address == address && mtag_heap_sample_good(&old)));
+	return added;
 }
 
 static bool take(uint64_t address)
@@ -182,6 +185,22 @@ static void test_full(void)
 			CHECK(take(4096ull * i));
 	}
 	CHECK(used == 4096);
+}
+
+/* Who replaces a sample is told all of it. */
+static void test_replaced(void)
+{
+	struct mtag_heap_sample first = sample_at(4096), second = first, old;
+
+	first.tag = 3;
+	second.tag = 4;
+	second.asked = first.asked + 1;
+	make_table(4096);
+	CHECK(mtag__table_add(&table, &first, &old) && !old.address);
+	CHECK(mtag__table_add(&table, &second, &old) && table.alive == 1);
+	CHECK(old.address == 4096 && old.tag == 3 && old.asked == first.asked);
+	CHECK(mtag__table_take(&table, 4096, &old) && old.tag == 4 && old.asked == second.asked);
+	CHECK(mtag__table_add(&table, &first, &old) && !old.address);
 }
 
 /* ---- readers ---- */
@@ -267,6 +286,7 @@ static const struct tap_test tests[] = {
 	{"rounding and thinning are right on average", test_rounding},
 	{"the table has what was added and not taken", test_table},
 	{"a full table takes no more, and goes on", test_full},
+	{"a sample that is replaced is handed back", test_replaced},
 	{"a torn copy of a sample is found out", test_torn},
 	{"a head that is wrong is found out", test_head},
 };

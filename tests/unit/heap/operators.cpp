@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <dlfcn.h>
+
 #define _Static_assert static_assert
 #include "reader.h"
 
@@ -54,11 +56,31 @@ struct thrower {
 	}
 };
 
+/* An operator that nobody has used so far asks nothing of the dynamic linker. */
+static void check_dlerror()
+{
+	const std::align_val_t alignment{64};
+
+	if (dlopen("/none", RTLD_NOW))
+		failed = 1;
+	::operator delete[](::operator new[](1, alignment), alignment);
+	if (!dlerror()) {
+		std::puts("an operator took the error of the program's dlopen()");
+		failed = 1;
+	}
+}
+
 int main()
 {
 	const std::align_val_t alignment{256};
 	const std::nothrow_t &no = std::nothrow;
 
+	/* Nor has the library's own beginning left an error. */
+	if (dlerror()) {
+		std::puts("there is an error of the dynamic linker's at the beginning");
+		failed = 1;
+	}
+	check_dlerror();
 	if (!reader_open(&self, getpid()))
 		return 2;
 	check(

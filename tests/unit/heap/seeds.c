@@ -2,13 +2,15 @@
 /*
  * Of 1,000 seeds, how many estimates of what is alive lie within 2 of their own standard errors of the
  * truth? 95 %, if both the estimates and their errors are right. This program is made of the library's
- * own objects, so that all is as in any program, but for the seeds: the result is always the same.
+ * own objects, so that all is as in any program, but for the seeds: the result is always the same. So
+ * it can also make the table of samples full.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "heap/chance.h"
+#include "heap/next.h"
 #include "heap/self.h"
 #include "heap/view.h"
 
@@ -127,6 +129,61 @@ static int report(unsigned n, const char *what, const char *of, int good)
 	return !good;
 }
 
+/* ---- what finds no room, and what was freed behind the library's back ---- */
+
+enum { SMALL_PERIOD = 1024, ALWAYS = 41 * SMALL_PERIOD }; /* each object is a sample of weight 1 */
+
+void mtag_heap_word(const uint32_t *word);
+
+static int is_even(const struct mtag_heap_cell *cell)
+{
+	return cell->asked_in == cell->asked_out && cell->allocated_in == cell->allocated_out &&
+	       cell->objects_in == cell->objects_out;
+}
+
+/* There is room for as many samples as there ever were, and for no more. */
+static int check_full(unsigned *n)
+{
+	static const uint32_t full_tag = 7;
+	const struct mtag_heap_cell *cell = &mtag__view.cells[full_tag];
+	const uint64_t lost = mtag__view.head->samples_lost;
+	const uint32_t max = mtag__view.table.max;
+	unsigned i;
+	int good;
+
+	mtag__view.table.max = mtag__view.head->samples_used;
+	mtag_heap_word(&full_tag);
+	for (i = 0; i < OBJECTS; i++)
+		objects[i].p = malloc(ALWAYS);
+	good = mtag__view.head->samples_lost > lost && cell->objects_in < OBJECTS;
+	empty();
+	mtag__view.table.max = max;
+	return report(++*n, "those that found no room are in no count", "samples",
+		      good && cell->objects_in && is_even(cell));
+}
+
+static int check_replaced(unsigned *n)
+{
+	static const uint32_t stale_tag = 8;
+	const struct mtag_heap_cell *cell = &mtag__view.cells[stale_tag];
+	void *stale, *p;
+
+	mtag_heap_word(&stale_tag);
+	stale = malloc(ALWAYS);
+	mtag__next.free(stale);
+	p = malloc(ALWAYS);
+	free(p);
+	return report(++*n, "one that replaces another counts that out", "samples",
+		      p == stale && cell->objects_in == 2 && is_even(cell));
+}
+
+static int check_cells(unsigned *n)
+{
+	mtag__view.period = SMALL_PERIOD;
+	mtag__self.countdown = 0;
+	return check_full(n) | check_replaced(n);
+}
+
 int main(void)
 {
 	unsigned seed, j, n = 0, before;
@@ -154,6 +211,7 @@ int main(void)
 		failed |= report(++n, "estimates are not off on average", names[j],
 				 fabs(mean) < 3 * error);
 	}
+	failed |= check_cells(&n);
 	printf("1..%u\n", n);
 	return failed;
 }
