@@ -125,7 +125,7 @@ $(B)/obj/static/%.o: %.c
 $(lib_so): $(lib_shared) lib/libmtag.map
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -shared -pthread -Wl,-soname,libmtag.so.$(SOVERSION) -Wl,--version-script=lib/libmtag.map \
-		-Wl,-z,defs $(LDFLAGS) -o $@ $(lib_shared)
+		-Wl,-z,defs -Wl,-z,nodelete $(LDFLAGS) -o $@ $(lib_shared)
 
 $(B)/lib/libmtag.so: $(lib_so)
 	ln -sf $(<F) $@

@@ -64,6 +64,8 @@ static _Atomic uint32_t bell;
 /* The helper; only the thread that loads the library, forks or exits looks at these. */
 static pthread_t helper;
 static bool helper_runs;
+/* A child of a bare clone(2) finds its parent's number here: nothing of this is its own. */
+static long process;
 static void *stack;
 
 /* ---- waking and waiting ---- */
@@ -324,6 +326,7 @@ static void after_fork_in_child(void)
 {
 	int i;
 
+	process = syscall(SYS_getpid);
 	if (!helper_runs && !*names[JSON] && !*names[DOT])
 		return;
 	helper_runs = false;
@@ -339,6 +342,7 @@ __attribute__((constructor)) static void set_up(void)
 {
 	int saved = errno, i;
 
+	process = syscall(SYS_getpid);
 	for (i = 0; i < NAMES; i++) {
 		const char *value = secure_getenv(variables[i]);
 
@@ -354,11 +358,16 @@ __attribute__((constructor)) static void set_up(void)
 	errno = saved;
 }
 
-/* At exit, and before the library's code goes. */
+/*
+ * At exit, and before the code goes of a library that has all this within: libmtag.so itself stays. In a child that
+ * has no copy of the helper it would be waited for in vain, and a child of vfork(2) would end its parent's.
+ */
 __attribute__((destructor)) static void tear_down(void)
 {
 	int saved = errno;
 
+	if (syscall(SYS_getpid) != process)
+		return;
 	change_handler(on_signal, SIG_DFL);
 	if (helper_runs) {
 		atomic_store(&ending, true);

@@ -55,7 +55,7 @@ MTAG_TLS uint32_t *mtag_thread_word;
 /**
  * struct self - what a thread knows of itself
  * @fallback: its word while it is not registered
- * @holdoff: slow calls left that do not try to register, after a failure
+ * @holdoff: 0: it never needed the fallback; else one more than the slow calls left that do not try to register
  * @slot: its slot while it is registered
  */
 static MTAG_TLS struct {
@@ -212,7 +212,7 @@ static void register_thread(void)
 	if (!slot || tell_kernel(&slot->word)) {
 		if (slot)
 			slot_free(slot);
-		self.holdoff = HOLDOFF;
+		self.holdoff = HOLDOFF + 1;
 		mtag__failed();
 		return;
 	}
@@ -252,19 +252,36 @@ static void on_thread_exit(void *slot)
 	WITHOUT_SIGNALS(unregister_thread(slot));
 }
 
-/* The word to use: the registered one, or the fallback. Keeps errno. */
+/*
+ * The word to use: the registered one, or the fallback. Keeps errno.
+ *
+ * The kernel puts the tag that it has for the thread into a new word. That comes too late for who has entered a tag by
+ * the fallback and will leave it again: a thread within such a tag is not registered.
+ */
 static uint32_t *word_of_thread(void)
 {
 	int saved = errno;
 
 	if (!mtag_thread_word && !mtag__attached()) {
-		if (self.holdoff)
+		if (self.holdoff > 1)
 			self.holdoff--;
-		else
+		else if (!self.fallback)
 			WITHOUT_SIGNALS(if (!mtag_thread_word) register_thread());
 	}
 	errno = saved;
-	return mtag_thread_word ? mtag_thread_word : &self.fallback;
+	if (mtag_thread_word)
+		return mtag_thread_word;
+	if (!self.holdoff)
+		self.holdoff = 1;
+	return &self.fallback;
+}
+
+/* Likewise, to leave a tag. One of 0 may have been entered by the fallback, and does not show there. */
+static uint32_t *word_to_leave(void)
+{
+	if (mtag_thread_word || !self.holdoff)
+		return word_of_thread();
+	return &self.fallback;
 }
 
 /* ---- fork, loading and unloading of the library ---- */
@@ -303,6 +320,7 @@ __attribute__((constructor)) static void set_up(void)
 #endif
 }
 
+/* libmtag.so is never unloaded, but a library that has all this within may be: its code goes. */
 __attribute__((destructor)) static void tear_down(void)
 {
 	if (have_exit_key)
@@ -335,7 +353,7 @@ mtag_t mtag_enter_slow(mtag_t tag)
 
 void mtag_leave_slow(mtag_t previous)
 {
-	word_set(word_of_thread(), previous);
+	word_set(word_to_leave(), previous);
 }
 
 mtag_t mtag_current_slow(void)

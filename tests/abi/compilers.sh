@@ -125,9 +125,11 @@ mtag_usage@@MTAG_0
 mtag_write@@MTAG_0.2
 END
 }
+stays() { readelf -d "$1" | grep -w NODELETE; }
 for kind in '' m32/ musl/; do
 	library=build/${kind}lib/libmtag.so
 	check "$library exports what it always did, and no more" exported "$library"
+	check "$library stays when it is closed: threads may be within it" stays "$library"
 done
 
 # Where a program loads the library late, its C library has kept some room for such variables.

@@ -67,7 +67,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
  * Waits until the helper sleeps: it allocates when it begins to run, and a child that is forked just then
  * has the address sanitizer's allocator locked for good (gcc 12's does not care for fork()).
  */
-static pid_t fork_alone(void)
+static pid_t fork_alone(bool barely)
 {
 	char path[300], text[64] = "";
 	struct dirent *task;
@@ -86,7 +86,7 @@ static pid_t fork_alone(void)
 		}
 		closedir(dir);
 	}
-	return fork();
+	return barely ? (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L) : fork();
 }
 
 /* A character on standard output says how far it is; the end of standard input lets it go on. */
@@ -115,7 +115,7 @@ static int program(const char *before, const char *then)
 	struct rlimit small = {100, 100};
 	struct sigaction action;
 
-	if (!strcmp(before, "daemon") && fork_alone())
+	if (!strcmp(before, "daemon") && fork_alone(false))
 		_exit(0);
 	if (!strcmp(before, "handler"))
 		signal(SIGUSR2, own_handler);
@@ -133,11 +133,13 @@ static int program(const char *before, const char *then)
 	atomic_store(&idle, true);
 	if (!strcmp(then, "plain"))
 		return check_plain();
-	if (!strcmp(then, "fork")) {
-		pid_t pid = fork_alone();
+	if (!strcmp(then, "fork") || !strcmp(then, "clone")) {
+		pid_t pid = fork_alone(*then == 'c');
 
-		if (!pid)
+		if (!pid) {
+			alarm(5);
 			exit(0);
+		}
 		CHECK(tap_reap(pid));
 	}
 	hold();
@@ -374,6 +376,15 @@ static void test_fork_quiet(void)
 	CHECK(files() == 1);
 }
 
+static void test_raw_fork(void)
+{
+	ask("MTAG_SNAPSHOT_INTERVAL_SEC", "1000");
+	ask("MTAG_SNAPSHOT_OUTPUT_PREFIX_FILE_PATH", "snap-%p");
+	ask("MTAG_STATS_OUTPUT_JSON", "stats.json");
+	run("", "clone");
+	CHECK(begins("stats.json", STATS) && files() == 1);
+}
+
 static void test_daemon(void)
 {
 	ask("MTAG_SNAPSHOT_INTERVAL_SEC", "1");
@@ -454,6 +465,7 @@ IN_DIR(early_signal)
 IN_DIR(exit)
 IN_DIR(fork)
 IN_DIR(fork_quiet)
+IN_DIR(raw_fork)
 IN_DIR(daemon)
 IN_DIR(handler)
 IN_DIR(ignored)
@@ -469,6 +481,7 @@ static const struct tap_test tests[] = {
 	{"statistics are written at exit, if anything was counted", in_dir_exit},
 	{"a child has files of its own where the name says %p", in_dir_fork},
 	{"a child without such names writes nothing", in_dir_fork_quiet},
+	{"a child of clone(2) alone ends, and writes nothing", in_dir_raw_fork},
 	{"a daemon that attaches after its fork has the snapshots", in_dir_daemon},
 	{"a signal handler of the program's own stays", in_dir_handler},
 	{"a program may ignore the environment", in_dir_ignored},

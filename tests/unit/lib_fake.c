@@ -121,6 +121,52 @@ static void test_no_registration(void)
 	CHECK(mtag_enter(7) == 0 && charged() == 7);
 }
 
+/* The tag that the kernel has for the thread is not overwritten by leaving one that it was never told of. */
+static void test_late_registration(void)
+{
+	mtag_t a = mtag_child(0, "a"), outer;
+	int i;
+
+	CHECK(mtag_default(a) == 0);
+	fake.error[NR(MTAG_IOC_THREAD)] = ENOMEM;
+	outer = mtag_enter(7);
+	fake.error[NR(MTAG_IOC_THREAD)] = 0;
+	for (i = 0; i < 2000; i++)
+		mtag_leave(mtag_enter(8));
+	CHECK(mtag_current() == 7 && charged() == a);
+	mtag_leave(outer);
+	CHECK(mtag_enter(0) == a && charged() == 0);
+	mtag_leave(a);
+	CHECK(charged() == a);
+}
+
+/* Nor by leaving untagged, or what was entered before there was a module. */
+static void test_late_leave(void)
+{
+	mtag_t a, outer;
+	int i;
+
+	fake.open_error = ENOENT;
+	outer = mtag_enter(0);
+	fake.open_error = 0;
+	CHECK(mtag_init() == 0);
+	a = mtag_child(0, "a");
+	CHECK(mtag_default(a) == 0);
+	mtag_leave(outer);
+	CHECK(charged() == a && mtag_current() == a);
+	for (i = 0; i < 2000; i++)
+		mtag_leave(mtag_enter(0));
+	CHECK(charged() == a && count(MTAG_IOC_THREAD) == 1);
+}
+
+/* A thread may begin with it: it sets the tag. */
+static void test_first_leave(void)
+{
+	CHECK(mtag_init() == 0);
+	mtag_leave(7);
+	CHECK(charged() == 7 && mtag_current() == 7);
+}
+
 /* ---- tags ---- */
 
 static void test_child_cache(void)
@@ -318,6 +364,9 @@ static const struct tap_test tests[] = {
 	{"errno is left alone", test_errno},
 	{"a thread that cannot be registered nests right, and tries again later",
 	 test_no_registration},
+	{"it keeps the tag that it had when it is registered later", test_late_registration},
+	{"leaving does not overwrite that either", test_late_leave},
+	{"a thread may begin with leaving", test_first_leave},
 	{"mtag_child asks the kernel once", test_child_cache},
 	{"mtag_child keeps hundreds of tags apart", test_many_tags},
 	{"a scope is right under every current tag", test_scope},
