@@ -444,10 +444,11 @@ static void test_costly(const char *dir)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/costly.so", dir);
-	snprintf(command, sizeof(command),
-		 "printf '.globl f\\nf: .cfi_startproc\\n.rept 300000\\nnop\\n.cfi_adjust_cfa_offset "
-		 "8\\n.endr\\n.cfi_endproc\\n' | ${CC:-cc} -shared -nostdlib -x assembler -o %s -",
-		 path);
+	snprintf(
+		command, sizeof(command),
+		"printf '.globl f\\nf: .cfi_startproc\\n.rept 300000\\nnop\\n.cfi_adjust_cfa_offset "
+		"8\\n.endr\\n.cfi_endproc\\n' | ${CC:-cc} -shared -nostdlib -x assembler -o %s -",
+		path);
 	if (system(command)) {
 		printf("ok %d # SKIP no compiler here\n", ++tap_run);
 		return;
