@@ -44,8 +44,9 @@ void mtag_account_inherit(struct mtag_accounts *to, const struct mtag_accounts *
 /*
  * Compares tags that have limits with them: @only this one, or all if that is negative. Of the
  * pages of @tag @transient are about to go. Return: whether a limit came near or went away.
+ * Not in line: its caller would save more registers, also where no limit is near.
  */
-static bool limits_see(struct mtag_space *s, const struct mtag_accounts *acc, int only,
+static noinline bool limits_see(struct mtag_space *s, const struct mtag_accounts *acc, int only,
 		       unsigned int tag, int transient)
 {
 	struct mtag_limit *l;
