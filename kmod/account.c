@@ -47,7 +47,7 @@ void mtag_account_inherit(struct mtag_accounts *to, const struct mtag_accounts *
  * Not in line: its caller would save more registers, also where no limit is near.
  */
 static noinline bool limits_see(struct mtag_space *s, const struct mtag_accounts *acc, int only,
-		       unsigned int tag, int transient)
+				unsigned int tag, int transient)
 {
 	struct mtag_limit *l;
 	bool moved = false;
