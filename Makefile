@@ -58,7 +58,7 @@ heap_src += $(addprefix lib/heap/,sampler.c figures.c)   # what is sampled, what
 heap_src += $(addprefix lib/heap/,slot.c exact.c usage.c) # counting all of it, telling the program
 heap_src += $(addprefix lib/heap/,setup.c malloc.c operators.c) # the beginning; what programs call
 
-ctl_src := ctl/utf8.c ctl/parse.c ctl/confine.c         # characters, words of the command line, processes that read
+ctl_src := ctl/utf8.c ctl/parse.c ctl/file.c ctl/confine.c # characters, words of the command line, files, processes that read
 ctl_src += ctl/stacks/stack.c ctl/model.c ctl/past.c ctl/decode.c          # processes and tags, from messages
 ctl_src += ctl/stacks/trace.c ctl/stacks/decode.c       # user stacks, from messages
 ctl_src += ctl/kern.c ctl/listen.c ctl/probe.c ctl/cgroup.c # the module, the machine

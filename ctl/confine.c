@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,8 +44,7 @@ static void be_killed_first(void)
 
 	if (fd < 0)
 		return;
-	if (write(fd, "1000", 4) != 4)
-		errno = 0;
+	dprintf(fd, "1000");
 	close(fd);
 }
 
@@ -97,54 +95,4 @@ void confine_end(struct confined *confined)
 	kill(confined->pid, SIGKILL);
 	while (waitpid(confined->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-}
-
-int open_regular(const char *path)
-{
-	char again[32];
-	struct stat st;
-	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
-
-	if (place < 0)
-		return -1;
-	if (!fstat(place, &st) && S_ISREG(st.st_mode)) {
-		snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
-		fd = open(again, O_RDONLY | O_CLOEXEC);
-	}
-	close(place);
-	return fd;
-}
-
-bool confine_write(int fd, const void *data, size_t size)
-{
-	const char *at = data;
-
-	while (size) {
-		ssize_t put = send(fd, at, size, MSG_NOSIGNAL);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		at += put;
-		size -= (size_t)put;
-	}
-	return true;
-}
-
-bool confine_read(int fd, void *data, size_t size)
-{
-	char *at = data;
-
-	while (size) {
-		ssize_t got = recv(fd, at, size, 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		at += got;
-		size -= (size_t)got;
-	}
-	return true;
 }

@@ -3,8 +3,6 @@
 #ifndef MTAGCTL_CONFINE_H
 #define MTAGCTL_CONFINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 /**
@@ -25,12 +23,5 @@ struct confined {
 pid_t confine(struct confined *confined, int type, unsigned long long memory);
 /* Ends it. */
 void confine_end(struct confined *confined);
-
-/* Opens a file for reading if it is a regular one: nothing happens to a device or a pipe. Returns -1 otherwise. */
-int open_regular(const char *path);
-
-/* All of them, or false. */
-bool confine_write(int fd, const void *data, size_t size);
-bool confine_read(int fd, void *data, size_t size);
 
 #endif

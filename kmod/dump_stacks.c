@@ -18,12 +18,12 @@
 #include "leaf.h"
 #include "message.h"
 #include "mtag.h"
-#include "stackset.h"
 #include "request.h"
 #include "sight.h"
 #include "space.h"
 #include "stack.h"
 #include "stacks.h"
+#include "stackset.h"
 #include "state.h"
 #include "touched.h"
 

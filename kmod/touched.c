@@ -17,8 +17,8 @@
 #include "leaf.h"
 #include "memory.h"
 #include "mtag.h"
-#include "stackset.h"
 #include "stack.h"
+#include "stackset.h"
 #include "stat.h"
 #include "touched.h"
 

@@ -12,6 +12,7 @@
 
 #include "ctl.h"
 #include "fail.h"
+#include "file.h"
 #include "offline/store.h"
 
 #define BEGINNING "{\"mtag_snapshot\":"
@@ -71,21 +72,6 @@ int store_check(const struct store *store)
 	return CTL_REFUSED;
 }
 
-static int write_all(int fd, const char *text, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		text += n;
-		length -= (size_t)n;
-	}
-	return 0;
-}
-
 /* FILE.1 becomes FILE.2 and so on; of the oldest, nothing is kept. */
 static int rotate(const struct store *store)
 {
@@ -124,7 +110,7 @@ int store_append(const struct store *store, const char *text, size_t length)
 	fd = open(store->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0 || fstat(fd, &st))
 		return failed(store, "open");
-	if (write_all(fd, text, length)) {
+	if (!file_write(fd, text, length)) {
 		int err = errno;
 
 		if (S_ISREG(st.st_mode) && ftruncate(fd, st.st_size))

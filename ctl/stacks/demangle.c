@@ -8,8 +8,8 @@
 #include "stacks/demangle.h"
 
 #define LONGEST 65536 /* of a name that is looked at */
-#define MOST                                                                                       \
-	16384 /* of what becomes of it: a name of 400 bytes may stand for more than any memory */
+/* Of what becomes of it: a name of 400 bytes may stand for more than any memory holds. */
+#define MOST 16384
 
 struct text {
 	size_t n;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Looks symbols up in a process of its own. The files are those of the program: its owner may have put anything into
- * them, or cut them off while they are read. When the process dies the file that it looked into has no names; after
- * a few deaths nor have others that it was not asked for before.
+ * them, or cut them off while they are read. When the process dies another one takes its place, and the file that it
+ * looked into has no names; after a few deaths no file has.
  */
+#include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,6 @@
 #define DEATHS_MOST 3
 #define MEMORY_MOST (4ULL << 30) /* debug information may be as large */
 #define TEXT	    1024
-#define PATH	    4096
 
 /* A question: the place, and what is known of its file. */
 struct question {
@@ -29,12 +30,12 @@ struct question {
 	bool exact;
 	uint8_t build_id_length;
 	uint8_t build_id[TRACE_BUILD_ID_MOST];
-	char path[PATH];
+	char path[PATH_MAX];
 };
 
-/* The answer has as many as there are: none to hundreds of bytes each, so it is sent as long as it is. */
+/* Only the symbols that there are are sent; for none a byte, as nothing would mean that the reader has died. */
 struct answer {
-	struct {
+	struct answered {
 		uint32_t line;
 		bool inlined, has_file;
 		char function[TEXT];
@@ -70,6 +71,15 @@ void guard_close(struct guard *guard)
 
 /* ---- the reader ---- */
 
+static void put(struct answered *to, const struct symbol *from)
+{
+	to->line = from->line;
+	to->inlined = from->inlined;
+	to->has_file = from->file;
+	snprintf(to->function, TEXT, "%s", from->function);
+	snprintf(to->file, TEXT, "%s", from->file ? from->file : "");
+}
+
 static size_t answer(struct guard *guard, struct symbols *symbols)
 {
 	struct question *q = &guard->question;
@@ -77,25 +87,22 @@ static size_t answer(struct guard *guard, struct symbols *symbols)
 		.id = q->id, .path = q->path, .build_id_length = q->build_id_length};
 	struct symbol found[SYMBOL_INLINES_MOST];
 	size_t n, known = 0;
+	bool named = true;
 
 	memcpy(image.build_id, q->build_id, sizeof(image.build_id));
 	n = symbols_find(symbols, &image, q->offset, q->exact, found);
 	for (size_t i = 0; i < n; i++) {
 		/* Without memory for its name there is none, nor are those that it was inlined into. */
-		if (!found[i].function)
-			break;
-		snprintf(guard->answer.symbols[i].function, TEXT, "%s", found[i].function);
-		snprintf(guard->answer.symbols[i].file, TEXT, "%s",
-			 found[i].file ? found[i].file : "");
-		guard->answer.symbols[i].has_file = found[i].file;
-		guard->answer.symbols[i].line = found[i].line;
-		guard->answer.symbols[i].inlined = found[i].inlined;
-		known++;
+		named = named && found[i].function;
+		if (named)
+			put(&guard->answer.symbols[known++], &found[i]);
+		free(found[i].function);
+		free(found[i].file);
 	}
 	return known;
 }
 
-/* Opens files as the owner of the process may: nothing of root's, and no device. */
+/* From now on files are opened with the rights of the owner of the process. */
 static void open_as_owner(pid_t pid)
 {
 	char path[32];
@@ -155,10 +162,12 @@ static bool is_undigested(const struct guard *guard, uint32_t id)
 static size_t ask(struct guard *guard)
 {
 	size_t one = sizeof(guard->answer.symbols[0]);
-	ssize_t got = -1;
+	int socket = guard->reader.socket;
+	ssize_t got = TEMP_FAILURE_RETRY(send(socket, &guard->question, sizeof(guard->question),
+					      MSG_NOSIGNAL));
 
-	if (confine_write(guard->reader.socket, &guard->question, sizeof(guard->question)))
-		got = recv(guard->reader.socket, &guard->answer, sizeof(guard->answer), 0);
+	if (got > 0)
+		got = TEMP_FAILURE_RETRY(recv(socket, &guard->answer, sizeof(guard->answer), 0));
 	if (got > 0)
 		return (size_t)got / one;
 	confine_end(&guard->reader);
@@ -172,7 +181,8 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 {
 	size_t n;
 
-	if (strlen(image->path) >= PATH || is_undigested(guard, image->id) || !has_reader(guard))
+	if (strlen(image->path) >= PATH_MAX || is_undigested(guard, image->id) ||
+	    !has_reader(guard))
 		return 0;
 	guard->question = (struct question){
 		.offset = offset,

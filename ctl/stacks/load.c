@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "confine.h"
 #include "ctl.h"
 #include "fail.h"
+#include "file.h"
 #include "stacks/load.h"
 #include "stacks/needed.h"
 #include "uapi/linux/mtag.h"
@@ -98,7 +98,7 @@ static int load_fd(struct loader *loader, int fd)
 
 static int load_path(struct loader *loader, const char *path)
 {
-	return load_fd(loader, open_regular(path));
+	return load_fd(loader, file_open_regular(path));
 }
 
 /* The module takes it from root only. */
@@ -165,10 +165,10 @@ static int load_mapping(struct loader *loader, pid_t pid, char *line)
 		return 0;
 	line[strcspn(line, "\n")] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, start, end);
-	fd = open_regular(path);
+	fd = file_open_regular(path);
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, line + at);
-		fd = open_regular(path);
+		fd = file_open_regular(path);
 	}
 	return load_fd(loader, fd);
 }

@@ -7,13 +7,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/fsuid.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "confine.h"
 #include "ctl.h"
+#include "file.h"
 #include "stacks/object.h"
 
 /*
@@ -77,7 +77,7 @@ static int open_file(pid_t pid, const char *path)
 		whole = NULL;
 		return -1;
 	}
-	fd = open_regular(whole);
+	fd = file_open_regular(whole);
 	/* What is compressed may be a few bytes of what it becomes. */
 	if (fd < 0 || (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 		       !memcmp(magic, ELFMAG, sizeof(magic))))

@@ -15,6 +15,7 @@
 
 #include "confine.h"
 #include "ctl.h"
+#include "file.h"
 #include "unwind/cache.h"
 
 #define PATH_SIZE   4096
@@ -57,21 +58,6 @@ static uint32_t sum_of(const struct table *table)
 	return (uint32_t)crc32_z(0, table->data, table->size);
 }
 
-static bool read_all(int fd, char *at, size_t size)
-{
-	while (size) {
-		ssize_t got = read(fd, at, size);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		at += got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
 /* Reads what is said to be a table with its sum; its owner must be us. */
 static bool load(int fd, const struct image *image, struct table *table)
 {
@@ -83,28 +69,12 @@ static bool load(int fd, const struct image *image, struct table *table)
 		return false;
 	table->size = (size_t)st.st_size - sizeof(sum);
 	table->data = malloc(table->size);
-	if (table->data && read_all(fd, table->data, table->size) &&
-	    read_all(fd, (char *)&sum, sizeof(sum)) && sum == sum_of(table) &&
-	    table_fits(table, image))
+	if (table->data && file_read(fd, table->data, table->size) &&
+	    file_read(fd, &sum, sizeof(sum)) && sum == sum_of(table) && table_fits(table, image))
 		return true;
 	free(table->data);
 	*table = (struct table){0};
 	return false;
-}
-
-static bool write_all(int fd, const char *at, size_t size)
-{
-	while (size) {
-		ssize_t put = write(fd, at, size);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return false;
-		at += put;
-		size -= (size_t)put;
-	}
-	return true;
 }
 
 /* What cannot be kept is compiled again: no failure. */
@@ -121,8 +91,7 @@ static void keep(const struct image *image, const struct table *table)
 	fd = mkstemp(temporary);
 	if (fd < 0)
 		return;
-	whole = write_all(fd, table->data, table->size) &&
-		write_all(fd, (const char *)&sum, sizeof(sum));
+	whole = file_write(fd, table->data, table->size) && file_write(fd, &sum, sizeof(sum));
 	if (close(fd) || !whole || rename(temporary, path))
 		unlink(temporary);
 }
@@ -135,8 +104,11 @@ static _Noreturn void compile(const struct image *image, int socket)
 
 	if (!size)
 		size = (int64_t)table.size;
-	if (confine_write(socket, &size, sizeof(size)) && size > 0)
-		confine_write(socket, table.data, table.size);
+	/* It has more memory than any honest file needs. */
+	if (size == -ENOMEM)
+		size = -E2BIG;
+	if (file_write(socket, &size, sizeof(size)) && size > 0)
+		file_write(socket, table.data, table.size);
 	_exit(0);
 }
 
@@ -152,7 +124,7 @@ static int compile_apart(const struct image *image, struct table *table)
 		compile(image, compiler.socket);
 	if (pid < 0)
 		return pid;
-	if (!confine_read(compiler.socket, &size, sizeof(size)) || size > TABLE_MOST)
+	if (!file_read(compiler.socket, &size, sizeof(size)) || size > TABLE_MOST)
 		size = -E2BIG;
 	err = size < 0 ? (int)size : 0;
 	if (!err) {
@@ -160,7 +132,7 @@ static int compile_apart(const struct image *image, struct table *table)
 		table->data = malloc(table->size);
 		if (!table->data)
 			err = -ENOMEM;
-		else if (!confine_read(compiler.socket, table->data, table->size))
+		else if (!file_read(compiler.socket, table->data, table->size))
 			err = -E2BIG;
 	}
 	if (err) {

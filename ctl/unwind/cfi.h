@@ -14,7 +14,7 @@ typedef int cfi_func(void *data, uint64_t start, uint64_t end,
 
 /*
  * Calls @func for each range, by ascending address. Returns 0 or a negative errno: -ENODATA, there is
- * no .eh_frame.
+ * no .eh_frame; -E2BIG, it takes too long to read; or what @func returned.
  */
 int cfi_read(const struct image *image, cfi_func *func, void *data);
 

@@ -20,7 +20,7 @@ struct table {
 
 /*
  * Compiles the table of @image. Returns 0 or a negative errno: -ENODATA, the file has no information
- * about frames; -E2BIG, it is too large for a table; -ENOMEM.
+ * about frames; -E2BIG, it is too large for a table, or takes too long; -ENOMEM.
  */
 int table_make(const struct image *image, struct table *table);
 /*

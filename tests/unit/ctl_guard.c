@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/stacks/trace.c ctl/stacks/demangle.c */
-/* sources: ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/guard.c ctl/confine.c */
+/* sources: ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/guard.c ctl/file.c ctl/confine.c */
 /*
  * mtagctl: files that are made to harm who looks symbols up in them. The answer comes, other files keep their names, and
  * nothing is opened that the owner of the process may not open.
@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "confine.h"
 #include "ctl.h"
 #include "ctl_stacks.h"
 #include "ctl_tap.h"
+#include "file.h"
 #include "stacks/guard.h"
 
 static uint64_t main_loop;
@@ -182,10 +182,10 @@ static void test_regular(void)
 	snprintf(path, sizeof(path), "%s/pipe", elf_dir);
 	if (mkfifo(path, 0600))
 		abort();
-	ok(open_regular(path) < 0 && open_regular("/dev/zero") < 0 && open_regular("/") < 0 &&
-		   open_regular("/no/such") < 0,
+	ok(file_open_regular(path) < 0 && file_open_regular("/dev/zero") < 0 &&
+		   file_open_regular("/") < 0 && file_open_regular("/no/such") < 0,
 	   "pipes, devices and directories are not opened");
-	fd = open_regular(elf_stripped);
+	fd = file_open_regular(elf_stripped);
 	ok(fd >= 0, "a file is");
 	close(fd);
 }
