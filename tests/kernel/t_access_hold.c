@@ -13,12 +13,13 @@
 static char image[] = "/tmp/hold.XXXXXX";
 static char mountpoint[] = "/tmp/held.XXXXXX";
 
+/* Its `status`, as 7.3 keeps readers of `stat` waiting for the end of an exec. */
 static bool in_state(pid_t pid, char state)
 {
-	char path[64], word[8], *text;
+	char path[64], word[16], *text;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	snprintf(word, sizeof(word), ") %c ", state);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	snprintf(word, sizeof(word), "State:\t%c ", state);
 	text = slurp(path);
 	return text && strstr(text, word);
 }
