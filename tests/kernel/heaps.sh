@@ -21,7 +21,7 @@ accounted() {
 	is "$(mtagctl audit -j "$pid" | jq '.[].drift_pages')" 0 "$name: no drift"
 	mtagctl heap "$pid" >"$tmp/table"
 	sed -n '/^RSS /,$s/^/#   /p' "$tmp/table"
-	is "$(awk 'length > 80' "$tmp/table")" "" "$name: the table has 80 columns"
+	is "$(wide "$tmp/table")" "" "$name: the table has 80 columns"
 }
 
 # within NAME KEY LEAST MOST, MiB: a term is plausible.

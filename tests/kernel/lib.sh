@@ -30,6 +30,8 @@ is() {
 	[ "$1" = "$2" ]
 	ok $? "$3"
 }
+# wide FILE…: their lines of more than 80 columns; awk would count bytes, and a "±" has two.
+wide() { LC_ALL=C.UTF-8 grep -hE '^.{81}' "$@"; }
 # runs NAME COMMAND… PROGRAM: checks that it succeeds, if its dynamic linker is here.
 runs() {
 	local loader

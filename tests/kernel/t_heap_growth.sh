@@ -52,7 +52,7 @@ grows() {
 	is "$(jq -r '.[] | select(.tag == "") | .what' "$tmp/json")" "$1" "heap$2: what grows is $1" || jq -c . "$tmp/json"
 	$mtagctl diff --growth "$tmp/series" >"$tmp/table"
 	is "$(awk '$NF == "'"$1"'" && $1 == "python3"' "$tmp/table" | wc -l)" 1 "heap$2: the table says so"
-	is "$(awk 'length > 80' "$tmp/table")" "" "heap$2: in 80 columns"
+	is "$(wide "$tmp/table")" "" "heap$2: in 80 columns"
 }
 
 grows live =exact

@@ -76,7 +76,7 @@ for mode in '' =exact; do
 		"$who: what was freed is not there"
 	$mtagctl stacks "$pid" >"$tmp/table"
 	is "$(grep -c '^     ANON .*UNFREED' "$tmp/table")" 1 "$who: the table has a column for it"
-	is "$(awk 'length > 80' "$tmp/table")" "" "$who: in 80 columns"
+	is "$(wide "$tmp/table")" "" "$who: in 80 columns"
 	check "$who: pprof" $mtagctl heap -f pprof -o "$tmp/profile.gz" "$pid"
 	is "$(gunzip <"$tmp/profile.gz" | strings | grep -o 'place_[a-z]*' | sort -u | tr '\n' ' ')" \
 		"place_grown place_half place_small place_thread place_untouched " "$who: has the functions as frames"

@@ -64,7 +64,7 @@ accounted() {
 	is "$(grep -c '^RSS ' "$tmp/table")" 1 "$1: the table has the account"
 	$mtagctl heap --account "$pid" >"$tmp/accounts"
 	is "$(grep -c '^  RSS ' "$tmp/accounts")" "$(jq '[.[] | select(.rss_bytes > 0)] | length' "$tmp/json")" "$1: with --account each tag has one"
-	is "$(sed 's/±/+/g' "$tmp/table" "$tmp/accounts" | awk 'length > 80')" "" "$1: in 80 columns"
+	is "$(wide "$tmp/table" "$tmp/accounts")" "" "$1: in 80 columns"
 	is "$($mtagctl watch -j -n 1 "$pid" | jq -c "$numbers")" "$(jq -c "$numbers" "$tmp/json")" "$1: watch has the same numbers"
 	# Sums of the library's own counters, in whole bytes: of each sample one.
 	near "$($mtagctl top -j -n 1 | jq "map(select(.pid == $pid).asked_bytes) | add")" "$(jq 'map(.asked_bytes | values) | add' "$tmp/json")" \
