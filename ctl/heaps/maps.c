@@ -103,6 +103,22 @@ int heap_maps_parse(FILE *smaps, struct heap_maps *maps)
 	return ferror(smaps) ? -EIO : 0;
 }
 
+void heap_maps_limit(struct heap_maps *maps, uint64_t most)
+{
+	uint64_t left = most;
+
+	for (int others = 0; others < 2; others++)
+		for (size_t i = 0; i < maps->n; i++) {
+			struct heap_map *map = &maps->maps[i];
+			uint64_t bytes = map->end - map->start;
+
+			if ((map->kind != HEAP_MALLOC) != others || (others && !map->rss))
+				continue;
+			map->unseen = bytes > left;
+			left -= map->unseen ? 0 : bytes;
+		}
+}
+
 struct heap_map *heap_maps_find(const struct heap_maps *maps, uint64_t address)
 {
 	size_t low = 0, high = maps->n;

@@ -24,6 +24,7 @@ enum heap_kind {
  * @rss:	bytes resident
  * @anon:	of them anonymous: in a file's mapping, copies of its pages
  * @kind:	what it is for
+ * @unseen:	too large for its pages to be asked for one by one; see heap_maps_limit()
  */
 struct heap_map {
 	uint64_t start;
@@ -31,6 +32,7 @@ struct heap_map {
 	uint64_t rss;
 	uint64_t anon;
 	enum heap_kind kind;
+	bool unseen;
 };
 
 /* Initially all 0. */
@@ -45,6 +47,11 @@ int heap_maps_parse(FILE *smaps, struct heap_maps *maps);
 /* Knows the stacks of threads, too, where the caller may ask for them. */
 int heap_maps_read(pid_t pid, struct heap_maps *maps);
 void heap_maps_clear(struct heap_maps *maps);
+/*
+ * Marks as unseen what is beyond @most bytes in all, so that a process cannot keep its reader busy by the size of its
+ * mappings. The allocator's come first.
+ */
+void heap_maps_limit(struct heap_maps *maps, uint64_t most);
 /* The mapping that has @address, or NULL. */
 struct heap_map *heap_maps_find(const struct heap_maps *maps, uint64_t address);
 

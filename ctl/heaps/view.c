@@ -239,7 +239,7 @@ static int join_all(struct join *join)
 	for (size_t i = 0; i < maps->n && !err; i++) {
 		const struct heap_map *map = &maps->maps[i];
 
-		if (map->end - map->start > HEAP_MOST)
+		if (map->unseen)
 			join_unseen(join, map);
 		else if (map->rss || map->kind == HEAP_MALLOC)
 			err = join_map(join, map);
@@ -452,6 +452,7 @@ static int make(struct heap_view *view, struct join *join)
 
 	set_scale(join);
 	find_heap(parts);
+	heap_maps_limit(parts->maps, HEAP_MOST);
 	err = join_all(join);
 	if (err)
 		return err;

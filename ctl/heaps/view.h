@@ -20,8 +20,7 @@ struct heap_pages {
 #define HEAP_LOOK MTAG_OWNERS_MAX /* pages */
 #define HEAP_PAGE UINT64_C(4096)  /* of all processors that the module is for */
 #define HEAP_MOST                                                                                  \
-	(UINT64_C(4)                                                                               \
-	 << 40) /* a larger mapping is no heap, and its pages are not asked for one by one */
+	(UINT64_C(4) << 40) /* what is larger is no heap, and not more is asked for page by page */
 
 /**
  * struct heap_parts - what a view is made of
