@@ -41,6 +41,18 @@ static void test_later(void)
 	CHECK(charged() == 3);
 }
 
+/* A thread in a sandbox may not open the device any more; the others go on. */
+static void test_sandbox(void)
+{
+	CHECK(mtag_init() == 0);
+	fake.open_error = EPERM;
+	CHECK(mtag_child(0, "a") == 0 && errno == EPERM);
+	fake.open_error = EACCES;
+	CHECK(mtag_child(0, "a") == 0 && errno == EACCES && mtag_active());
+	fake.open_error = 0;
+	CHECK(mtag_child(0, "a") >= MTAG_ID_FIRST && nothing_open());
+}
+
 static void test_refused_attach(void)
 {
 	fake.error[NR(MTAG_IOC_ATTACH)] = ENOSPC;
@@ -359,6 +371,7 @@ static const struct tap_test tests[] = {
 	{"the first call attaches", test_implicit},
 	{"mtag_init tries again until there is a module", test_later},
 	{"a refused process goes on without", test_refused_attach},
+	{"a thread in a sandbox loses its tags alone", test_sandbox},
 	{"the kernel sees each enter and leave", test_word},
 	{"a thread starts with the default tag", test_default},
 	{"errno is left alone", test_errno},
