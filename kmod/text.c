@@ -119,6 +119,7 @@ static bool is_vdso(const struct vm_area_struct *vma)
 static bool map_of(const struct mtag_space *s, const struct vm_area_struct *vma,
 		   struct mtag_unwind_map *map, kuid_t uid, gfp_t gfp)
 {
+	u64 bytes = vma->vm_end - vma->vm_start;
 	int image;
 
 	map->start = vma->vm_start;
@@ -137,7 +138,8 @@ static bool map_of(const struct mtag_space *s, const struct vm_area_struct *vma,
 		map->offset = vma->vm_start;
 	}
 	map->rows = mtag_image_rows(map->id);
-	return map->offset + (map->end - map->start) <= MTAG_FRAME_OFFSET;
+	/* The sum may wrap: a character device is mapped up to the very last offset. */
+	return bytes <= MTAG_FRAME_OFFSET && map->offset <= MTAG_FRAME_OFFSET - bytes;
 }
 
 static void count_lost(struct mtag_space *s)
