@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: a brief dump (MTAG_A_TAG_BRIEF) says the same as another, without the zeros at the end of counters. */
-/* vm: timeout=120 */
+/* vm: short=6.1 because="answers are written by the same code on all" timeout=120 */
 #include "lib/netlink.h"
 
 #define TAGS 600

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Tags go with the work: to the threads of a pool, and with coroutines.
+# vm: short=6.1 because="the library's work is the same on all"
 . tests/kernel/lib.sh
 out=$(mktemp)
 thp=/sys/kernel/mm/transparent_hugepage/enabled

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bad input to /dev/mtag and bad tag words: each gives a clear error and changes nothing. */
 /* vm: timeout=300 */
-/* vm: timeout=300 args=nobody */
+/* vm: short=6.1 because="on all root is told the same" timeout=300 args=nobody */
 #include <sys/eventfd.h>
 #include "lib/test.h"
 

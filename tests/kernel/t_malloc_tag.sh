@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A program written for malloc-tag runs on libmtag, with the sums right that malloc-tag gets wrong.
-# vm: timeout=200
+# vm: short=6.1 because="the library's work is the same on all" timeout=200
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

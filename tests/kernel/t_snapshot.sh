@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # mtagctl snapshot of a running process, rotated, appended to and interrupted; and what completions offer of it.
+# vm: short=6.1 because="the files are mtagctl's, and the same on all"
 . tests/kernel/lib.sh
 ctl=build/bin/mtagctl
 tmp=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Snapshots that the environment asks for: of a real program, read back by mtagctl.
-# vm: timeout=200
+# vm: short=6.1 because="the files are mtagctl's, and the same on all" timeout=200
 . tests/kernel/lib.sh
 PATH=$PWD/build/bin:$PATH
 tmp=$(mktemp -d)

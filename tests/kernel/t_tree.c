@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The tag tree and its limits: each has a clear error, and the charge goes to the parent. */
-/* vm: timeout=300 */
-/* vm: timeout=400 args=limit */
+/* vm: short=6.1 because="a tree of names is the same on all" timeout=300 */
+/* vm: short=6.1 because="a tree of names is the same on all" timeout=400 args=limit */
 #include "lib/test.h"
 
 #define N 16
