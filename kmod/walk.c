@@ -51,9 +51,27 @@ int mtag_walk_lock(struct mm_struct *mm)
 }
 
 /*
+ * Whoever truncates a file holds this lock while the pages go that were copied on write from it;
+ * mmap_lock does not keep it away.
+ */
+static int wait_for_truncation(const struct vm_area_struct *vma)
+{
+	struct rw_semaphore *lock;
+	int ret;
+
+	if (!vma->vm_file || !vma->anon_vma || (vma->vm_flags & VM_SHARED))
+		return 0;
+	lock = &vma->vm_file->f_mapping->i_mmap_rwsem;
+	ret = down_write_killable(lock);
+	if (!ret)
+		up_write(lock);
+	return ret;
+}
+
+/*
  * As mtag_walk_lock(), for the first walk of a space. A call that began before the space was there
- * has not been noted, and may hold no more than the lock of one mapping while it frees or moves
- * what the walk counts. Later calls are noted: the mappings need not stay locked.
+ * has not been noted, and may hold no more than the lock of one mapping, or of a file, while it
+ * frees or moves what the walk counts. Later calls are noted: these need not stay locked.
  */
 static int lock_first(struct mm_struct *mm)
 {
@@ -65,6 +83,8 @@ static int lock_first(struct mm_struct *mm)
 		return ret;
 	for_each_vma(vmi, vma) {
 		ret = mtag_vma_wait(vma);
+		if (!ret)
+			ret = wait_for_truncation(vma);
 		if (ret) {
 			mmap_write_unlock(mm);
 			return ret;
