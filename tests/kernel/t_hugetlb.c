@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* vm: also=7.3 */
 /* hugetlb pages are no RSS, neither for the kernel nor for mtag. */
 #include "lib/test.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Direct calls, ftrace and kprobes give the same numbers, whoever hooks the same functions, and switching function
 # tracing off cannot silently stop mtag.
-# vm: group=modules module=linger_ms=2000 mem=1500M timeout=500 repairs=1
+# vm: also=7.3 group=modules module=linger_ms=2000 mem=1500M timeout=500 repairs=1
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 huge=/sys/kernel/mm/transparent_hugepage

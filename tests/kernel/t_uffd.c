@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* vm: also=7.3 */
 /* userfaultfd: pages that another thread or another process puts in. */
 #include "lib/test.h"
 #include <linux/userfaultfd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* vm: also=7.3 */
 /* Rule 4, I2 and event counts: virtual size belongs to the tag that mapped it; calls to their caller's. */
 #include "lib/test.h"
 #include <alloca.h>
