@@ -18,7 +18,7 @@ log_fine+='|WARNING: The mand mount option has been deprecated'
 log_fine+='|traps: stress-ng-pthre\[[0-9]+\] general protection fault ip:[0-9a-f]+2f2 '
 
 # log_failures FILE: its bad lines, each after its number and a colon.
-log_failures() { log_kcsan "$1" | log_oom | grep -nE "$log_bad" | grep -vE "$log_fine"; }
+log_failures() { log_kcsan "$1" | log_oom | log_end | grep -nE "$log_bad" | grep -vE "$log_fine"; }
 
 # log_kcsan FILE: the file, without those reports of data races that do not have mtag in their trace: kernels
 # have races of their own, and what an interrupt does is not the interrupted's. Nor is it mtag's that a hash table
@@ -55,5 +55,14 @@ log_oom() {
 		/Call Trace:/ && victim && said <= victim + 4 { print ""; next }
 		/\[mtag\]/ && victim && said <= victim + 64 { print "Call Trace of mtag: " $0; next }
 		/<\/TASK>/ { victim = 0 }
+		{ print }'
+}
+
+# log_end: drops what is said after the power is down, unless mtag is in it: on 7.3-rt a timer may still wake a task
+# on a processor that is offline by then.
+log_end() {
+	awk 'off && /\[mtag\]/ { print "Call Trace of mtag: " $0; next }
+		off { print ""; next }
+		/reboot: Power down/ { off = 1 }
 		{ print }'
 }

@@ -119,6 +119,9 @@ race=("$bar" "BUG: KCSAN: data-race in vmstat / vmstat" " vmstat+0x1/0x2")
 check "log: checkers that start are no failure" failing 0 "rcu: 	RCU lockdep checking is enabled." \
 	"kasan: KernelAddressSanitizer initialized" "ODEBUG: selftest passed" \
 	"kmemleak: Kernel memory leak detector initialized (mem pool available: 40000)"
+check "log: what is said when the power is down is none" failing 0 "reboot: Power down" \
+	"WARNING: arch/x86/kernel/apic/ipi.c:71 at native_smp_send_reschedule" "Call Trace:"
+check "log: but if it is of mtag" failing 2 "BUG: before" "reboot: Power down" "Call Trace:" " f+0x1/0x2 [mtag]"
 check "log: their functions, on the stack of whom the OOM killer helped, are none" failing 0 \
 	"$oom" "Call Trace:" " ? lockdep_hardirqs_on+0x7d/0x100"
 check "log: what each of them reports is" failing 9 "BUG: KASAN: use-after-free in f+0x1/0x2" \
