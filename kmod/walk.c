@@ -51,8 +51,8 @@ int mtag_walk_lock(struct mm_struct *mm)
 }
 
 /*
- * Whoever truncates a file holds this lock while the pages go that were copied on write from it;
- * mmap_lock does not keep it away.
+ * A truncation holds the file's i_mmap_rwsem, and not mmap_lock, while it takes away the pages that
+ * were copied on write.
  */
 static int wait_for_truncation(const struct vm_area_struct *vma)
 {

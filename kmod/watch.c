@@ -28,7 +28,7 @@
 
 #define WATCHES_MAX	64	/* of a space: each is compared with in its slow path */
 #define FOREIGN_MAX	32	/* of them, set by others: they cannot use up the process's own */
-#define LOOKS_MOST	100	/* more than any process needs that does not mean it */
+#define LOOKS_MOST	100	/* far more than a process needs that does not try to keep us */
 
 /* Protects the lists of limits of all spaces, and the next. */
 static DEFINE_MUTEX(watch_lock);

@@ -69,8 +69,7 @@ int mtag__ioctl(unsigned long cmd, void *arg)
 	if (err)
 		return err;
 	err = mtag__call_device(cmd, arg, &gone);
-	/* Access is the calling thread's, of which a sandbox may have taken it: the others go on. */
-	if (gone && err != -EACCES && err != -EPERM)
+	if (gone)
 		change_state(ATTACHED, LOST);
 	return err;
 }

@@ -22,11 +22,13 @@ uint64_t mtag_failures(void)
 	return atomic_load_explicit(&failures, memory_order_relaxed);
 }
 
-/* The errors of open(2) without a module, or without access to it. */
+/*
+ * The errors of open(2) without a module. Access is the calling thread's, of which a sandbox may
+ * have taken it: the others go on.
+ */
 static bool open_error_is_final(int err)
 {
-	return err == ENOENT || err == ENXIO || err == ENODEV || err == ENOTDIR || err == EACCES ||
-	       err == EPERM;
+	return err == ENOENT || err == ENXIO || err == ENODEV || err == ENOTDIR;
 }
 
 int mtag__call_device(unsigned long cmd, void *arg, bool *gone)
@@ -37,7 +39,7 @@ int mtag__call_device(unsigned long cmd, void *arg, bool *gone)
 	if (fd < 0) {
 		err = errno;
 		*gone = open_error_is_final(err);
-		if (*gone && err != EACCES && err != EPERM)
+		if (*gone)
 			err = ENOENT;
 	} else {
 		if (syscall(SYS_ioctl, fd, cmd, arg) < 0)

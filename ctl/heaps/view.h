@@ -20,7 +20,7 @@ struct heap_pages {
 #define HEAP_LOOK MTAG_OWNERS_MAX /* pages */
 #define HEAP_PAGE UINT64_C(4096)  /* of all processors that the module is for */
 #define HEAP_MOST                                                                                  \
-	(UINT64_C(4) << 40) /* what is larger is no heap, and not more is asked for page by page */
+	(UINT64_C(4) << 40) /* a larger mapping is no heap, and no more is looked at page by page */
 
 /**
  * struct heap_parts - what a view is made of

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* vm: also=7.3 */
 /*
  * What the module knows of a return address it writes down once. Where that is depends on the address, which KASLR
  * moves at each boot: the calls of this kernel are looked for in its text, and tried wherever it could lie.
  */
+/* vm: also=7.3 */
 #include "lib/test.h"
 #include "lib/kcore.h"
 

@@ -4,7 +4,7 @@
  * random values into the words and touches memory, one starts threads and processes, and readers audit, reset, untrack and
  * track the process. It must be exact afterwards. As root, as nobody, and as root of a user namespace.
  */
-/* vm: repairs=any because="a process that is tracked again has children that share its pages" core=1 group=parallel thread=multi mem=1G timeout=1800 */
+/* vm: repairs=any because="a child that is forked while its parent becomes tracked is counted by its first reader" core=1 group=parallel thread=multi mem=1G timeout=1800 */
 #include "lib/fuzz.h"
 #include "lib/fuzz_netlink.h"
 #include "lib/keepers.h"

@@ -10,7 +10,7 @@
 
 #define TIB (UINT64_C(1) << 40)
 
-/* Of 4 TiB each, with a page in it; the last is the allocator's, and the third has nothing. */
+/* The first, third and fourth have 4 TiB, of which the third has no page resident. The last is the allocator's. */
 static const char large[] = "10000000000-50000000000 rw-p 00000000 00:00 0 \n"
 			    "Rss:                   4 kB\n"
 			    "50000000000-50000001000 rw-p 00000000 00:00 0 \n"
