@@ -151,11 +151,14 @@ static void call_returned(struct mtag_later *later, bool runs)
 static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 {
 	struct mtag_space *s = mtag_space_current();
-	struct call *c;
+	struct call *c = NULL;
+	bool locks;
 
 	if (!s)
 		return;
-	c = mtag_sleep_may_lock() ? kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN) : NULL;
+	locks = mtag_lock_begin();
+	if (locks)
+		c = kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN);
 	if (c) {
 		*c = (struct call){ .call = call, .bytes = bytes, .brk = brk };
 		if (!mtag_later(current, &c->later, call_returned))
@@ -163,6 +166,8 @@ static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 	} else {
 		mtag_space_lost(s, 1);
 	}
+	if (locks)
+		mtag_lock_end();
 	mtag_space_put(s);
 }
 
@@ -295,14 +300,18 @@ MTAG_HOOK_FUNC(mtag_event_shmdt)
 {
 	struct vm_area_struct *vma;
 	u64 bytes = 0;
+	bool locks;
 
 	if (!current->mm)
 		return;
-	if (mtag_sleep_may_lock() && mmap_read_trylock(current->mm)) {
+	locks = mtag_lock_begin();
+	if (locks && mmap_read_trylock(current->mm)) {
 		vma = find_vma(current->mm, mtag_arg0(fregs));
 		if (vma && vma->vm_start == mtag_arg0(fregs) && mtag_bymap_sysv(vma->vm_file))
 			bytes = vma->vm_end - vma->vm_start;
 		mmap_read_unlock(current->mm);
 	}
+	if (locks)
+		mtag_lock_end();
 	count_later(MTAG_SHMDT, bytes, 0);
 }

@@ -353,7 +353,7 @@ void mtag_final_take(struct mtag_space *s, struct mm_struct *mm)
 	sleeps = mtag_sleep_begin();
 	if (sleeps)
 		mtag_walk_verify();
-	if (!mtag_sleep_may_lock() ||
+	if ((IS_ENABLED(CONFIG_PREEMPT_RT) && !sleeps) ||
 	    !take(s, mm, (sleeps ? GFP_KERNEL | __GFP_NORETRY : GFP_NOWAIT) | __GFP_NOWARN, sleeps))
 		mtag_history_lost();
 	if (sleeps)

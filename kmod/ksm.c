@@ -67,10 +67,12 @@ bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page)
 /* Migration: @to takes the place of @from. */
 void mtag_ksm_copy(const struct page *to, const struct page *from)
 {
-	if (mtag_sleep_may_lock())
-		home_set(to, home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
-	else
+	if (!mtag_lock_begin()) {
 		home_lost(to);
+		return;
+	}
+	home_set(to, home_of(page_to_pfn(from)), GFP_ATOMIC | __GFP_NOWARN);
+	mtag_lock_end();
 }
 
 /*

@@ -80,7 +80,7 @@ static struct mtag_leaf *slots_make(unsigned long index)
 	struct mtag_leaf *page, *other;
 	unsigned long flags;
 
-	if (!mtag_sleep_may_lock() || mtag_memory_charge(PAGE_SIZE))
+	if (mtag_memory_charge(PAGE_SIZE))
 		return NULL;
 	page = (struct mtag_leaf *)get_zeroed_page(GFP_ATOMIC | __GFP_NOWARN);
 	if (!page)
@@ -133,8 +133,10 @@ void mtag_leaf_set_slot(unsigned long entry, struct mtag_leaf leaf)
 	if (!READ_ONCE(mtag_leaf_kept))
 		return;
 	page = xa_load(&slots, entry / SLOTS);
-	if (!page && leaf.stack)
+	if (!page && leaf.stack && mtag_lock_begin()) {
 		page = slots_make(entry / SLOTS);
+		mtag_lock_end();
+	}
 	if (!page)
 		return;
 	WRITE_ONCE(page[entry % SLOTS].stack, leaf.stack);

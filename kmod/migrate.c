@@ -38,10 +38,11 @@ static bool armed;
 
 static void arm(void)
 {
-	if (READ_ONCE(armed) || !mtag_sleep_may_lock())
+	if (READ_ONCE(armed) || !mtag_lock_begin())
 		return;
 	WRITE_ONCE(armed, true);
 	queue_delayed_work(mtag_system_wq, &expirer, HZ);
+	mtag_lock_end();
 }
 
 /* A frame stays locked while its page is under migration. */
@@ -222,8 +223,10 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 	struct mtag_note *freed = NULL;
 	bool any = atomic_read(&s->migration.charged);
 
-	if (any && mtag_sleep_may_lock())
+	if (any && mtag_lock_begin()) {
 		mtag_notes_prepare(0, GFP_NOWAIT);
+		mtag_lock_end();
+	}
 	raw_spin_lock(&s->walk_lock);
 	s->migration.shift_from = from;
 	s->migration.shift_to = to;

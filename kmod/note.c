@@ -72,8 +72,10 @@ struct mtag_note *mtag_note_get(void)
 {
 	struct mtag_note *e = mtag_note_pop();
 
-	if (!e && mtag_sleep_may_lock())
+	if (!e && mtag_lock_begin()) {
 		e = note_alloc(GFP_NOWAIT | __GFP_NOMEMALLOC);
+		mtag_lock_end();
+	}
 	return e;
 }
 

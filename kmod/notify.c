@@ -70,8 +70,10 @@ static struct event *event_alloc(size_t len)
 {
 	struct event *e = NULL;
 
-	if (atomic_inc_return(&waiting) <= EVENTS_MAX && mtag_sleep_may_lock())
+	if (atomic_inc_return(&waiting) <= EVENTS_MAX && mtag_lock_begin()) {
 		e = kmalloc(struct_size(e, tag, len + 1), GFP_ATOMIC | __GFP_NOWARN);
+		mtag_lock_end();
+	}
 	if (!e)
 		atomic_dec(&waiting);
 	return e;

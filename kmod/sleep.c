@@ -79,15 +79,13 @@ void mtag_sleep_end(void)
  * mtag_sleep_gfp() - how may this hook allocate, and take spinlocks?
  * @sleeps:	filled; if true, the caller must mtag_sleep_end()
  *
- * Return: allocation flags; 0 if the hook may do neither (see mtag_sleep_may_lock()): the event
- * is lost.
+ * Return: allocation flags; 0 if the hook may do neither (see mtag_lock_begin()): the event is
+ * lost.
  */
 gfp_t mtag_sleep_gfp(bool *sleeps)
 {
 	*sleeps = mtag_sleep_begin();
 	if (*sleeps)
 		return MTAG_GFP;
-	if (!mtag_sleep_may_lock())
-		return 0;
-	return MTAG_GFP_NOWAIT;
+	return IS_ENABLED(CONFIG_PREEMPT_RT) ? 0 : MTAG_GFP_NOWAIT;
 }

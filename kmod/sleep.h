@@ -6,7 +6,6 @@
 #define MTAG_SLEEP_H
 
 #include <linux/gfp_types.h>
-#include <linux/preempt.h>
 #include <linux/types.h>
 
 void mtag_sleep_allow(void);
@@ -18,12 +17,18 @@ void mtag_sleep_end(void);
 gfp_t mtag_sleep_gfp(bool *sleeps);
 
 /*
- * May a hook allocate and take spinlocks? On PREEMPT_RT spinlocks sleep, and
- * another tracer that shares the hooked function may have disabled preemption.
+ * May a hook allocate with what does not sleep, free, and take spinlocks? If so, it must
+ * mtag_lock_end(). On PREEMPT_RT all of these may sleep.
  */
-static inline bool mtag_sleep_may_lock(void)
+static inline bool mtag_lock_begin(void)
 {
-	return !IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible();
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) || mtag_sleep_begin();
+}
+
+static inline void mtag_lock_end(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		mtag_sleep_end();
 }
 
 #endif /* MTAG_SLEEP_H */

@@ -86,8 +86,6 @@ static u16 *page_make(unsigned long index)
 	u16 *page, *other;
 	unsigned long flags;
 
-	if (!mtag_sleep_may_lock())
-		return NULL;
 	page = (u16 *)get_zeroed_page(GFP_ATOMIC | __GFP_NOWARN);
 	if (!page)
 		return NULL;
@@ -104,11 +102,14 @@ static u16 *page_make(unsigned long index)
 
 static u16 *slot_make(unsigned long entry)
 {
-	u16 *slot = slot_of(entry), *page;
+	u16 *slot = slot_of(entry), *page = NULL;
 
 	if (slot || is_hole(entry / SLOTS))
 		return slot;
-	page = page_make(entry / SLOTS);
+	if (mtag_lock_begin()) {
+		page = page_make(entry / SLOTS);
+		mtag_lock_end();
+	}
 	if (page)
 		return page + entry % SLOTS;
 	hole_add(entry / SLOTS);

@@ -239,7 +239,10 @@ void mtag_sweep_ended(struct mtag_space *s, u32 tag)
 {
 	struct mtag_tree *tree = s->tree;
 
-	if (mtag_sleep_may_lock() && mark_ended(tree, tag) &&
+	if (!mtag_lock_begin())
+		return;
+	if (mark_ended(tree, tag) &&
 	    atomic_read(&tree->ended) >= READ_ONCE(tree->enough) + SWEEP_LEAST)
 		sweep_queue(tree);
+	mtag_lock_end();
 }

@@ -22,6 +22,7 @@
 bool mtag_zap_begin(struct mm_struct *mm)
 {
 	struct mtag_thread *t, *spare;
+	bool made;
 
 	rcu_read_lock();
 	t = mtag_record_find(current);
@@ -30,7 +31,7 @@ bool mtag_zap_begin(struct mm_struct *mm)
 	rcu_read_unlock();
 	if (t || !mm)
 		return true;
-	if (!mtag_sleep_may_lock())
+	if (!mtag_lock_begin())
 		return false;
 	/*
 	 * Zapping frees memory: use the reserves, and observe neither mtag's limit nor that of
@@ -38,13 +39,15 @@ bool mtag_zap_begin(struct mm_struct *mm)
 	 */
 	mtag_memory_charge_unlimited(sizeof(*spare));
 	spare = mtag_record_new(current, GFP_ATOMIC | __GFP_NOWARN);
-	if (!spare)
-		return false;
-	raw_spin_lock(&mtag_record_lock);
-	mtag_record_get(&spare)->zap = mm;
-	raw_spin_unlock(&mtag_record_lock);
-	mtag_record_free(spare);
-	return true;
+	made = spare;
+	if (made) {
+		raw_spin_lock(&mtag_record_lock);
+		mtag_record_get(&spare)->zap = mm;
+		raw_spin_unlock(&mtag_record_lock);
+		mtag_record_free(spare);
+	}
+	mtag_lock_end();
+	return made;
 }
 
 /*
