@@ -224,6 +224,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	 * mmap_lock that this fork holds.
 	 */
 	child->birth.untag = !READ_ONCE(parent->live) && READ_ONCE(parent->birth.untag);
+	child->birth.attached = child->birth.untag;
 	inherit_names(child, parent);
 	child->default_tag = READ_ONCE(parent->default_tag);
 	child->naming = READ_ONCE(parent->naming);

@@ -135,6 +135,7 @@ struct mtag_birth {
 	 * forked from such a one meanwhile. Set before others see the space, or build_lock.
 	 */
 	bool untag;
+	bool attached;			/* system calls of before may be under way; as untag */
 };
 
 /* Pages under migration, and moves of page tables; migrate.c, note.c, uffd.c. */

@@ -220,6 +220,7 @@ static int track_new(struct mm_struct *mm)
 	if (!s)
 		return ret;
 	s->birth.untag = true;
+	s->birth.attached = true;
 	set_process(s, mm);
 	ret = publish_new(s, mm);
 	if (ret)
@@ -254,6 +255,7 @@ static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 	}
 	s->default_tag = MTAG_ID_UNTAGGED;
 	WRITE_ONCE(s->birth.untag, true);
+	WRITE_ONCE(s->birth.attached, true);
 	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
 	ret = mtag_walk_build(s, mm, false);
 	if (ret)

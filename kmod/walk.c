@@ -69,30 +69,59 @@ static int wait_for_truncation(const struct vm_area_struct *vma)
 }
 
 /*
- * As mtag_walk_lock(), for the first walk of a space. A call that began before the space was there
- * has not been noted, and may hold no more than the lock of one mapping, or of a file, while it
- * frees or moves what the walk counts. Later calls are noted: these need not stay locked.
+ * Calls that began before a process was tracked have not been noted. One that is at work now may hold
+ * no more than the lock of one mapping, or of a file, while it frees or moves what the walk counts:
+ * the first walk waits for it. A UFFDIO_MOVE may have been entered long ago and begin at any time: all
+ * walks keep it from the mappings that it could move pages to.
  */
-static int lock_first(struct mm_struct *mm)
+static int lock_out_unseen(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
 {
+	bool first = READ_ONCE(s->birth.untag);
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
-	int ret = mmap_write_lock_killable(mm);
+	int ret = 0;
 
-	if (ret)
-		return ret;
+	if (!first && !MTAG_MOVES_BY_UFFD)
+		return 0;
 	for_each_vma(vmi, vma) {
-		ret = mtag_vma_wait(vma);
-		if (!ret)
-			ret = wait_for_truncation(vma);
-		if (ret) {
-			mmap_write_unlock(mm);
-			return ret;
+		if (first)
+			ret = mtag_vma_wait(vma) ?: wait_for_truncation(vma);
+		if (!ret && mtag_vma_may_receive(vma)) {
+			ret = mtag_vma_lock(vma);
+			*whole = true;
 		}
+		if (ret)
+			return ret;
 		cond_resched();
 	}
-	mmap_write_downgrade(mm);
 	return 0;
+}
+
+/*
+ * As mtag_walk_lock(), to count. With @whole set the lock stays one for writing.
+ */
+static int count_lock(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
+{
+	int ret = mmap_write_lock_killable(mm);
+
+	*whole = false;
+	if (ret)
+		return ret;
+	if (READ_ONCE(s->birth.attached))
+		ret = lock_out_unseen(s, mm, whole);
+	if (ret)
+		mmap_write_unlock(mm);
+	else if (!*whole)
+		mmap_write_downgrade(mm);
+	return ret;
+}
+
+static void count_unlock(struct mm_struct *mm, bool whole)
+{
+	if (whole)
+		mmap_write_unlock(mm);
+	else
+		mmap_read_unlock(mm);
 }
 
 /*
@@ -129,13 +158,14 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 {
 	struct mtag_space *s = c->v.s;
 	struct mtag_untagging untagging;
+	bool whole;
 	int ret;
 
 	mtag_count_begin(c);
 	wait_for_hooks();
 	if (atomic_read(&s->migration.movers))
 		mtag_charge_spoil(s);
-	ret = c->untag ? lock_first(mm) : mtag_walk_lock(mm);
+	ret = count_lock(s, mm, &whole);
 	if (ret) {
 		c->w.inexact = true;
 		mtag_count_end(c, audit);
@@ -152,7 +182,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 	ret = mtag_count_end(c, audit);
 	if (c->untag && c->fresh)
 		untag_end(&untagging);
-	mmap_read_unlock(mm);
+	count_unlock(mm, whole);
 	return ret;
 }
 

@@ -6,6 +6,7 @@
 #define MTAG_COMPAT_WAIT_H
 
 #include <linux/mm.h>
+#include <linux/userfaultfd_k.h>
 #include "compat.h"
 
 /*
@@ -25,6 +26,30 @@ static inline int __must_check mtag_vma_wait(struct vm_area_struct *vma)
 #else
 	return 0;
 #endif
+}
+
+/* Kernels before 6.8 have no UFFDIO_MOVE. */
+#define MTAG_MOVES_BY_UFFD MTAG_SINCE(6, 8)
+
+/* Might UFFDIO_MOVE move pages to this mapping? */
+static inline bool mtag_vma_may_receive(struct vm_area_struct *vma)
+{
+	return MTAG_MOVES_BY_UFFD && userfaultfd_armed(vma);
+}
+
+/*
+ * As mtag_vma_wait(), and keeps others from locking this mapping alone until the caller lets go of
+ * mmap_lock, or of its being for writing.
+ */
+static inline int __must_check mtag_vma_lock(struct vm_area_struct *vma)
+{
+	int ret = mtag_vma_wait(vma);
+
+#if MTAG_SINCE(6, 12) && !MTAG_SINCE(7, 0)
+	if (!ret)
+		vma_start_write(vma);
+#endif
+	return ret;
 }
 
 #endif /* MTAG_COMPAT_WAIT_H */
