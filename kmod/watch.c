@@ -11,6 +11,7 @@
 #include <linux/llist.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -356,6 +357,9 @@ int mtag_watch_set(struct mtag_space *s, u32 tag, u64 bytes, int fd, struct pid 
 		fput(file);
 		return err;
 	}
+	/* An event that began before and does not see the limit is in the counters after this. */
+	if (w)
+		synchronize_rcu();
 	mtag_account_check_limits(s);
 put:
 	if (!w || IS_ERR(w))
