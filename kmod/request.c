@@ -12,6 +12,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <net/genetlink.h>
@@ -22,18 +23,29 @@
 #include "mtag.h"
 #include "request.h"
 
+/*
+ * What waits for the end of one system call at most. sendmmsg() and io_uring send many messages in
+ * one, and a message holds thousands of requests.
+ */
+#define BATCH_REQUESTS	256
+#define BATCH_BYTES	SZ_1M
+
 /**
- * struct batch - the requests of one sendmsg()
+ * struct batch - the requests of one system call
  * @later:	answers them
  * @node:	in batches
  * @task:	the sender; only compared
  * @requests:	in order of arrival
+ * @nr:		of them
+ * @bytes:	of the messages that they are in
  */
 struct batch {
 	struct mtag_later later;
 	struct list_head node;
 	struct task_struct *task;
 	struct list_head requests;
+	unsigned int nr;
+	size_t bytes;
 };
 
 static LIST_HEAD(batches);
@@ -88,40 +100,55 @@ static void batch_run(struct mtag_later *later, bool runs)
 		if (runs && !fatal_signal_pending(current))
 			answer(r);
 		request_free(r);
+		cond_resched();
 	}
 	kfree(b);
 	module_put(THIS_MODULE);
 }
 
-/* Adds @r to the batch of the current task, and returns that; NULL if it has none yet. */
-static struct batch *batch_join(struct mtag_request *r)
+/* Adds @r to @b. A message is held once for all requests in it. Context: batches_lock. */
+static int batch_add(struct batch *b, struct mtag_request *r)
 {
-	struct batch *b, *found = NULL;
+	size_t more = r->skb->truesize;
+
+	if (b->nr && list_last_entry(&b->requests, struct mtag_request, node)->skb == r->skb)
+		more = 0;
+	if (b->nr >= BATCH_REQUESTS || (b->nr && b->bytes + more > BATCH_BYTES))
+		return -ENOBUFS;
+	list_add_tail(&r->node, &b->requests);
+	b->nr++;
+	b->bytes += more;
+	return 0;
+}
+
+/* Adds @r to the batch of the current task. Return: -ENOENT if it has none yet; -ENOBUFS. */
+static int batch_join(struct mtag_request *r)
+{
+	struct batch *b;
+	int err = -ENOENT;
 
 	spin_lock(&batches_lock);
 	/* The newest come first: those of tasks that wait long are not looked at. */
 	list_for_each_entry(b, &batches, node) {
 		if (b->task == current) {
-			found = b;
+			err = batch_add(b, r);
 			break;
 		}
 	}
-	if (found)
-		list_add_tail(&r->node, &found->requests);
 	spin_unlock(&batches_lock);
-	return found;
+	return err;
 }
 
 static int batch_begin(struct mtag_request *r)
 {
-	struct batch *b = kmalloc(sizeof(*b), MTAG_GFP);
+	struct batch *b = kzalloc(sizeof(*b), MTAG_GFP);
 
 	if (!b)
 		return -ENOMEM;
 	b->task = current;
 	INIT_LIST_HEAD(&b->requests);
-	list_add(&r->node, &b->requests);
 	spin_lock(&batches_lock);
+	batch_add(b, r);
 	list_add(&b->node, &batches);
 	spin_unlock(&batches_lock);
 	/* A request may take long: make rmmod fail at once instead of waiting for it. */
@@ -145,7 +172,8 @@ static int batch_begin(struct mtag_request *r)
  * @run:	answers it; its errors are sent as those of ->doit() are
  *
  * Context: ->doit() or ->start() of the family.
- * Return: -EINTR, which makes the core leave the answer to us; another error.
+ * Return: -EINTR, which makes the core leave the answer to us; -ENOBUFS if the system call has sent
+ * too many; another error.
  */
 int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
 		 mtag_request_t *run)
@@ -159,9 +187,9 @@ int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct n
 	r = request_alloc(skb, nlh, pid, run);
 	if (!r)
 		return -ENOMEM;
-	if (batch_join(r))
-		return -EINTR;
-	err = batch_begin(r);
+	err = batch_join(r);
+	if (err == -ENOENT)
+		err = batch_begin(r);
 	if (err)
 		request_free(r);
 	return err ?: -EINTR;

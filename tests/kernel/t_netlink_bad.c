@@ -402,6 +402,35 @@ static void access_rules(void)
 	reap(others);
 }
 
+/* One system call with more requests than the module keeps: the first are answered, the others refused. */
+static void crowd(void)
+{
+	enum { ALL = 1000, KEPT = 256 };
+	static char sent[ALL * sizeof(struct nlmsghdr) * 2], buf[64 * KIB];
+	int room = 16 * MIB, answered = 0, refused = 0;
+	size_t len = 0;
+	struct message m;
+
+	must(setsockopt(sock, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)));
+	for (int i = 0; i < ALL; i++) {
+		message(&m, family, MTAG_CMD_PROC_GET, NLM_F_ACK);
+		memcpy(sent + len, &m, m.nl.nlmsg_len);
+		len += m.nl.nlmsg_len;
+	}
+	must(send(sock, sent, len, 0));
+	while (answered + refused < ALL) {
+		ssize_t n = must(recv(sock, buf, sizeof(buf), 0));
+
+		for (struct nlmsghdr *h = (void *)buf; NLMSG_OK(h, (size_t)n); h = NLMSG_NEXT(h, n))
+			*(*(int *)NLMSG_DATA(h) == -ENOBUFS ? &refused : &answered) += 1;
+	}
+	is(answered, KEPT, "of %d requests in one message the first are answered", ALL);
+	is(refused, ALL - KEPT, "and the others refused");
+	message(&m, family, MTAG_CMD_PROC_GET, NLM_F_ACK);
+	put_pid(&m, getpid());
+	is(ask(&m)->error, 0, "the next call is answered");
+}
+
 int main(void)
 {
 	begin_test();
@@ -414,6 +443,7 @@ int main(void)
 	pids();
 	zombie();
 	access_rules();
+	crowd();
 	exact("after all that the process is exact");
 	return end_test();
 }
