@@ -5,6 +5,7 @@
 #ifndef MTAG_ROWS_H
 #define MTAG_ROWS_H
 
+#include <asm/barrier.h>
 #include <linux/compiler.h>
 #include <linux/nospec.h>
 #include <linux/types.h>
@@ -44,14 +45,16 @@ int mtag_rows_set(struct mtag_rows *rows, const void *table, size_t bytes);
 static __always_inline const struct mtag_unwind_recipe *
 mtag_rows_find(const struct mtag_rows *t, u64 offset)
 {
+	/* Pairs with publish() in image.c: with its blocks the rest of a table is seen. */
+	u32 blocks = smp_load_acquire(&t->blocks);
 	u64 block = (offset >> MTAG_UNWIND_SHIFT) - t->first;
 	u32 last = (offset & (MTAG_UNWIND_BLOCK - 1)) << MTAG_UNWIND_LOW | MTAG_ROWS_RECIPE;
 	size_t from, left, half;
 	const u32 *row;
 
-	if (block >= t->blocks)
+	if (block >= blocks)
 		return NULL;
-	block = array_index_nospec(block, t->blocks);
+	block = array_index_nospec(block, blocks);
 	from = t->index[block];
 	left = t->index[block + 1] - from;
 	row = t->rows + from;

@@ -7,9 +7,11 @@
  * counted for the tag that it is charged to.
  */
 #include <linux/err.h>
-#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/sched/mm.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "ksm.h"
@@ -37,10 +39,14 @@ struct walker {
 	struct mtag_sight *sight;
 };
 
-/* The entry of a tag and a stack, or the free one that they would have. There is room. */
+/*
+ * The entry of a tag and a stack, or the free one that they would have. There is room. The process
+ * chooses its stacks and tags, but cannot tell which of them meet.
+ */
 static struct mtag_seen *find(struct mtag_sight *sight, u32 tag, u32 stack)
 {
-	unsigned int i = hash_64((u64)stack << 16 | tag, ilog2(sight->room));
+	u64 hash = siphash_1u64((u64)stack << 16 | tag, &sight->key);
+	unsigned int i = hash >> (64 - ilog2(sight->room));
 	struct mtag_seen *e;
 
 	for (;; i = (i + 1) & (sight->room - 1)) {
@@ -151,9 +157,12 @@ static int make_room(struct mtag_visitor *v)
 	}
 	sight->nr = 0;
 	sight->last = 0;
-	for (e = old; e < old + old_room; e++)
+	for (e = old; e < old + old_room; e++) {
 		if (e->used)
 			*entry_of(sight, e->tag, e->stack) = *e;
+		if ((e - old) % STRIDE_PAGES == 0)
+			cond_resched();
+	}
 	seen_free(old, old_room);
 	return 0;
 }
@@ -249,6 +258,7 @@ struct mtag_sight *mtag_sight_get(struct mtag_space *s, u32 older)
 	if (sight) {
 		sight->older = older;
 		sight->now = mtag_leaf_now();
+		get_random_bytes(&sight->key, sizeof(sight->key));
 		err = sight_read(s, mm, sight);
 	}
 	/* This may be the last reference: exit_mmap() must not run under build_lock. */
