@@ -203,13 +203,28 @@ int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 	return 0;
 }
 
-/* Appends [@start, @end) of @map. */
+/* Does [@start, ...) of @map go on where @last ends? */
+static bool goes_on(const struct mtag_unwind_map *last, const struct mtag_unwind_map *map,
+		    u64 start)
+{
+	return last->end == start && last->id == map->id && last->rows == map->rows &&
+	       last->offset + (start - last->start) == map->offset + (start - map->start);
+}
+
+/*
+ * Appends [@start, @end) of @map. The kernel joins mappings without saying so: we join them, too, or
+ * a process could have any number here.
+ */
 static void append(struct mtag_text *text, const struct mtag_unwind_map *map, u64 start, u64 end)
 {
 	struct mtag_unwind_map *to = &text->maps[text->nr];
 
 	if (start >= end)
 		return;
+	if (text->nr && goes_on(to - 1, map, start)) {
+		(to - 1)->end = end;
+		return;
+	}
 	*to = *map;
 	to->start = start;
 	to->end = end;
@@ -261,7 +276,7 @@ static struct mtag_text *text_with(const struct mtag_text *old, unsigned long st
 	for (i = from; i < to; i++)
 		append(text, &old->maps[i], max_t(u64, old->maps[i].start, end), old->maps[i].end);
 	for (i = to; old && i < old->nr; i++)
-		text->maps[text->nr++] = old->maps[i];
+		append(text, &old->maps[i], old->maps[i].start, old->maps[i].end);
 	text_shrink(text, room, text->nr);
 	return text;
 }
@@ -304,8 +319,11 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 	if (is_known(old, vma->vm_start, vma->vm_end, found))
 		return;
 	if (old && old->nr > 2 * READ_ONCE(vma->vm_mm->map_count) + GONE_MAX) {
-		text_replace(s, text_without_gone(old, vma->vm_mm, gfp));
-		old = text_of(s);
+		text = text_without_gone(old, vma->vm_mm, gfp);
+		if (text) {
+			text_replace(s, text);
+			old = text;
+		}
 	}
 	text = text_with(old, vma->vm_start, vma->vm_end, found, gfp);
 	/* Out of memory: better no mapping than a wrong one. */

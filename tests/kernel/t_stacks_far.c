@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Code behind the last offset that a frame of a stack can name: no file is made up for it. */
+/*
+ * Strange executable mappings of a process with stacks: behind the last offset that a frame can name, for which no file is
+ * made up; and mappings that the kernel joins without saying so, which do not take up memory of their own.
+ */
 #include "lib/netlink.h"
 #include "lib/stacks.h"
 #include "lib/tables.h"
@@ -36,10 +39,42 @@ static void behind_all_offsets(void)
 	is(odd, 0, "and no frame of them is in a file that there is not");
 }
 
+/* Each mapping differs from the one before when it is made, and is joined with it when it does no longer. */
+static void joined(void)
+{
+	enum { JOINED = 4000 };
+	int file = must(memfd_create("code", MFD_CLOEXEC));
+	int64_t before, more;
+	char *p;
+
+	must0(ftruncate(file, JOINED * PG));
+	begin();
+	must0(-stacks_start_self(1, -1));
+	p = must(mmap(NULL, JOINED * PG, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	before = health("memory");
+	for (size_t i = 0; i < JOINED; i++) {
+		must(mmap(p + i * PG, PG, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_FIXED, file,
+			  i * PG));
+		must0(madvise(p + i * PG, PG, MADV_DONTFORK));
+	}
+	/* What was replaced is freed after a while. */
+	for (int i = 0; i < 100; i++) {
+		more = (int64_t)health("memory") - before;
+		if (more <= 16384)
+			break;
+		usleep(100000);
+	}
+	ok(more <= 16384,
+	   "%d mappings that the kernel makes one of take little memory (%" PRId64 ")", JOINED,
+	   more);
+}
+
 int main(void)
 {
 	begin_test();
 	in_child
 		behind_all_offsets();
+	in_child
+		joined();
 	return end_test();
 }
