@@ -87,21 +87,40 @@ static void check_ended(struct mtag_space *s)
 		atomic64_inc(&mtag_stat.dirty_ended);
 }
 
-static void end_work(struct work_struct *work)
+/*
+ * Ends those of @dead whose tree nobody uses now: one user's sweeps of his tags must not hold up the
+ * ends of others. Return: did it end any?
+ */
+static bool end_some(struct list_head *dead)
 {
-	struct mtag_space *s;
-	unsigned long flags;
-	LIST_HEAD(dead);
+	struct mtag_space *s, *next;
+	bool any = false;
 
-	raw_spin_lock_irqsave(&dead_lock, flags);
-	list_splice_init(&dead_spaces, &dead);
-	raw_spin_unlock_irqrestore(&dead_lock, flags);
-	while (!list_empty(&dead)) {
-		s = list_first_entry(&dead, struct mtag_space, dead);
+	list_for_each_entry_safe(s, next, dead, dead) {
+		if (mutex_is_locked(&s->tree->lock))
+			continue;
 		list_del(&s->dead);
 		check_ended(s);
 		mtag_end_space(s);
+		any = true;
 		cond_resched();
+	}
+	return any;
+}
+
+static void end_work(struct work_struct *work)
+{
+	unsigned long flags;
+	LIST_HEAD(dead);
+
+	for (;;) {
+		raw_spin_lock_irqsave(&dead_lock, flags);
+		list_splice_tail_init(&dead_spaces, &dead);
+		raw_spin_unlock_irqrestore(&dead_lock, flags);
+		if (list_empty(&dead))
+			return;
+		if (!end_some(&dead))
+			schedule_timeout_uninterruptible(1);
 	}
 }
 

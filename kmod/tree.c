@@ -428,6 +428,9 @@ int mtag_tree_join(struct mtag_space *s, gfp_t gfp)
 /* Context: may sleep. */
 void mtag_tree_leave(struct mtag_space *s)
 {
+	/* Only the caller could have it join. It need not wait for who uses the tree. */
+	if (list_empty(&s->sibling))
+		return;
 	mutex_lock(&s->tree->lock);
 	list_del_init(&s->sibling);
 	mutex_unlock(&s->tree->lock);
