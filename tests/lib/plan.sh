@@ -2,15 +2,23 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by tests/run-all: which tests run, in which VMs, in which order.
 
-# kernel_says NAME VARIABLE: what tests/vm/kernels/NAME sets it to; nothing if it does not.
-kernel_says() { sed -n "s/^$2=//p" "tests/vm/kernels/$1"; }
+# What the files of tests/vm/kernels say: kernel_file[NAME:VARIABLE]. They are asked thousands of times.
+declare -A kernel_file=()
+while IFS='=:' read -r file variable value; do
+	kernel_file[${file##*/}:$variable]=$value
+done < <(grep -H '^[a-z_]*=' tests/vm/kernels/* | sed 's/:/=/')
+# kernel_says NAME VARIABLE: sets `said` to what tests/vm/kernels/NAME sets it to, or to nothing.
+kernel_says() { said=${kernel_file[$1:$2]:-}; }
 # all_kernels: those that the kernel tests run on.
 all_kernels() {
-	local name
+	local name said
 	for name in $(printf '%s\n' tests/vm/kernels/* | sed 's|.*/||' | sort -V); do
-		[ -z "$(kernel_says "$name" kernel_unfit)" ] || continue
-		[ -z "$long" ] && [ -n "$(kernel_says "$name" kernel_base)" ] && continue
-		[ -z "$long" ] && [ "$(kernel_says "$name" kernel_check)" = long ] || echo "$name"
+		kernel_says "$name" kernel_unfit
+		[ -z "$said" ] || continue
+		kernel_says "$name" kernel_base
+		[ -n "$long" ] || [ -z "$said" ] || continue
+		kernel_says "$name" kernel_check
+		[ -z "$long" ] && [ "$said" = long ] || echo "$name"
 	done
 }
 
@@ -19,7 +27,7 @@ matches() { [[ $1 =~ $pattern ]]; }
 
 # plan_vms: a directory $tmp/vm/N with `options` and `list` for each VM, as tests/run-all describes them.
 plan_vms() {
-	local source name command line n=0 machine key each why
+	local source name command line n=0 machine key each why said slow memory
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
 	local group mem cpus dimm icount module append thread timeout args only_long only since not also core short stock
 	local because needs repairs
@@ -37,7 +45,8 @@ plan_vms() {
 					printf '%s\t%s\t%s\n' "$name" "$each" "$why" >>"$tmp/only"
 					continue
 				fi
-				machine="--kernel $each --mem $(memory "$each" "$mem") --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
+				set_memory "$each" "$mem"
+				machine="--kernel $each --mem $memory --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
 				key="$machine|$module|$append|$thread|$group"
 				[ -z "$kept" ] || ! take_kept "$command${args:+ $args} [$each:$group]" \
 					"$(kept_file "$command${args:+ $args}" "$each" "$key")" || continue
@@ -49,7 +58,8 @@ plan_vms() {
 				fi
 				[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
 				n=$((n + 1))
-				printf '%s\t%s\t%s\t%s\n' "$n-$name" $((timeout * 2 * $(slow "$each"))) "$repairs" "$command${args:+ $args}" \
+				set_slow "$each"
+				printf '%s\t%s\t%s\t%s\n' "$n-$name" $((timeout * 2 * slow)) "$repairs" "$command${args:+ $args}" \
 					>>"${dirs[$key]}/list"
 			done
 		done < <(head -n 40 "$source" | sed -n 's|^[ /*#]*vm: *||p' | sed 's| *\*/ *$||' | grep . || echo)
@@ -68,13 +78,17 @@ unsuited() {
 	[ -z "$stock" ] || [ -z "$2" ] || return 0
 	[ -z "$only" ] || named "$1" "$2" "$only" || return 0
 	[ -z "$not" ] || [[ $1 != *-"$not" ]] || return 0
-	[ -n "$since" ] && [ "$(printf '%s\n' "$since" "${1%%-*}" | sort -V | head -n 1)" != "$since" ]
+	[ -n "$since" ] && before "${1%%-*}" "$since"
 }
+
+# before A B: is the version A, of two numbers, before B?
+before() { [ $((${1%.*} * 1000 + ${1#*.})) -lt $((${2%.*} * 1000 + ${2#*.})) ]; }
 
 # left_out KERNEL: is the test kept from it, by the "vm:" line or by what of `make check` runs there? Sets `why`.
 left_out() {
 	local base
-	base=$(kernel_says "$1" kernel_base)
+	kernel_says "$1" kernel_base
+	base=$said
 	! unsuited "$1" "$base" || return 0
 	[ -z "$long$pattern${MTAG_KERNELS:-}" ] || return 1
 	if [ -n "$short" ]; then
@@ -82,7 +96,8 @@ left_out() {
 		! named "$1" "$base" "$short"
 		return
 	fi
-	case $(kernel_says "$1" kernel_check) in
+	kernel_says "$1" kernel_check
+	case $said in
 	'') return 1 ;;
 	core) [ -z "$core" ] ;;
 	esac || return 1
@@ -94,18 +109,22 @@ left_out() {
 long_enough() {
 	case $only_long in
 	'') ;;
-	1) [ -z "$(kernel_says "$1" kernel_base)" ] ;;
+	1) kernel_says "$1" kernel_base; [ -z "$said" ] ;;
 	*) [[ ,$only_long, == *,"$1",* ]] ;;
 	esac
 }
 
-slow() { kernel_says "$1" kernel_slow | grep . || echo 1; }
+# set_slow KERNEL: sets `slow` to how much longer things take there.
+set_slow() {
+	kernel_says "$1" kernel_slow
+	slow=${said:-1}
+}
 
-# memory KERNEL SIZE
-memory() {
-	local more
-	more=$(kernel_says "$1" kernel_more)
-	if [ -z "$more" ]; then echo "$2"; else echo $(($(numfmt --from=iec "$2") / 1048576 + more))M; fi
+# set_memory KERNEL SIZE: sets `memory` to how much a machine of that size gets there.
+set_memory() {
+	memory=$2
+	kernel_says "$1" kernel_more
+	[ -z "$said" ] || memory=$(($(numfmt --from=iec "$2") / 1048576 + said))M
 }
 
 # parse LINE: a "vm:" line into the variables of plan_vms; false when the test is left out.

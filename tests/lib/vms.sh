@@ -4,7 +4,7 @@
 
 # run_vm DIR: the tests of DIR/list. A VM that dies takes one test with it; the rest get a new one.
 run_vm() {
-	local dir=$1 machine module kernel group append thread run='' vm_status
+	local dir=$1 machine module kernel group append thread run='' vm_status said
 	machine=$(option "$dir" machine) module=$(option "$dir" module) append=$(option "$dir" append)
 	kernel=$(option "$dir" kernel) group=$(option "$dir" group) thread=$(option "$dir" thread)
 	trap 'kill $run 2>/dev/null; wait; exit' TERM
@@ -12,7 +12,8 @@ run_vm() {
 	# emulated processor a seventh of its time. Instructions are counted with all that.
 	[ "$group" = default ] || machine+=' --fast'
 	[[ $machine == *--icount* || $group == default ]] || append+=' mitigations=off init_on_alloc=0'
-	[ -z "$(kernel_says "$kernel" kernel_base)" ] || unset MTAG_LONG
+	kernel_says "$kernel" kernel_base
+	[ -z "$said" ] || unset MTAG_LONG
 	while [ -s "$dir/list" ]; do
 		rm -f "$dir"/current
 		# shellcheck disable=SC2086
@@ -42,8 +43,8 @@ keep_all() {
 
 # watch DIR PID KERNEL GROUP: reports tests as they end; ends a VM in which one does not.
 watch() {
-	local dir=$1 id seconds age slow
-	slow=$(slow "$3")
+	local dir=$1 id seconds age slow said
+	set_slow "$3"
 	while kill -0 "$2" 2>/dev/null; do
 		sleep 0.5
 		collect "$dir" "$3" "$4"
