@@ -71,11 +71,20 @@ SLOW void *malloc_slowly(size_t size)
 	}
 }
 
-EXPORT void *malloc(size_t size)
+/*
+ * What this library needs of itself it calls by names of its own: malloc() may be the program's, which calls realloc()
+ * here in turn.
+ */
+static inline void *allocate(size_t size)
 {
 	if (noticed(size))
 		return malloc_slowly(size);
 	return mtag__next.malloc(size);
+}
+
+EXPORT void *malloc(size_t size)
+{
+	return allocate(size);
 }
 
 SLOW void *calloc_slowly(size_t n, size_t size)
@@ -119,7 +128,7 @@ SLOW void free_slowly(void *p)
 		mtag__sampler_freed(&sample);
 }
 
-EXPORT void free(void *p)
+static inline void release(void *p)
 {
 	if (UNLIKELY(mtag__filter_page(p)))
 		free_slowly(p);
@@ -127,11 +136,16 @@ EXPORT void free(void *p)
 		mtag__next.free(p);
 }
 
+EXPORT void free(void *p)
+{
+	release(p);
+}
+
 EXPORT void free_sized(void *p, size_t size);
 EXPORT void free_sized(void *p, size_t size)
 {
 	(void)size;
-	free(p);
+	release(p);
 }
 
 EXPORT void free_aligned_sized(void *p, size_t alignment, size_t size);
@@ -139,7 +153,7 @@ EXPORT void free_aligned_sized(void *p, size_t alignment, size_t size)
 {
 	(void)alignment;
 	(void)size;
-	free(p);
+	release(p);
 }
 
 /* ---- realloc ---- */
@@ -152,7 +166,7 @@ static void *move_early(void *p, size_t size)
 
 	if (!size)
 		return NULL;
-	moved = malloc(size);
+	moved = allocate(size);
 	return moved ? memcpy(moved, p, old < size ? old : size) : NULL;
 }
 
@@ -191,7 +205,7 @@ static void *realloc_sampled(void *p, size_t size)
 EXPORT void *realloc(void *p, size_t size)
 {
 	if (!p)
-		return malloc(size);
+		return allocate(size);
 	if (mtag__early_has(p))
 		return move_early(p, size);
 	return mtag__view.mode ? realloc_sampled(p, size) : mtag__next.realloc(p, size);
@@ -210,7 +224,7 @@ EXPORT void *reallocarray(void *p, size_t n, size_t size)
 
 /* ---- aligned ---- */
 
-EXPORT void *memalign(size_t alignment, size_t size)
+static void *allocate_aligned(size_t alignment, size_t size)
 {
 	void *p;
 
@@ -225,6 +239,11 @@ EXPORT void *memalign(size_t alignment, size_t size)
 	default:
 		return mtag__next.memalign(alignment, size);
 	}
+}
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+	return allocate_aligned(alignment, size);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
@@ -264,7 +283,7 @@ EXPORT int posix_memalign(void **p, size_t alignment, size_t size)
 
 EXPORT void *valloc(size_t size)
 {
-	return memalign((size_t)sysconf(_SC_PAGESIZE), size);
+	return allocate_aligned((size_t)sysconf(_SC_PAGESIZE), size);
 }
 
 EXPORT void *pvalloc(size_t size)
@@ -275,7 +294,7 @@ EXPORT void *pvalloc(size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return memalign(page, (size + page - 1) & ~(page - 1));
+	return allocate_aligned(page, (size + page - 1) & ~(page - 1));
 }
 
 /* ---- how large it is ---- */

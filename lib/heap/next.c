@@ -164,39 +164,6 @@ static size_t usable_unknown(void *p)
 	return 0;
 }
 
-static void *find(const char *name, void *instead)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	return found ? found : instead;
-}
-
-void mtag__next_find(void)
-{
-	struct mtag__next found;
-
-	if (looking || mtag__next.malloc != first_malloc)
-		return;
-	looking = true;
-	found = mtag__next;
-	*(void **)&found.malloc = find("malloc", NULL);
-	*(void **)&found.free = find("free", NULL);
-	*(void **)&found.calloc = find("calloc", NULL);
-	*(void **)&found.realloc = find("realloc", NULL);
-	*(void **)&found.posix_memalign = find("posix_memalign", NULL);
-	*(void **)&found.aligned_alloc = find("aligned_alloc", (void *)memalign_by_posix);
-	*(void **)&found.memalign = find("memalign", (void *)memalign_by_posix);
-	*(void **)&found.usable = find("malloc_usable_size", (void *)usable_unknown);
-	/* Without an allocator there is no program. */
-	if (!found.malloc || !found.free || !found.calloc || !found.realloc ||
-	    !found.posix_memalign)
-		__builtin_trap();
-	mtag__next = found;
-	looking = false;
-}
-
-/* ---- who it is ---- */
-
 static const void *file_of(const void *address, const char **name)
 {
 	Dl_info info;
@@ -207,14 +174,53 @@ static const void *file_of(const void *address, const char **name)
 	return info.dli_fbase;
 }
 
-void *mtag__next_own(const char *name)
+/* A function of the file that @malloc is in: another's knows nothing of its objects. */
+static void *find_own(void *malloc, const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 	const char *file;
 
-	if (!found || file_of(found, &file) != file_of(*(void **)&mtag__next.malloc, &file))
-		return NULL;
-	return found;
+	return found && file_of(found, &file) == file_of(malloc, &file) ? found : NULL;
+}
+
+static void *find(void *malloc, const char *name, void *instead)
+{
+	void *found = find_own(malloc, name);
+
+	return found ? found : instead;
+}
+
+void mtag__next_find(void)
+{
+	struct mtag__next found;
+	void *own;
+
+	if (looking || mtag__next.malloc != first_malloc)
+		return;
+	looking = true;
+	found = mtag__next;
+	*(void **)&found.malloc = dlsym(RTLD_NEXT, "malloc");
+	*(void **)&found.free = dlsym(RTLD_NEXT, "free");
+	*(void **)&found.calloc = dlsym(RTLD_NEXT, "calloc");
+	*(void **)&found.realloc = dlsym(RTLD_NEXT, "realloc");
+	*(void **)&found.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
+	own = *(void **)&found.malloc;
+	*(void **)&found.aligned_alloc = find(own, "aligned_alloc", (void *)memalign_by_posix);
+	*(void **)&found.memalign = find(own, "memalign", (void *)memalign_by_posix);
+	*(void **)&found.usable = find(own, "malloc_usable_size", (void *)usable_unknown);
+	/* Without an allocator there is no program. */
+	if (!found.malloc || !found.free || !found.calloc || !found.realloc ||
+	    !found.posix_memalign)
+		__builtin_trap();
+	mtag__next = found;
+	looking = false;
+}
+
+/* ---- who it is ---- */
+
+void *mtag__next_own(const char *name)
+{
+	return find_own(*(void **)&mtag__next.malloc, name);
 }
 
 enum mtag__allocator mtag__next_kind(const char **name)

@@ -24,7 +24,6 @@
 
 /* How C++ writes size_t in names: unsigned long, unsigned int. */
 #if __SIZEOF_SIZE_T__ == 8
-#define PLAIN_NEW "_Znwm"
 #define NEW_OPERATORS(X)                                                                           \
 	X(_Znwm, (size_t n), (n), 0)                                                               \
 	X(_Znam, (size_t n), (n), 0)                                                               \
@@ -40,7 +39,6 @@
 	X(_ZdlPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))                        \
 	X(_ZdaPvmSt11align_val_t, (void *p, size_t n, size_t a), (p, n, a))
 #else
-#define PLAIN_NEW "_Znwj"
 #define NEW_OPERATORS(X)                                                                           \
 	X(_Znwj, (size_t n), (n), 0)                                                               \
 	X(_Znaj, (size_t n), (n), 0)                                                               \
@@ -72,32 +70,52 @@
 
 /* ---- where there is no next operator: a C++ library was loaded later, for its user alone ---- */
 
-typedef void *new_operator(size_t n);
-
-/* The operator of a file that is loaded, or of one that it needs. */
-static new_operator *operator_of(const char *file)
+/* The operator of that name of a file that is loaded, or of one that it needs. */
+static void *operator_of(const char *file, const char *name)
 {
-	void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-	new_operator *found = NULL;
+	void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD), *found = NULL;
 
-	if (library)
-		*(void **)&found = dlsym(library, PLAIN_NEW);
+	if (library) {
+		found = dlsym(library, name);
+		/* It stays loaded by whoever calls it. */
+		dlclose(library);
+	}
 	return found;
 }
 
-/* Out of memory: the C++ library of the caller's calls the program's handler, or throws. */
-static void *fail(size_t n, const void *caller)
+/* Calls an operator of that name. What stands for std::nothrow is not looked at. */
+static void *call(void *found, const char *name, size_t n, size_t alignment)
 {
-	new_operator *found = NULL;
+	static const char nothrow;
+	union {
+		void *found;
+		void *(*plain)(size_t n);
+		void *(*aligned)(size_t n, size_t a);
+		void *(*plain_nothrow)(size_t n, const void *t);
+		void *(*aligned_nothrow)(size_t n, size_t a, const void *t);
+	} to = {found};
+
+	if (__builtin_strstr(name, "nothrow"))
+		return alignment ? to.aligned_nothrow(n, alignment, &nothrow)
+				 : to.plain_nothrow(n, &nothrow);
+	return alignment ? to.aligned(n, alignment) : to.plain(n);
+}
+
+/* Out of memory: the C++ library of the caller's calls the program's handler, or throws. */
+static void *fail(const char *name, size_t n, size_t alignment, const void *caller)
+{
+	void *found = NULL;
 	Dl_info info;
 
 	if (dladdr(caller, &info))
-		found = operator_of(info.dli_fname);
+		found = operator_of(info.dli_fname, name);
 	if (!found)
-		found = operator_of("libstdc++.so.6");
+		found = operator_of("libstdc++.so.6", name);
+	if (!found && __builtin_strstr(name, "nothrow"))
+		return NULL;
 	if (!found)
 		abort();
-	return found(n);
+	return call(found, name, n, alignment);
 }
 
 static void *new_by_malloc(size_t n, size_t alignment, const char *name, const void *caller)
@@ -107,7 +125,7 @@ static void *new_by_malloc(size_t n, size_t alignment, const char *name, const v
 	if (!n)
 		n = 1;
 	p = alignment ? memalign(alignment, n) : malloc(n);
-	return p || __builtin_strstr(name, "nothrow") ? p : fail(n, caller);
+	return p ? p : fail(name, n, alignment, caller);
 }
 
 /* ---- the allocator's own ---- */

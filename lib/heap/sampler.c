@@ -239,7 +239,9 @@ bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
 
 	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED) || !enter(&program))
 		return false;
-	mtag__self_begin();
+	/* Or its first allocation would be a sample for certain, and weigh as if by chance. */
+	if (mtag__self_begin())
+		mtag__self.countdown = mtag__chance_distance(&mtag__self.random, mtag__view.period);
 	if (lock_table()) {
 		found = mtag__table_take(&mtag__view.table, (uintptr_t)p, sample);
 		if (found)

@@ -22,6 +22,21 @@ static uint64_t blocked(void)
 	return mask;
 }
 
+/*
+ * Threads that follow each other have the same address, and begin at about the same time: each gets the next number of
+ * a sequence, mixed so that their first random numbers have nothing in common. (Steele, Lea and Flood: SplitMix64.)
+ */
+static uint64_t new_seed(void)
+{
+	static uint64_t sequence;
+	uint64_t x = __atomic_add_fetch(&sequence, UINT64_C(0x9e3779b97f4a7c15), __ATOMIC_RELAXED);
+
+	x += mtag__view.head->pid ^ (uintptr_t)&mtag__self ^ mtag__view_now();
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (x ^ x >> 31) | 1;
+}
+
 bool mtag__self_begin(void)
 {
 	struct mtag__self *self = &mtag__self;
@@ -30,9 +45,7 @@ bool mtag__self_begin(void)
 		return false;
 	self->begun = true;
 	self->mask = blocked();
-	/* The address of a thread's own variable is random, and no other thread has it now. */
-	self->random = (mtag__view_now() ^ (uintptr_t)self * UINT64_C(0x9e3779b97f4a7c15)) | 1;
-	mtag__chance_next(&self->random);
+	self->random = new_seed();
 	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
 	return true;
 }

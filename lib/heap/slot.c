@@ -32,13 +32,16 @@ static bool claim(uint32_t slot, uint32_t before)
 	return true;
 }
 
-/* The first thread in a slot prepares it; the head then tells readers. */
+/*
+ * The first thread in a slot prepares it, and those below that others have claimed and not prepared yet: the head tells
+ * readers that all up to there may be read.
+ */
 static bool prepare(uint32_t slot)
 {
 	uint32_t *used = &mtag__view.head->slots_used,
 		 now = __atomic_load_n(used, __ATOMIC_ACQUIRE);
 
-	if (!mtag__view_open_slot(slot))
+	if (slot >= now && !mtag__view_open_slots(now, slot))
 		return false;
 	while (now <= slot && !__atomic_compare_exchange_n(used, &now, slot + 1, false,
 							   __ATOMIC_RELEASE, __ATOMIC_RELAXED))

@@ -116,10 +116,10 @@ static void *map_area(uint32_t *slots, uint32_t *samples)
 	}
 }
 
-bool mtag__view_open_slot(uint32_t slot)
+bool mtag__view_open_slots(uint32_t first, uint32_t last)
 {
-	return !mprotect(mtag__view.cells + (uint64_t)slot * MTAG_HEAP_TAGS, cells_bytes(1),
-			 PROT_READ | PROT_WRITE);
+	return !mprotect(mtag__view.cells + (uint64_t)first * MTAG_HEAP_TAGS,
+			 cells_bytes(last - first + 1), PROT_READ | PROT_WRITE);
 }
 
 /* As many as there can be if all of the machine's memory were sampled, and all of it once more. */

@@ -38,8 +38,8 @@ uint32_t mtag__view_wanted(uint64_t *period);
 bool mtag__view_make(uint32_t wanted, uint32_t mode, uint64_t period, const char *reason,
 		     const char *allocator);
 
-/* Before the cells of a slot but the first are used. Returns false if there is no memory. */
-bool mtag__view_open_slot(uint32_t slot);
+/* Before the cells of slots but the first are used, up to @last. Returns false if there is no memory. */
+bool mtag__view_open_slots(uint32_t first, uint32_t last);
 
 /* Registers the area with the module, which then tracks this process; gives it a tag of its own. */
 void mtag__view_register(void *filter, uint64_t bytes);

@@ -4,7 +4,7 @@
 # Without the module. The sanitizers interpose malloc(), too: what is tested here is built without them.
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 bin=build/tests/unit/heap lib=$PWD/build/lib/libmtag-heap.so
-make -s "$lib" $bin/{phases,seeds,stress,pair,floats,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
+make -s "$lib" $bin/{phases,first,seeds,stress,pair,floats,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
 tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$tmp"' EXIT
 n=0 failed=0
@@ -46,6 +46,7 @@ tap "MTAG_HEAP_PERIOD=2048 LD_PRELOAD=$lib $bin/phases" sampled
 for other in $(others); do
 	tap "MTAG_HEAP_PERIOD=8192 LD_PRELOAD='$lib $other' $bin/phases" "sampled, $other"
 done
+tap "MTAG_HEAP_PERIOD=2048 LD_PRELOAD=$lib $bin/first" sampled
 tap "$bin/seeds" "1,000 seeds"
 tap "MTAG_HEAP_PERIOD=1024 LD_PRELOAD=$lib $bin/floats" "floating-point numbers"
 for other in '' $(others); do
@@ -57,6 +58,13 @@ for option in -shared-libgcc '-static-libstdc++'; do
 		same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
 			"$tmp/plugin.so" 2>&1)" 4 "a plugin in C++ of a program in C, $option, $mode"
 	done
+done
+g++ -O1 -fno-builtin -w -std=c++17 -shared -fPIC tests/unit/heap/plugin/aligned.cpp -o "$tmp/aligned.so"
+same "$(LD_PRELOAD=$lib python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' "$tmp/aligned.so" 2>&1)" \
+	22 "aligned operators out of memory"
+gcc -O1 -fno-builtin tests/unit/heap/plugin/wrapper.c -o "$tmp/wrapper"
+for mode in sampled exact off; do
+	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib "$tmp/wrapper" 2>&1)" good "a program with a malloc() of its own, $mode"
 done
 g++ -O1 -fno-builtin -w -shared -fPIC -pthread tests/unit/heap/plugin/starter.cpp -o "$tmp/starter.so"
 for mode in sampled exact off; do
