@@ -12,6 +12,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -56,11 +57,13 @@ MTAG_TLS uint32_t *mtag_thread_word;
  * struct self - what a thread knows of itself
  * @fallback: its word while it is not registered
  * @holdoff: 0: it never needed the fallback; else one more than the slow calls left that do not try to register
+ * @exit_rounds: of the destructors of its keys
  * @slot: its slot while it is registered
  */
 static MTAG_TLS struct {
 	uint32_t fallback;
 	uint32_t holdoff;
+	uint32_t exit_rounds;
 	struct slot *slot;
 } self;
 
@@ -247,8 +250,15 @@ static void unregister_thread(struct slot *slot)
 		pthread_sigmask(SIG_SETMASK, &before_, NULL);                                      \
 	} while (0)
 
+/*
+ * Destructors of the program's keys may leave scopes: theirs come first. The C library calls destructors in so many
+ * rounds as long as one sets its key anew.
+ */
 static void on_thread_exit(void *slot)
 {
+	if (++self.exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    !pthread_setspecific(exit_key, slot))
+		return;
 	WITHOUT_SIGNALS(unregister_thread(slot));
 }
 

@@ -67,6 +67,37 @@ static void test_threads(void)
 	CHECK(count(MTAG_IOC_THREAD) == 2 * 3 * 300 && nothing_open());
 }
 
+static void leave_at_exit(void *before)
+{
+	/* The word is this thread's still, though libmtag's key is the older one. */
+	CHECK(atomic_load(&words[my_tid()]));
+	mtag_leave(*(mtag_t *)before);
+	CHECK(charged() == *(mtag_t *)before);
+}
+
+static void *end_in_scope(void *key)
+{
+	static mtag_t before;
+
+	before = mtag_enter(2);
+	CHECK(!pthread_setspecific(*(pthread_key_t *)key, &before));
+	return NULL;
+}
+
+static void test_scope_ends_with_thread(void)
+{
+	pthread_key_t key;
+	pthread_t thread;
+	int i;
+
+	mtag_leave(mtag_enter(1));
+	CHECK(!pthread_key_create(&key, leave_at_exit));
+	CHECK(!pthread_create(&thread, NULL, end_in_scope, &key));
+	pthread_join(thread, NULL);
+	for (i = 0; i < TIDS; i++)
+		CHECK(!words[i] || i == my_tid());
+}
+
 static void *inherit(void *arg)
 {
 	/* The kernel knows the creator's tag; here its stand-in is the default. */
@@ -240,6 +271,7 @@ static void test_module_goes_under_threads(void)
 
 static const struct tap_test tests[] = {
 	{"threads have words of their own, and give them back", test_threads},
+	{"a destructor of a thread's key may leave its scope", test_scope_ends_with_thread},
 	{"a thread starts with what the kernel says", test_inherit},
 	{"a forked child has the slots of threads that it lacks", test_fork},
 	{"a child of a bare clone keeps its slot", test_raw_fork},
