@@ -88,8 +88,8 @@ static void check_ended(struct mtag_space *s)
 }
 
 /*
- * Ends those of @dead whose tree nobody uses now: one user's sweeps of his tags must not hold up the
- * ends of others. Return: did it end any?
+ * Ends those of @dead whose tree nobody uses now: one user's sweeps of his tags must not hold up
+ * the ends of others. Return: did it end any?
  */
 static bool end_some(struct list_head *dead)
 {

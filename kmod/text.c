@@ -212,8 +212,8 @@ static bool goes_on(const struct mtag_unwind_map *last, const struct mtag_unwind
 }
 
 /*
- * Appends [@start, @end) of @map. The kernel joins mappings without saying so: we join them, too, or
- * a process could have any number here.
+ * Appends [@start, @end) of @map. The kernel joins mappings without saying so: we join them, too,
+ * or a process could have any number here.
  */
 static void append(struct mtag_text *text, const struct mtag_unwind_map *map, u64 start, u64 end)
 {

@@ -69,15 +69,15 @@ static int wait_for_truncation(const struct vm_area_struct *vma)
 }
 
 /*
- * Calls that began before a process was tracked have not been noted. One that is at work now may hold
- * no more than the lock of one mapping, or of a file, while it frees or moves what the walk counts:
- * the first walk waits for it. A UFFDIO_MOVE may have been entered long ago and begin at any time: all
- * walks keep it from the mappings that it could move pages to.
+ * Calls that began before a process was tracked have not been noted. One that is at work now may
+ * hold no more than the lock of one mapping, or of a file, while it frees or moves what the walk
+ * counts: the first walk waits for it. A UFFDIO_MOVE may have been entered long ago and begin at
+ * any time: all walks keep it from the mappings that it could move pages to.
  */
 static int lock_out_unseen(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
 {
-	bool first = READ_ONCE(s->birth.untag);
 	VMA_ITERATOR(vmi, mm, 0);
+	bool first = READ_ONCE(s->birth.untag);
 	struct vm_area_struct *vma;
 	int ret = 0;
 
@@ -97,9 +97,7 @@ static int lock_out_unseen(const struct mtag_space *s, struct mm_struct *mm, boo
 	return 0;
 }
 
-/*
- * As mtag_walk_lock(), to count. With @whole set the lock stays one for writing.
- */
+/* As mtag_walk_lock(), to count. With @whole set the lock stays one for writing. */
 static int count_lock(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
 {
 	int ret = mmap_write_lock_killable(mm);
