@@ -39,6 +39,8 @@ plan_vms() {
 		[ "${source##*.}" = sh ] || command=build/tests/kernel/$name
 		while read -r line; do
 			parse "$line" || continue
+			# What a kernel costs as Debian boots it is for the core alone, but with --long.
+			[ "$group" != default ] || [ -n "$long$core" ] || group=plain
 			for each in $kernels; do
 				long_enough "$each" || continue
 				if left_out "$each"; then

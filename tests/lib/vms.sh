@@ -8,8 +8,9 @@ run_vm() {
 	machine=$(option "$dir" machine) module=$(option "$dir" module) append=$(option "$dir" append)
 	kernel=$(option "$dir" kernel) group=$(option "$dir" group) thread=$(option "$dir" thread)
 	trap 'kill $run 2>/dev/null; wait; exit' TERM
-	# One VM a kernel is as Debian boots it. The others do without KASLR, five levels of page tables, and what costs an
-	# emulated processor a seventh of its time. Instructions are counted with all that.
+	# One VM a kernel is as Debian boots it: that of the core (tests/lib/plan.sh). The others do without KASLR, five
+	# levels of page tables, and what costs an emulated processor a seventh of its time. Instructions are counted
+	# with all that.
 	[ "$group" = default ] || machine+=' --fast'
 	[[ $machine == *--icount* || $group == default ]] || append+=' mitigations=off init_on_alloc=0'
 	kernel_says "$kernel" kernel_base
