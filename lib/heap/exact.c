@@ -56,6 +56,18 @@ static size_t usable_of(const void *p)
 	return common_usable(field) - (field & MAPPED ? sizeof(size_t) : 0);
 }
 
+/* One more than was asked for, and the tag: where somebody else wrote zeros there is no such note. */
+FAST uint64_t tail_with(size_t size, uint64_t tag)
+{
+	return ((uint64_t)size + 1) << SHIFT | tag;
+}
+
+/* What was asked for; more than anything usable if there is no note. */
+FAST uint64_t asked_by(uint64_t tail)
+{
+	return (tail >> SHIFT) - 1;
+}
+
 FAST uint64_t *tail_of(const void *p, size_t usable)
 {
 	return (uint64_t *)((char *)p + usable);
@@ -118,7 +130,7 @@ static void *note_for(void *p, size_t size, uint32_t tag)
 	struct mtag_heap_cell *cells = cells_of_thread();
 	size_t usable = usable_of(p);
 
-	*tail_of(p, usable) = (uint64_t)size << SHIFT | tag;
+	*tail_of(p, usable) = tail_with(size, tag);
 	if (cells)
 		count_in(cells + tag, size, usable);
 	else
@@ -150,7 +162,7 @@ FAST void *note(void *p, size_t size)
 	/* Who has cells has a word. */
 	tag = (uint16_t)__atomic_load_n(mtag__self.word, __ATOMIC_RELAXED);
 	usable = common_usable(field);
-	*tail_of(p, usable) = (uint64_t)size << SHIFT | tag;
+	*tail_of(p, usable) = tail_with(size, tag);
 	count_in(cells + tag, size, usable);
 	return p;
 }
@@ -162,12 +174,12 @@ SLOW void forget_slowly(void *p)
 	struct mtag_heap_cell *cells = cells_of_thread();
 
 	/* The program wrote beyond its object, or got it from elsewhere. */
-	if (tail >> SHIFT > usable)
+	if (asked_by(tail) > usable)
 		__atomic_fetch_add(&mtag__view.head->damaged, 1, __ATOMIC_RELAXED);
 	else if (cells)
-		count_out(cells + (tail & TAG), tail >> SHIFT, usable);
+		count_out(cells + (tail & TAG), asked_by(tail), usable);
 	else
-		count_shared(&mtag__view.cells[tail & TAG].asked_out, tail >> SHIFT, usable);
+		count_shared(&mtag__view.cells[tail & TAG].asked_out, asked_by(tail), usable);
 }
 
 /* ---- the allocator that counts ---- */
@@ -201,9 +213,9 @@ static void exact_free(void *p)
 	if (NEVER(field & MAPPED) || NEVER(!cells))
 		goto slowly;
 	tail = *tail_of(p, usable);
-	if (NEVER(tail >> SHIFT > usable))
+	if (NEVER(asked_by(tail) > usable))
 		goto slowly;
-	count_out(cells + (tail & TAG), tail >> SHIFT, usable);
+	count_out(cells + (tail & TAG), asked_by(tail), usable);
 	real.free(p);
 	return;
 slowly:
@@ -253,14 +265,14 @@ static void *exact_realloc(void *p, size_t size)
 	moved = real.realloc(p, more_than(size));
 	if (!moved)
 		return NULL;
-	if (tail >> SHIFT > before) {
+	if (asked_by(tail) > before) {
 		__atomic_fetch_add(&mtag__view.head->damaged, 1, __ATOMIC_RELAXED);
 		return note(moved, size);
 	}
 	if (cells_of_thread())
-		count_out(mtag__self.cells + (tail & TAG), tail >> SHIFT, before);
+		count_out(mtag__self.cells + (tail & TAG), asked_by(tail), before);
 	else
-		count_shared(&mtag__view.cells[tail & TAG].asked_out, tail >> SHIFT, before);
+		count_shared(&mtag__view.cells[tail & TAG].asked_out, asked_by(tail), before);
 	return note_for(moved, size, tail & TAG);
 }
 

@@ -47,6 +47,7 @@ for other in $(others); do
 	tap "MTAG_HEAP_PERIOD=8192 LD_PRELOAD='$lib $other' $bin/phases" "sampled, $other"
 done
 tap "MTAG_HEAP_PERIOD=2048 LD_PRELOAD=$lib $bin/first" sampled
+tap "MTAG_HEAP=exact LD_PRELOAD=$lib $bin/first" exact
 tap "$bin/seeds" "1,000 seeds"
 tap "MTAG_HEAP_PERIOD=1024 LD_PRELOAD=$lib $bin/floats" "floating-point numbers"
 for other in '' $(others); do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Threads whose first call frees what another allocated, and was a sample: that does not make a sample of the next object.
- * With libmtag-heap preloaded, sampling.
+ * First calls, with libmtag-heap preloaded. Threads begin by freeing what another allocated, and was a sample: that does
+ * not make a sample of the next object. And what the library never gave is freed, such as a plugin's own calloc().
  *
  * link: -pthread
  */
@@ -47,10 +47,33 @@ static void test_first(void)
 	compare(TAG, &kept);
 }
 
+void *__libc_calloc(size_t n, size_t size);
+
+/* Zeros are no note of an object; other contents may look like one. */
+static void test_foreign(void)
+{
+	struct mtag_heap_cell before, after;
+
+	if (!exact)
+		return;
+	CHECK(reader_open(&reader, getpid()));
+	before = reader_cell(&reader, 0);
+	free(__libc_calloc(1, 100));
+	after = reader_cell(&reader, 0);
+	CHECK(reader_head(&reader) && reader.head.damaged == 1);
+	CHECK(before.objects_out == after.objects_out &&
+	      before.allocated_out == after.allocated_out);
+}
+
 int main(void)
 {
-	static const struct tap_test tests[] = {{"threads that begin with free()", test_first}};
+	static const struct tap_test tests[] = {{"threads that begin with free()", test_first},
+						{"what is another's is freed", test_foreign}};
 
+	if (!reader_open(&reader, getpid()))
+		return 1;
+	close(reader.mem);
+	exact = reader.head.mode == MTAG_HEAP_EXACT;
 	reader.mem = -1;
-	return tap_run(tests, 1);
+	return tap_run(tests, 2);
 }
