@@ -59,7 +59,7 @@ static size_t usable_of(const void *p)
 /* One more than was asked for, and the tag: where somebody else wrote zeros there is no such note. */
 FAST uint64_t tail_with(size_t size, uint64_t tag)
 {
-	return ((uint64_t)size + 1) << SHIFT | tag;
+	return ((uint64_t)size << SHIFT) + tag + (1 << SHIFT);
 }
 
 /* What was asked for; more than anything usable if there is no note. */
