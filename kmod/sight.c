@@ -9,9 +9,7 @@
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/sched/mm.h>
-#include <linux/siphash.h>
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "ksm.h"
@@ -20,6 +18,7 @@
 #include "mtag.h"
 #include "sight.h"
 #include "space.h"
+#include "stack.h"
 #include "stacks.h"
 #include "stackset.h"
 #include "state.h"
@@ -40,12 +39,12 @@ struct walker {
 };
 
 /*
- * The entry of a tag and a stack, or the free one that they would have. There is room. The process
- * chooses its stacks and tags, but cannot tell which of them meet.
+ * The entry of a tag and a stack, or the free one that they would have. There is room. A process
+ * chooses these, but cannot know which of them meet.
  */
 static struct mtag_seen *find(struct mtag_sight *sight, u32 tag, u32 stack)
 {
-	u64 hash = siphash_1u64((u64)stack << 16 | tag, &sight->key);
+	u64 hash = mtag_stack_mix((u64)stack << 16 | tag);
 	unsigned int i = hash >> (64 - ilog2(sight->room));
 	struct mtag_seen *e;
 
@@ -258,7 +257,6 @@ struct mtag_sight *mtag_sight_get(struct mtag_space *s, u32 older)
 	if (sight) {
 		sight->older = older;
 		sight->now = mtag_leaf_now();
-		get_random_bytes(&sight->key, sizeof(sight->key));
 		err = sight_read(s, mm, sight);
 	}
 	/* This may be the last reference: exit_mmap() must not run under build_lock. */

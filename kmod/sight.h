@@ -5,7 +5,6 @@
 #ifndef MTAG_SIGHT_H
 #define MTAG_SIGHT_H
 
-#include <linux/siphash.h>
 #include <linux/types.h>
 #include "state.h"
 
@@ -34,7 +33,6 @@ struct mtag_seen {
  * @last:	the one that was found last
  * @older:	only pages first touched at least so many seconds ago
  * @now:	when, as mtag_leaf_now() gives it
- * @key:	of the hash
  * @seen:	each where its hash says, or behind that
  */
 struct mtag_sight {
@@ -43,7 +41,6 @@ struct mtag_sight {
 	unsigned int last;
 	u32 older;
 	u16 now;
-	siphash_key_t key;
 	struct mtag_seen *seen;
 };
 

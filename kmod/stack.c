@@ -11,6 +11,7 @@
 #include <linux/log2.h>
 #include <linux/overflow.h>
 #include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -163,6 +164,19 @@ static u64 fold(u64 a, u64 b)
 	unsigned __int128 product = (unsigned __int128)a * b;
 
 	return (u64)product ^ (u64)(product >> 64);
+}
+
+/**
+ * mtag_stack_mix() - a hash that no program can foresee
+ * @value:	what a program may choose
+ *
+ * The same as long as stacks are kept. Context: any; stacks are kept.
+ */
+u64 mtag_stack_mix(u64 value)
+{
+	const siphash_key_t key = { { secrets[0], secrets[1] } };
+
+	return siphash_1u64(value, &key);
 }
 
 /*

@@ -28,6 +28,7 @@ struct mtag_stack {
 };
 
 int mtag_stack_begin(void);
+u64 mtag_stack_mix(u64 value);
 void mtag_stack_end(void);
 u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
 		      struct mtag_user *user);

@@ -71,9 +71,11 @@ static void half_way(void)
 	is((uint64_t)status, 0, "a process with a relative is untracked");
 	ok(until(!pinned(), 30), "and nothing of it is pinned");
 	who = tracker();
-	is((uint64_t)mtag_notify(t, never, fd), 0, "while it is tracked again it may set a limit");
-	is((uint64_t)mtag_ioctl(MTAG_IOC_THREAD, &thread), 0, "and register a word");
+	is((uint64_t)mtag_ioctl(MTAG_IOC_THREAD, &thread), 0,
+	   "while it is tracked again it may register a word");
 	ok(pinned() > 0, "whose page is pinned");
+	/* This waits for a grace period, which that allocation holds up. */
+	is((uint64_t)mtag_notify(t, never, fd), 0, "and set a limit");
 	fail_set("stall", 0);
 	must(waitpid(who, &status, 0));
 	fail_disarm(NULL);
