@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "chance.h"
 #include "view.h"
 
 __thread struct mtag__self mtag__self __attribute__((tls_model("initial-exec")));

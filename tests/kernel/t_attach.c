@@ -41,7 +41,6 @@ static void *mapper(void *arg)
 static int busy_process(bool forks)
 {
 	pthread_t thread[THREADS];
-	struct compared c;
 
 	for (uintptr_t i = 0; i < THREADS; i++)
 		must0(pthread_create(&thread[i], NULL, mapper, (void *)(uintptr_t)forks));
@@ -53,10 +52,7 @@ static int busy_process(bool forks)
 	atomic_store(&stop, true);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	c = compare();
-	if (!c.equal)
-		show_compared(&c);
-	return !c.equal;
+	return !compares_equal();
 }
 
 static void rounds(bool forks, const char *what)
@@ -99,7 +95,6 @@ static void *toucher(void *arg)
 static void forked_meanwhile(void)
 {
 	pthread_t thread[THREADS];
-	struct compared c;
 	mtag_t tags[2];
 
 	begin();
@@ -123,10 +118,7 @@ static void forked_meanwhile(void)
 	atomic_store(&stop, true);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	c = compare();
-	ok(c.equal, "%d forks of threads whose accounts are not at hand: exact", FORKS);
-	if (!c.equal)
-		show_compared(&c);
+	exact("%d forks of threads whose accounts are not at hand: exact", FORKS);
 }
 
 /* With stacks each event goes the long way, on which the space is looked for again. */

@@ -14,7 +14,6 @@
 static int truncated_process(struct gate *g, int fd, unsigned int later)
 {
 	char *p = must(mmap(NULL, PAGES * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0));
-	struct compared c;
 
 	for (size_t at = 0; at < PAGES * PG; at += PG)
 		((volatile char *)p)[at] = 1;
@@ -24,10 +23,7 @@ static int truncated_process(struct gate *g, int fd, unsigned int later)
 	usleep((later + 1) * 15000);
 	begin();
 	pass_gate(g, 2);
-	c = compare();
-	if (!c.equal)
-		show_compared(&c);
-	return !c.equal;
+	return !compares_equal();
 }
 
 int main(void)

@@ -57,7 +57,6 @@ static int moving_process(void)
 	char *to = page_at((2 * MOVED + WALKED) * PG), *from = to + (MOVED + WALKED) * PG;
 	struct pollfd asked = {.events = POLLIN};
 	pthread_t moving, giving;
-	struct compared c;
 	void *failed;
 
 	argument = page_at(PG);
@@ -79,10 +78,7 @@ static int moving_process(void)
 	pthread_join(moving, &failed);
 	if (failed)
 		bail("UFFDIO_MOVE moved %lld", (long long)argument->move);
-	c = compare();
-	if (!c.equal)
-		show_compared(&c);
-	return !c.equal;
+	return !compares_equal();
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module goes, or its hooks do, while a fork or an exec of a tracked process is delayed at each place (each third,
+ * The module goes, or its hooks do, while a fork or an exec of a tracked process is delayed at each place (each second,
  * without --long) at which the module allocates for it: nothing is published any more then, and nothing is left. What
  * uses freed memory is seen on the kernels of our own. If only the parent goes its child is counted, or untracked.
  */
@@ -79,7 +79,7 @@ static void delay_each(void (*run)(void), bool unload, const char *what)
 	int bad = 0, delays = 0, missed = 0, status, delayed_now;
 
 	/* Until there are no more allocations. */
-	for (int n = 1; missed < 2; n += getenv("MTAG_LONG") ? 1 : 3) {
+	for (int n = 1; missed < 2; n += getenv("MTAG_LONG") ? 1 : 2) {
 		pid_t pid;
 
 		fail_beneath_mtag();

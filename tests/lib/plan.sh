@@ -6,7 +6,7 @@
 declare -A kernel_file=()
 while IFS='=:' read -r file variable value; do
 	kernel_file[${file##*/}:$variable]=$value
-done < <(grep -H '^[a-z_]*=' tests/vm/kernels/* | sed 's/:/=/')
+done < <(grep -H '^[a-z_]*=' tests/vm/kernels/*)
 # kernel_says NAME VARIABLE: sets `said` to what tests/vm/kernels/NAME sets it to, or to nothing.
 kernel_says() { said=${kernel_file[$1:$2]:-}; }
 # all_kernels: those that the kernel tests run on.

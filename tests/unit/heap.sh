@@ -150,7 +150,7 @@ same "$(readelf -n "$lib" | awk '/Provider: otel_memory/ { getline; print $2 }' 
 
 # ---- what it costs ----
 bare=$($bin/pair 64)
-for budget in 'sampled 12' 'exact 69'; do
+for budget in 'sampled 12' 'exact 68'; do
 	read -r mode most <<<"$budget"
 	cost=$($bin/pair 64 LD_PRELOAD="$lib" MTAG_HEAP="$mode" MTAG_HEAP_PERIOD=1073741824)
 	awk -v a="$bare" -v b="$cost" -v most="$most" 'BEGIN { exit !(a > 0 && b > a && b - a <= most) }'

@@ -91,6 +91,15 @@ void show_compared(const struct compared *c)
 			     tag, resident(&u), u.c[MTAG_C_SWAP]);
 }
 
+bool compares_equal(void)
+{
+	struct compared c = compare();
+
+	if (!c.equal)
+		show_compared(&c);
+	return c.equal;
+}
+
 bool exact(const char *format, ...)
 {
 	struct compared c = compare();

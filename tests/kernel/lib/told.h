@@ -40,6 +40,9 @@ struct compared {
 struct compared compare(void);
 void show_compared(const struct compared *c);
 
+/* For a process that reports by its exit status: compares, and shows what differs. */
+bool compares_equal(void);
+
 /* Checks I1, I2 and I3 for the calling process. Nothing else may change it meanwhile. */
 PRINTF(1, 2) bool exact(const char *format, ...);
 

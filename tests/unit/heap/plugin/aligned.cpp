@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Aligned operators of C++ out of memory: they call the handler, and throw or return null; nothing comes back that is not aligned. */
+/*
+ * Aligned operators of C++ out of memory: they call the handler, and throw or return null. Nothing comes back that is
+ * not aligned.
+ */
 #include <cstddef>
 #include <cstdint>
 #include <new>
