@@ -169,6 +169,32 @@ static unsigned int count_exec(struct mm_struct *mm)
 	return nr;
 }
 
+/* Context: mmap_lock for writing, or for reading and build_lock. Return: 0 or -ENOMEM. */
+static int read_all(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, gfp_t gfp)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	unsigned int room = count_exec(mm), nr = 0;
+	struct vm_area_struct *vma;
+	struct mtag_text *text;
+
+	text = text_alloc(room, gfp);
+	if (!text)
+		return -ENOMEM;
+	for_each_vma(vmi, vma) {
+		if (!(vma->vm_flags & VM_EXEC) || nr == room)
+			continue;
+		if (map_of(s, vma, &text->maps[nr], uid, gfp))
+			nr++;
+		else
+			count_lost(s);
+	}
+	text_shrink(text, room, nr);
+	text_replace(s, text);
+	if (has_file(text))
+		mtag_bell_ring(s);
+	return 0;
+}
+
 /**
  * mtag_text_read() - read all executable mappings anew
  * @s:		space of @mm
@@ -180,27 +206,7 @@ static unsigned int count_exec(struct mm_struct *mm)
  */
 int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 {
-	VMA_ITERATOR(vmi, mm, 0);
-	unsigned int room = count_exec(mm), nr = 0;
-	struct vm_area_struct *vma;
-	struct mtag_text *text;
-
-	text = text_alloc(room, MTAG_GFP);
-	if (!text)
-		return -ENOMEM;
-	for_each_vma(vmi, vma) {
-		if (!(vma->vm_flags & VM_EXEC) || nr == room)
-			continue;
-		if (map_of(s, vma, &text->maps[nr], uid, MTAG_GFP))
-			nr++;
-		else
-			count_lost(s);
-	}
-	text_shrink(text, room, nr);
-	text_replace(s, text);
-	if (has_file(text))
-		mtag_bell_ring(s);
-	return 0;
+	return read_all(s, mm, uid, MTAG_GFP);
 }
 
 /* Does [@start, ...) of @map go on where @last ends? */
@@ -259,23 +265,23 @@ static struct mtag_text *text_without_gone(const struct mtag_text *old, struct m
 static struct mtag_text *text_with(const struct mtag_text *old, unsigned long start,
 				   unsigned long end, const struct mtag_unwind_map *map, gfp_t gfp)
 {
-	unsigned int i, from, to, room = (old ? old->nr : 0) + 2;
+	unsigned int i, from, to, room = old->nr + 2;
 	struct mtag_text *text = text_alloc(room, gfp);
 
 	if (!text)
 		return NULL;
 	text->nr = 0;
-	from = old ? first_above(old, start) : 0;
+	from = first_above(old, start);
 	for (i = 0; i < from; i++)
 		text->maps[text->nr++] = old->maps[i];
-	for (to = from; old && to < old->nr && old->maps[to].start < end; to++)
+	for (to = from; to < old->nr && old->maps[to].start < end; to++)
 		append(text, &old->maps[to], old->maps[to].start,
 		       min_t(u64, old->maps[to].end, start));
 	if (map)
 		append(text, map, start, end);
 	for (i = from; i < to; i++)
 		append(text, &old->maps[i], max_t(u64, old->maps[i].start, end), old->maps[i].end);
-	for (i = to; old && i < old->nr; i++)
+	for (i = to; i < old->nr; i++)
 		append(text, &old->maps[i], old->maps[i].start, old->maps[i].end);
 	text_shrink(text, room, text->nr);
 	return text;
@@ -311,6 +317,12 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 
 	if (vma->vm_flags & VM_EXEC) {
 		see_user(s->stacks.touched, gfp);
+		/* A program's first mapping, or the first after there was no memory for the array. */
+		if (!old) {
+			if (read_all(s, vma->vm_mm, current_euid(), gfp))
+				count_lost(s);
+			return;
+		}
 		if (map_of(s, vma, &map, current_euid(), gfp))
 			found = &map;
 		else
@@ -318,7 +330,7 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 	}
 	if (is_known(old, vma->vm_start, vma->vm_end, found))
 		return;
-	if (old && old->nr > 2 * READ_ONCE(vma->vm_mm->map_count) + GONE_MAX) {
+	if (old->nr > 2 * READ_ONCE(vma->vm_mm->map_count) + GONE_MAX) {
 		text = text_without_gone(old, vma->vm_mm, gfp);
 		if (text) {
 			text_replace(s, text);
@@ -326,7 +338,7 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 		}
 	}
 	text = text_with(old, vma->vm_start, vma->vm_end, found, gfp);
-	/* Out of memory: better no mapping than a wrong one. */
+	/* Out of memory: better no mapping than a wrong one, until there is memory for all. */
 	if (!text)
 		count_lost(s);
 	text_replace(s, text);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Strange executable mappings of a process with stacks: behind the last offset that a frame can name, for which no file is
- * made up; and mappings that the kernel joins without saying so, which do not take up memory of their own.
+ * made up; mappings that the kernel joins without saying so, which do not take up memory of their own; and one that there
+ * was no memory to note, after which all are read anew.
  */
+#include "lib/keepers.h"
 #include "lib/netlink.h"
 #include "lib/stacks.h"
 #include "lib/tables.h"
@@ -69,6 +71,27 @@ static void joined(void)
 	   more);
 }
 
+static void without_memory(void)
+{
+	unsigned int found = 0;
+	struct stacks *s;
+
+	begin();
+	must0(-stacks_start_self(1, -1));
+	set_limit("max_memory_kb", 1);
+	must(mmap(NULL, PG, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	set_limit("max_memory_kb", 0);
+	must(mmap(NULL, PG, PROT_READ | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	touch(0, area(MIB), MIB);
+	s = stacks(getpid());
+	for (unsigned int i = 0; i < s->nr; i++)
+		for (unsigned int j = 0; j < s->stack[i].nr; j++)
+			found += s->stack[i].frame[j].image < IMAGES_SEEN &&
+				 strstr(s->path[s->stack[i].frame[j].image] ?: "", "/t_stacks_far");
+	ok(s->lost, "a mapping that there was no memory to note counts as lost");
+	ok(found, "and after the next one frames are in their files again");
+}
+
 int main(void)
 {
 	begin_test();
@@ -76,5 +99,7 @@ int main(void)
 		behind_all_offsets();
 	in_child
 		joined();
+	in_child
+		without_memory();
 	return end_test();
 }
