@@ -100,6 +100,14 @@ bool mtag_calls_read(struct mtag_space *s, u32 tag, u64 nr[MTAG_CALLS], u64 byte
 	return any;
 }
 
+/* The first tag from @tag on that has counts; ULONG_MAX if none has. Context: as mtag_calls_read(). */
+unsigned long mtag_calls_next(struct mtag_space *s, unsigned long tag)
+{
+	if (tag == MTAG_ID_UNTAGGED)
+		return tag;
+	return xa_find(&s->calls, &tag, ULONG_MAX, XA_PRESENT) ? tag : ULONG_MAX;
+}
+
 /**
  * mtag_calls_give() - give the calls of a tag to another, so that no sum gets lower
  * @s:		space

@@ -28,6 +28,7 @@ void mtag_calls_init(struct mtag_space *s);
 void mtag_calls_free(struct mtag_space *s);
 void mtag_calls_count(struct mtag_space *s, u32 tag, enum mtag_call call, u64 bytes);
 bool mtag_calls_read(struct mtag_space *s, u32 tag, u64 nr[MTAG_CALLS], u64 bytes[MTAG_CALLS]);
+unsigned long mtag_calls_next(struct mtag_space *s, unsigned long tag);
 void mtag_calls_give(struct mtag_space *s, u32 tag, u32 to);
 
 #endif /* MTAG_CALLS_H */

@@ -151,34 +151,36 @@ struct row {
 	const u64 *shares;
 };
 
-/* Writes a tag before @end. Return: where the next begins; NULL if there is no room. */
-static __always_inline void *row_write(void *at, const void *end, u32 tag, const struct row *row)
-{
-	/* All names end in a NUL. */
-	int name = row->label.len + 1, counters = row->nr * sizeof(*row->counters);
-	int shares = row->shares ? MTAG_S_NR * sizeof(*row->shares) : 0;
-	int size = nla_total_size(sizeof(u16)) + nla_total_size(name) + nla_total_size(counters);
+/* No row takes more. */
+#define ROW_MAX	(NLA_HDRLEN + 2 * nla_total_size(sizeof(u16)) + \
+		 nla_total_size(MTAG_NAME_MAX + 1) + nla_total_size(MTAG_C_NR * sizeof(u64)) + \
+		 nla_total_size(MTAG_S_NR * sizeof(u64)))
 
-	if (row->label.parent)
-		size += nla_total_size(sizeof(u16));
-	if (shares)
-		size += nla_total_size(shares);
-	if (unlikely(end - at < nla_total_size(size)))
-		return NULL;
-	at = attr_begin(at, MTAG_A_TAG | NLA_F_NESTED, size);
-	at = attr_write_id(at, MTAG_A_TAG_ID, tag);
+/* Writes a tag where ROW_MAX is left. Return: where the next begins. */
+static __always_inline void *row_write(void *at, u32 tag, const struct row *row)
+{
+	struct nlattr *nest = at;
+
+	at = attr_write_id(nla_data(nest), MTAG_A_TAG_ID, tag);
 	if (row->label.parent)
 		at = attr_write_id(at, MTAG_A_TAG_PARENT, row->label.parent);
-	at = attr_write(at, MTAG_A_TAG_NAME, row->label.name, name);
-	at = attr_write(at, MTAG_A_TAG_COUNTERS, row->counters, counters);
-	return shares ? attr_write(at, MTAG_A_TAG_SHARES, row->shares, shares) : at;
+	/* All names end in a NUL. */
+	at = attr_write(at, MTAG_A_TAG_NAME, row->label.name, row->label.len + 1);
+	at = attr_write(at, MTAG_A_TAG_COUNTERS, row->counters, row->nr * sizeof(*row->counters));
+	if (row->shares)
+		at = attr_write(at, MTAG_A_TAG_SHARES, row->shares,
+				MTAG_S_NR * sizeof(*row->shares));
+	nest->nla_type = MTAG_A_TAG | NLA_F_NESTED;
+	nest->nla_len = at - (void *)nest;
+	return at;
 }
 
 /* Fills @counters of a tag. Return: how many to send. */
-static __always_inline unsigned int row_read(const struct mtag_report *r, u32 tag, bool brief,
-					     u64 counters[MTAG_C_NR], bool *empty)
+static __always_inline unsigned int row_read(struct mtag_labels *l, const struct mtag_report *r,
+					     u32 tag, bool brief, u64 counters[MTAG_C_NR],
+					     bool *empty)
 {
-	unsigned int nr = mtag_report_counters(r, tag, counters);
+	unsigned int nr = mtag_labels_counters(l, r, tag, counters);
 
 	*empty = !nr;
 	if (brief)
@@ -200,7 +202,8 @@ static __always_inline unsigned int row_read(const struct mtag_report *r, u32 ta
 u32 mtag_message_put_tags(struct sk_buff *skb, const struct mtag_report *r, u32 tag, bool brief,
 			  const struct mtag_pss *p)
 {
-	void *start = skb_tail_pointer(skb), *end = start + skb_tailroom(skb), *at = start, *next;
+	void *start = skb_tail_pointer(skb), *at = start;
+	void *last = start + skb_tailroom(skb) - ROW_MAX;
 	u64 counters[MTAG_C_NR], shares[MTAG_S_NR];
 	struct row row = { .counters = counters, .shares = p ? shares : NULL };
 	struct mtag_labels labels;
@@ -208,18 +211,15 @@ u32 mtag_message_put_tags(struct sk_buff *skb, const struct mtag_report *r, u32 
 
 	rcu_read_lock();
 	mtag_labels_begin(&labels, r);
-	for (; tag < r->nr_tags; tag++) {
-		row.nr = row_read(r, tag, brief, counters, &empty);
+	for (; tag < r->nr_tags && at <= last; tag++) {
+		row.nr = row_read(&labels, r, tag, brief, counters, &empty);
 		if (!mtag_labels_find(&labels, r, tag, empty, &row.label))
 			continue;
 		if (p) {
 			shares[MTAG_S_USS] = p->shares[tag].uss;
 			shares[MTAG_S_PSS] = p->shares[tag].pss;
 		}
-		next = row_write(at, end, tag, &row);
-		if (!next)
-			break;
-		at = next;
+		at = row_write(at, tag, &row);
 	}
 	rcu_read_unlock();
 	__skb_put(skb, at - start);

@@ -251,16 +251,9 @@ void mtag_report_put(struct mtag_report *r)
 	kvfree(r);
 }
 
-static unsigned int to_counters(struct mtag_space *s, u32 tag, const struct mtag_sum *sum, u64 virt,
-				u64 *counters)
+/* Fills all but the calls. */
+static void to_counters(const struct mtag_sum *sum, u64 virt, u64 *counters)
 {
-	unsigned int nr = MTAG_C_NR;
-
-	BUILD_BUG_ON(MTAG_C_MUNMAPS - MTAG_C_MMAPS != MTAG_MUNMAP);
-	BUILD_BUG_ON(MTAG_C_SHMDTS - MTAG_C_MMAPS != MTAG_SHMDT);
-	BUILD_BUG_ON(MTAG_C_MMAP_BYTES - MTAG_C_MMAPS != MTAG_CALLS);
-	BUILD_BUG_ON(MTAG_C_NR - MTAG_C_MMAP_BYTES != MTAG_CALLS);
-
 	counters[MTAG_C_ANON] = sum->nr[MTAG_ANON] << PAGE_SHIFT;
 	counters[MTAG_C_FILE] = sum->nr[MTAG_FILE] << PAGE_SHIFT;
 	counters[MTAG_C_SHMEM] = sum->nr[MTAG_SHMEM] << PAGE_SHIFT;
@@ -268,17 +261,36 @@ static unsigned int to_counters(struct mtag_space *s, u32 tag, const struct mtag
 	counters[MTAG_C_PEAK] = sum->peak << PAGE_SHIFT;
 	counters[MTAG_C_VIRT] = virt;
 	counters[MTAG_C_TOUCHED] = sum->touched << PAGE_SHIFT;
-	/* Without calls there are no bytes of calls. */
-	if (!mtag_calls_read(s, tag, &counters[MTAG_C_MMAPS], &counters[MTAG_C_MMAP_BYTES]))
-		nr = MTAG_C_MMAPS;
+}
+
+/* Fills the calls. Return: false if there are none; then there are no bytes of calls either. */
+static bool to_calls(struct mtag_space *s, u32 tag, u64 *counters)
+{
+	BUILD_BUG_ON(MTAG_C_MUNMAPS - MTAG_C_MMAPS != MTAG_MUNMAP);
+	BUILD_BUG_ON(MTAG_C_SHMDTS - MTAG_C_MMAPS != MTAG_SHMDT);
+	BUILD_BUG_ON(MTAG_C_MMAP_BYTES - MTAG_C_MMAPS != MTAG_CALLS);
+	BUILD_BUG_ON(MTAG_C_NR - MTAG_C_MMAP_BYTES != MTAG_CALLS);
+
+	return mtag_calls_read(s, tag, &counters[MTAG_C_MMAPS], &counters[MTAG_C_MMAP_BYTES]);
+}
+
+/* As mtag_labels_counters(), of a tag that may have some. */
+unsigned int mtag_labels_count(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+			       u64 *counters)
+{
+	unsigned int nr = MTAG_C_MMAPS;
+
+	to_counters(&r->sums[tag], r->virt[tag], counters);
+	if (tag >= l->called)
+		l->called = mtag_calls_next(r->space, tag);
+	if (tag == l->called) {
+		l->called++;
+		if (to_calls(r->space, tag, counters))
+			nr = MTAG_C_NR;
+	}
 	while (nr && !counters[nr - 1])
 		nr--;
 	return nr;
-}
-
-unsigned int mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters)
-{
-	return to_counters(r->space, tag, &r->sums[tag], r->virt[tag], counters);
 }
 
 static struct mtag_label reserved(const char *name)
@@ -315,13 +327,14 @@ bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 {
 	struct mtag_label label;
 	struct mtag_labels l;
-	bool shown;
+	bool empty, shown;
 
 	memset(row, 0, sizeof(*row));
 	row->id = tag;
 	rcu_read_lock();
 	mtag_labels_begin(&l, r);
-	shown = mtag_labels_find(&l, r, tag, !mtag_report_counters(r, tag, row->counters), &label);
+	empty = !mtag_labels_counters(&l, r, tag, row->counters);
+	shown = mtag_labels_find(&l, r, tag, empty, &label);
 	if (shown) {
 		row->parent = label.parent;
 		memcpy(row->name, label.name, label.len);
@@ -346,7 +359,8 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
 	rcu_read_lock();
 	mtag_account_read(rcu_dereference(s->accounts), tag, &sum);
 	rcu_read_unlock();
-	to_counters(s, tag, &sum, v.one, counters);
+	to_counters(&sum, v.one, counters);
+	to_calls(s, tag, counters);
 	return 0;
 }
 

@@ -49,13 +49,15 @@ struct mtag_label {
 };
 
 /**
- * struct mtag_labels - goes through the labels of a report
+ * struct mtag_labels - goes through the tags of a report
  * @xas:	of the nodes of its tree
  * @seen:	a tag that the process sees: so it does all below that are its own
+ * @called:	tags that have not been gone through have no calls if they are below this one
  */
 struct mtag_labels {
 	struct xa_state xas;
 	u32 seen;
+	unsigned long called;
 };
 
 /**
@@ -72,12 +74,6 @@ struct mtag_row {
 	u64 counters[MTAG_C_NR];
 };
 
-/*
- * Fills counters[MTAG_C_NR] with the bytes and calls of one tag. Return: how many there are without
- * the zeros at the end.
- */
-unsigned int mtag_report_counters(const struct mtag_report *r, u32 tag, u64 *counters);
-
 struct mtag_report *mtag_report_get(struct mtag_space *s);
 struct mtag_report *mtag_report_totals(struct mtag_space *s);
 void mtag_report_put(struct mtag_report *r);
@@ -86,6 +82,7 @@ static inline void mtag_labels_begin(struct mtag_labels *l, const struct mtag_re
 {
 	l->xas = (struct xa_state)__XA_STATE(&r->space->tree->nodes, 0, 0, 0);
 	l->seen = MTAG_ID_UNTAGGED;
+	l->called = 0;
 }
 
 bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
@@ -119,6 +116,32 @@ static __always_inline bool mtag_labels_find(struct mtag_labels *l, const struct
 	label->len = node->len;
 	label->parent = node->parent;
 	return true;
+}
+
+unsigned int mtag_labels_count(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+			       u64 *counters);
+
+/**
+ * mtag_labels_counters() - the bytes and calls of a tag
+ * @l:		labels of @r, the tags of which are gone through in ascending order
+ * @r:		report
+ * @tag:	id below r->nr_tags
+ * @counters:	filled but for zeros at the end; room for MTAG_C_NR
+ *
+ * Inline, as most tags of a large tree have none. Context: as mtag_labels_find().
+ * Return: how many there are without the zeros at the end.
+ */
+static __always_inline unsigned int mtag_labels_counters(struct mtag_labels *l,
+							 const struct mtag_report *r, u32 tag,
+							 u64 *counters)
+{
+	const struct mtag_sum *sum = &r->sums[tag];
+
+	if (tag < l->called &&
+	    !(sum->nr[MTAG_ANON] | sum->nr[MTAG_FILE] | sum->nr[MTAG_SHMEM] | sum->nr[MTAG_SWAP] |
+	      sum->touched | sum->peak | r->virt[tag]))
+		return 0;
+	return mtag_labels_count(l, r, tag, counters);
 }
 
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row);

@@ -394,9 +394,12 @@ void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags,
 		a = mtag_accounts_of(acc, tag);
 		if (unlikely(test_bit(i, cached))) {
 			sum_up(acc, tag, &sum);
-		} else if (!sums && !record_pages(a)) {
+		} else if (!record_pages(a)) {
 			/* As most tags at any time. */
 			total->touched += a->touched;
+			if (sums)
+				sums[tag] = (struct mtag_sum){ .touched = a->touched,
+							       .peak = a->peak };
 			continue;
 		} else {
 			sum_record(a, &sum);
