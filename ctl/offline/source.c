@@ -201,7 +201,7 @@ void source_origin(struct origin *origin)
 static int read_stacks(const struct source *source, struct kern *kern, int device,
 		       struct proc *proc)
 {
-	_cleanup_(traces_clear) struct traces traces = {0};
+	_cleanup_(traces_clear) struct traces traces = {.owner = trace_owner_of(proc->pid)};
 	_cleanup_(heap_objects_clear) struct heap_objects objects = {0};
 	bool heap = device >= 0 && !heap_load_objects(device, proc, &objects);
 	int err = kern_stacks(kern, proc->pid, source->older, &traces);

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "confine.h"
@@ -45,6 +44,7 @@ struct answer {
 
 struct guard {
 	pid_t pid;
+	struct trace_owner owner;
 	struct confined reader; /* while @reads */
 	bool reads;
 	unsigned int deaths;
@@ -53,12 +53,17 @@ struct guard {
 	struct answer answer;
 };
 
-struct guard *guard_open(pid_t pid)
+struct guard *guard_open(pid_t pid, const struct trace_owner *owner)
 {
+	struct trace_owner now = trace_owner_of(pid);
 	struct guard *guard = calloc(1, sizeof(*guard));
 
-	if (guard)
-		guard->pid = pid;
+	if (!guard)
+		return NULL;
+	guard->pid = pid;
+	/* A program that takes on root's rights later, or another with this id, does not lend them to these files. */
+	guard->owner = owner->known && owner->uid ? *owner : now;
+	guard->owner.known = owner->known && now.known;
 	return guard;
 }
 
@@ -103,24 +108,20 @@ static size_t answer(struct guard *guard, struct symbols *symbols)
 }
 
 /* From now on files are opened with the rights of the owner of the process. */
-static void open_as_owner(pid_t pid)
+static void open_as(const struct trace_owner *owner)
 {
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (geteuid() || stat(path, &st) || !st.st_uid)
+	if (geteuid() || !owner->uid)
 		return;
 	setgroups(0, NULL);
-	setfsgid(st.st_gid);
-	setfsuid(st.st_uid);
+	setfsgid(owner->gid);
+	setfsuid(owner->uid);
 }
 
 static _Noreturn void serve(struct guard *guard, int socket)
 {
 	struct symbols *symbols = symbols_open(guard->pid);
 
-	open_as_owner(guard->pid);
+	open_as(&guard->owner);
 	while (symbols && recv(socket, &guard->question, sizeof(guard->question), 0) ==
 				  (ssize_t)sizeof(guard->question)) {
 		size_t n = answer(guard, symbols), one = sizeof(guard->answer.symbols[0]);
@@ -141,7 +142,7 @@ static bool has_reader(struct guard *guard)
 
 	if (guard->reads)
 		return true;
-	if (guard->deaths == DEATHS_MOST)
+	if (guard->deaths == DEATHS_MOST || !guard->owner.known)
 		return false;
 	pid = confine(&guard->reader, SOCK_SEQPACKET, MEMORY_MOST);
 	if (!pid)

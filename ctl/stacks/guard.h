@@ -7,8 +7,11 @@
 
 struct guard;
 
-/* As the functions of symbol.h. */
-struct guard *guard_open(pid_t pid);
+/*
+ * As the functions of symbol.h. Files are opened with the rights of @owner, who the process was of before anything was
+ * read of it; with those of who it is of now, if @owner is root.
+ */
+struct guard *guard_open(pid_t pid, const struct trace_owner *owner);
 void guard_close(struct guard *guard);
 static inline void guard_closep(struct guard **guard)
 {

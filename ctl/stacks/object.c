@@ -17,8 +17,22 @@
 #include "stacks/object.h"
 
 /*
- * What else is to be opened the file itself may say, by any path: that is done with the rights that guard.c has taken
- * on. With ours, debug information is found by its build-id only: debuginfod's cache is ours.
+ * A link to a file of debug information is a name, which stands for one below debug_path; an alternate file has a path
+ * of its own, which root's rights follow below debug_path only.
+ */
+static bool may_follow(const char *path, const char *link)
+{
+	static const char below[] = "/usr/lib/debug/";
+
+	if (path)
+		return !link || !strchr(link, '/');
+	return setfsuid((uid_t)-1) || !link ||
+	       (!strncmp(link, below, strlen(below)) && !strstr(link, ".."));
+}
+
+/*
+ * What else is to be opened the file itself may say: that is done with the rights that guard.c has taken on. With ours,
+ * debug information is found by its build-id only: debuginfod's cache is ours.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *path, const char *link, GElf_Word crc, char **found)
@@ -34,7 +48,7 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, NULL, 0, found);
 		setfsuid((uid_t)owner);
 	}
-	if (fd < 0)
+	if (fd < 0 && may_follow(path, link))
 		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, link, crc, found);
 	return fd;
 }

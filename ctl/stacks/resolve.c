@@ -125,7 +125,7 @@ int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symb
 	int err = 0;
 
 	if (symbols)
-		r.symbols = open = guard_open(traces->pid);
+		r.symbols = open = guard_open(traces->pid, &traces->owner);
 	if (symbols && !open)
 		return -ENOMEM;
 	stacks->one_in = traces->one_in;

@@ -2,9 +2,21 @@
 /* The user stacks of a process as the kernel gives them. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ctl.h"
 #include "stacks/trace.h"
+
+struct trace_owner trace_owner_of(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &st))
+		return (struct trace_owner){0};
+	return (struct trace_owner){.known = true, .uid = st.st_uid, .gid = st.st_gid};
+}
 
 struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const char *path)
 {

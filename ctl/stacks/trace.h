@@ -46,8 +46,19 @@ struct trace {
 	size_t n;
 };
 
+/* Whose a process is; @known: it was there. */
+struct trace_owner {
+	bool known;
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Whose it is now. */
+struct trace_owner trace_owner_of(pid_t pid);
+
 /**
  * struct traces - the stacks of a process; initially all 0
+ * @owner:	of the process, before they were read
  * @one_in:	of so many first touches one was sampled; 0 if nobody said
  * @lost:	first touches whose stack found no room
  * @uncounted:	bytes ever first touched that are in no @touched
@@ -56,6 +67,7 @@ struct trace {
  */
 struct traces {
 	pid_t pid;
+	struct trace_owner owner;
 	uint32_t one_in;
 	uint64_t lost, uncounted;
 	bool heap;

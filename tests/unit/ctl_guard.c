@@ -20,6 +20,13 @@
 
 static uint64_t main_loop;
 
+static struct guard *guard_of(pid_t pid)
+{
+	const struct trace_owner owner = trace_owner_of(pid);
+
+	return guard_open(pid, &owner);
+}
+
 /* Whether @guard finds @want, or nothing if that is NULL, in the file @path. */
 static bool finds(struct guard *guard, uint32_t id, char *path, const char *want)
 {
@@ -46,7 +53,7 @@ static void copy(char *path, const char *name)
 
 static void test_names(void)
 {
-	struct guard *guard = guard_open(getpid());
+	struct guard *guard = guard_of(getpid());
 
 	ok(finds(guard, 1, elf_library, "main_loop") && finds(guard, 2, elf_stripped, "main_loop"),
 	   "functions are found as without a guard");
@@ -56,7 +63,7 @@ static void test_names(void)
 /* elfutils looks for debug information beside the file, unless it is told not to. */
 static void test_pipe_beside(void)
 {
-	struct guard *guard = guard_open(getpid());
+	struct guard *guard = guard_of(getpid());
 	char path[PATH_MAX], pipe[PATH_MAX + 8];
 
 	copy(path, "libpipe.so");
@@ -70,7 +77,7 @@ static void test_pipe_beside(void)
 /* The file is cut off between two questions. */
 static void test_cut(void)
 {
-	struct guard *guard = guard_open(getpid());
+	struct guard *guard = guard_of(getpid());
 	char path[PATH_MAX];
 	bool first, others;
 
@@ -97,7 +104,7 @@ static void test_cut(void)
 /* The process that reads is killed as often as it comes. */
 static void test_deaths(void)
 {
-	struct guard *guard = guard_open(getpid());
+	struct guard *guard = guard_of(getpid());
 	unsigned int asked = 0;
 	bool alive = finds(guard, 1, elf_stripped, "main_loop");
 
@@ -117,7 +124,7 @@ static void test_deaths(void)
 static void test_long_name(void)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	struct guard *guard = guard_open(getpid());
+	struct guard *guard = guard_of(getpid());
 	char name[500] = "_Z1fI1A1PIS0_S0_E", path[PATH_MAX];
 
 	for (int i = 2; i < 36; i++)
@@ -163,7 +170,7 @@ static void test_rights(void)
 	}
 	chmod(elf_dir, 0755);
 	chmod(path, 0600);
-	guard = guard_open(pid);
+	guard = guard_of(pid);
 	secret = finds(guard, 1, path, NULL);
 	chmod(path, 0644);
 	open = finds(guard, 2, path, "main_loop");
@@ -171,6 +178,30 @@ static void test_rights(void)
 	guard_close(guard);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/* A link to debug information that leads out of the directory where that is. */
+static void test_link(void)
+{
+	static const char make[] =
+		"cd '%s' && objcopy --add-gnu-debuglink=libpool.so libpool-stripped.so '%s' && "
+		"objcopy --dump-section .gnu_debuglink=link liblink.so && name=../../..$PWD/libpool.so && "
+		"{ printf %%s $name; head -c $((4 - ${#name} %% 4)) /dev/zero; tail -c 4 link; } >links && "
+		"objcopy --update-section .gnu_debuglink=links liblink.so";
+	struct trace_image image = {.id = 1};
+	struct symbol found[SYMBOL_INLINES_MOST];
+	struct guard *guard = guard_of(getpid());
+	char path[PATH_MAX];
+	size_t n;
+
+	if (!elf_run(NULL, 0, make, elf_dir, "liblink.so"))
+		abort();
+	snprintf(path, sizeof(path), "%s/liblink.so", elf_dir);
+	image.path = path;
+	n = guard_find(guard, &image, elf_offset(ELF_LEGACY), true, found);
+	ok(!n && finds(guard, 1, path, "main_loop"),
+	   "a link out of the directory of debug information is not followed");
+	guard_close(guard);
 }
 
 /* Only regular files, and nothing else is even opened. */
@@ -204,6 +235,7 @@ int main(void)
 	test_cut();
 	test_deaths();
 	test_rights();
+	test_link();
 	test_regular();
 	test_long_name();
 	elf_remove();
