@@ -23,7 +23,9 @@ static void charge_walked(struct mtag_space *s, u32 tag, enum mtag_kind kind, in
 		mtag_account_replace(s, tag);
 	else if (charged)
 		mtag_account_add(s, tag, kind, pages);
-	if (w && !w->retag) {
+	if (w && addr == MTAG_CUT_OFF) {
+		w->inexact = true;
+	} else if (w && !w->retag) {
 		if (addr == MTAG_NO_ADDR || tag >= w->nr_tags)
 			w->inexact = true;
 		else if (addr < w->cursor)
@@ -43,7 +45,7 @@ static bool is_walked(const struct mtag_space *s)
  * @tag:	id
  * @kind:	kind of the pages
  * @pages:	number of pages; negative to release
- * @addr:	where they are, or MTAG_NO_ADDR
+ * @addr:	where they are, MTAG_NO_ADDR or MTAG_CUT_OFF
  *
  * A walk under way itself counts the pages that it has not reached yet.
  * Context: page-table lock of the mapping.

@@ -10,11 +10,13 @@
 #include "state.h"
 
 #define MTAG_NO_ADDR	ULONG_MAX	/* the address of the event is unknown */
+#define MTAG_CUT_OFF	(ULONG_MAX - 1)	/* a walk may have missed the pages: mtag_visit_cut_off() */
 
 /**
  * struct mtag_walk - a walk under way in a space
  * @cursor:	pages below have been counted; events there change @shadow too
- * @inexact:	an event came whose place is unknown: walk again
+ * @inexact:	an event came whose place is unknown: walk again. For a retag: one of pages that it
+ *		may have missed
  * @shadow:	pages by tag and kind, as the walk finds them
  * @nr_tags:	number of tags in @shadow
  * @taken:	tags below this already have their numbers from @shadow, at the end

@@ -12,18 +12,11 @@
 
 /*
  * Does a page that is mapped by MTAG_BY_MAP come from a collapse? A collapse
- * holds mmap_lock for writing, a fault never does. (PREEMPT_RT, where locks look
- * different, has no huge pages.)
+ * holds mmap_lock for writing, a fault never does.
  */
 static __always_inline bool mtag_collapsing(const struct mm_struct *mm)
 {
-#ifdef CONFIG_PREEMPT_RT
-	return false;
-#else
-	/* Bit 0 marks a reader, bit 1 keeps waiters from spinning. */
-	return MTAG_FAULT_COLLAPSES &&
-	       (atomic_long_read(&mm->mmap_lock.owner) & ~2UL) == (unsigned long)current;
-#endif
+	return MTAG_FAULT_COLLAPSES && mtag_is_writer(mm, current);
 }
 
 void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag,

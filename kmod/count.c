@@ -255,9 +255,11 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	ret = c->w.inexact ? -EAGAIN : 0;
 	if (!ret && audit)
 		audit->migrating = c->v.migrating;
+	/* Of those that were zapped under migration nobody told us. */
+	if (!ret)
+		atomic_set(&s->migration.uncharged, c->v.migrating);
 	if (!ret && !audit) {
 		mtag_note_check_end(s, false);
-		atomic_set(&s->migration.uncharged, c->v.migrating);
 		s->live = true;
 	}
 	s->walk = NULL;

@@ -11,6 +11,7 @@
 #include "mtag.h"
 #include "range.h"
 #include "state.h"
+#include "visit.h"
 
 /* Has a retag passed @addr? Then its pages have its tag already. @single: one is under way. */
 static bool passed_by_retag(struct mtag_space *s, unsigned long addr, u32 *tag, bool *single)
@@ -80,6 +81,26 @@ unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page
 	return mtag_file_place(vma, page, &addr) ? addr : vma->vm_start;
 }
 
+/* As mtag_file_charge(). @cut_off: a walk may have missed the pages. */
+static void charge_file(struct mtag_space *s, const struct vm_area_struct *vma,
+			const struct page *page, int nr, int sign, bool cut_off)
+{
+	enum mtag_kind kind = mtag_file_kind(page);
+	unsigned long addr = mtag_file_addr(vma, page), end, last = addr + nr * PAGE_SIZE;
+	int pages;
+	u32 tag;
+
+	if (is_vm_hugetlb_page((struct vm_area_struct *)vma))
+		return;
+	for (; addr < last; addr += pages * PAGE_SIZE) {
+		tag = event_tag(s, vma, addr, &end);
+		pages = (min(end, last) - addr) >> PAGE_SHIFT;
+		mtag_charge(s, tag, kind, sign * pages, cut_off ? MTAG_CUT_OFF : addr);
+		if (sign > 0)
+			mtag_account_touch(s, tag, pages);
+	}
+}
+
 /**
  * mtag_file_charge() - charge @nr pages of a file, or release them
  * @s:		space
@@ -93,20 +114,17 @@ unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page
 void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		      const struct page *page, int nr, int sign)
 {
-	enum mtag_kind kind = mtag_file_kind(page);
-	unsigned long addr = mtag_file_addr(vma, page), end, last = addr + nr * PAGE_SIZE;
-	int pages;
-	u32 tag;
+	charge_file(s, vma, page, nr, sign, false);
+}
 
-	if (is_vm_hugetlb_page((struct vm_area_struct *)vma))
-		return;
-	for (; addr < last; addr += pages * PAGE_SIZE) {
-		tag = event_tag(s, vma, addr, &end);
-		pages = (min(end, last) - addr) >> PAGE_SHIFT;
-		mtag_charge(s, tag, kind, sign * pages, addr);
-		if (sign > 0)
-			mtag_account_touch(s, tag, pages);
-	}
+/* As mtag_file_charge(), releases pages that are told of late: their page table may be gone. */
+void mtag_file_flushed(struct mtag_space *s, const struct vm_area_struct *vma,
+		       const struct page *page, int nr)
+{
+	bool cut_off = (READ_ONCE(s->slow) & MTAG_SLOW_WALK) &&
+		       mtag_visit_cut_off(vma->vm_mm, mtag_file_addr(vma, page));
+
+	charge_file(s, vma, page, nr, -1, cut_off);
 }
 
 /**

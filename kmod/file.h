@@ -22,6 +22,8 @@ static inline enum mtag_kind mtag_file_kind(const struct page *page)
 
 void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 		      const struct page *page, int nr, int sign);
+void mtag_file_flushed(struct mtag_space *s, const struct vm_area_struct *vma,
+		       const struct page *page, int nr);
 void mtag_file_taken(struct mtag_space *s, const struct vm_area_struct *vma,
 		     const struct page *page, int nr);
 void mtag_file_restored(struct mtag_space *s, const struct vm_area_struct *vma,

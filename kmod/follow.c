@@ -245,9 +245,11 @@ static void restored(struct mtag_space *s, struct page *page, int nr, unsigned l
 	int i;
 
 	for (i = 0; i < nr; i++) {
-		if (mtag_migrate_restore(s, addr + i * PAGE_SIZE, &tag)) {
+		if (mtag_is_ksm(page)) {
+			mtag_migrate_forget(s, addr);
+		} else if (mtag_migrate_restore(s, addr + i * PAGE_SIZE, &tag)) {
 			/* The page was untagged during its migration. */
-			if (!mtag_is_ksm(page) && mtag_owner_get(page + i) != tag)
+			if (mtag_owner_get(page + i) != tag)
 				mtag_owner_change(page + i, tag);
 			continue;
 		}
@@ -410,7 +412,8 @@ static void learn_removal(enum mtag_caller caller, bool anon, int nr, unsigned l
 {
 	if (caller == MTAG_BY_ZAP && anon && nr == 1)
 		mtag_caller_learn(&mtag_zap_ip, parent_ip);
-	else if (caller == MTAG_BY_ZAP && !anon && parent_ip != READ_ONCE(mtag_zap_ip))
+	else if ((caller == MTAG_BY_ZAP || caller == MTAG_BY_FLUSH) && !anon &&
+		 parent_ip != READ_ONCE(mtag_zap_ip))
 		mtag_caller_learn(&mtag_unmap_ip, parent_ip);
 	else if (caller == MTAG_BY_COPY && anon)
 		mtag_caller_learn(&mtag_copied_ip, parent_ip);
@@ -452,6 +455,8 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 		foreign(s);
 	if (caller == MTAG_BY_MIGRATE)
 		mtag_file_taken(s, vma, page, nr);
+	else if (caller == MTAG_BY_FLUSH)
+		mtag_file_flushed(s, vma, page, nr);
 	else
 		mtag_file_charge(s, vma, page, nr, -1);
 }

@@ -109,13 +109,17 @@ static void expire_work(struct work_struct *work)
 
 /*
  * The address that a page at @addr is noted at: while page tables move, the one that they move it
- * to. Context: walk_lock.
+ * to. They do as long as their mover has the lock, who may tell us much later that it is done: a
+ * tracer may stop it before. Context: walk_lock.
  */
 static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
 {
 	const struct mtag_migration *m = &s->migration;
+	const struct mm_struct *mm = READ_ONCE(s->mm);
 
-	return addr - m->shift_from < m->shift_len ? addr - m->shift_from + m->shift_to : addr;
+	if (addr - m->shift_from >= m->shift_len || !mm || !mtag_is_writer(mm, m->shifter))
+		return addr;
+	return addr - m->shift_from + m->shift_to;
 }
 
 /**
@@ -178,6 +182,26 @@ bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
 	raw_spin_unlock(&s->walk_lock);
 	mtag_notes_push(freed);
 	return e;
+}
+
+/**
+ * mtag_migrate_forget() - a page comes that has no note: one at its address is of another
+ * @s:		space
+ * @addr:	where it is mapped
+ *
+ * That one was zapped under migration. Context: page-table lock.
+ */
+void mtag_migrate_forget(struct mtag_space *s, unsigned long addr)
+{
+	struct mtag_note *freed = NULL;
+
+	if (!atomic_read(&s->migration.charged))
+		return;
+	raw_spin_lock(&s->walk_lock);
+	s->fork.events++;
+	mtag_note_release_old(s, noted_at(s, addr), 1, &freed);
+	raw_spin_unlock(&s->walk_lock);
+	mtag_notes_push(freed);
 }
 
 /*

@@ -159,6 +159,14 @@ static void retag_set(struct mtag_space *s, struct mtag_walk *w)
 	raw_spin_unlock(&s->walk_lock);
 }
 
+/* All is given, and new ranges may come: nothing more has been passed. */
+static void retag_pause(struct mtag_space *s, struct mtag_walk *w)
+{
+	raw_spin_lock(&s->walk_lock);
+	w->cursor = w->start;
+	raw_spin_unlock(&s->walk_lock);
+}
+
 /*
  * A driver's pages, inserted or handed out at a fault, have no address of their own: their mappings
  * are retagged whole or not at all. Only the pages of regular files and block devices are in the
@@ -270,8 +278,10 @@ int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 
 	ret = retag_check(mm, addr, addr + len) ?: mtag_range_reserve(s);
 	if (!ret)
 		ret = retag_walk(&r, mm, addr, addr + len);
+	retag_pause(s, &r.w);
+	if (mtag_walk_unlock(mm, addr, addr + len) || READ_ONCE(r.w.inexact))
+		mtag_space_dirty(s);
 	retag_set(s, NULL);
-	mmap_read_unlock(mm);
 	*moved = r.moved;
 	*kept = r.kept;
 	goto unlock_build;

@@ -82,6 +82,32 @@ static bool is_leaf(pmd_t pmd)
 	       (!pmd_present(pmd) || pmd_trans_huge(pmd) || mtag_pmd_devmap(pmd));
 }
 
+/**
+ * mtag_visit_cut_off() - may the page table of a page that is unmapped be cut off?
+ * @mm:		the mm
+ * @addr:	where the page was
+ *
+ * Some kernels take an empty page table away before they say that its pages are unmapped: then its
+ * lock no longer keeps a walk out. Context: the lock of the page table that had the page.
+ * Return: false if the table at @addr is the one that the caller has locked, which others lock for
+ * moments only.
+ */
+bool mtag_visit_cut_off(struct mm_struct *mm, unsigned long addr)
+{
+	unsigned long next;
+	pmd_t *pmd, now;
+	bool cut_off;
+
+	if (!MTAG_CUTS_TABLES)
+		return false;
+	rcu_read_lock();
+	pmd = find_pmd(mm, addr, addr + PAGE_SIZE, &next);
+	now = pmd ? READ_ONCE(*pmd) : __pmd(0);
+	cut_off = pmd_none(now) || is_leaf(now) || !spin_is_locked(pte_lockptr(mm, &now));
+	rcu_read_unlock();
+	return cut_off;
+}
+
 /* True for the huge zero page, which no process is charged for. */
 static bool huge_zero(const struct page *page)
 {
@@ -172,34 +198,25 @@ static bool visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_
 	return there;
 }
 
-/* Passes a range without a page table; false if it has one by now. */
-static bool leave_hole(struct mtag_visitor *v, pmd_t *pmd, unsigned long end)
-{
-	bool empty;
-
-	raw_spin_lock(&v->s->walk_lock);
-	empty = !pmd || pmd_none(READ_ONCE(*pmd));
-	/* A later event takes the lock after us, and finds the cursor moved. */
-	if (empty)
-		leave(v, end);
-	raw_spin_unlock(&v->s->walk_lock);
-	return empty;
-}
-
+/*
+ * Visits a range without a page table; false if it has one. An empty one is passed under the lock,
+ * too: the event of a huge page comes before its entry is written, or after that has been cleared.
+ */
 static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
 		       unsigned long addr, unsigned long end)
 {
 	spinlock_t *ptl = pmd_lock(vma->vm_mm, pmd);
-	bool huge = is_leaf(*pmd);
+	bool empty = pmd_none(*pmd), huge = is_leaf(*pmd);
 
-	if (huge) {
+	if (empty || huge) {
 		raw_spin_lock(&v->s->walk_lock);
-		visit_pmd(v, vma, pmd, addr, end);
+		if (huge)
+			visit_pmd(v, vma, pmd, addr, end);
 		leave(v, end);
 		raw_spin_unlock(&v->s->walk_lock);
 	}
 	spin_unlock(ptl);
-	return huge;
+	return empty || huge;
 }
 
 static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
@@ -215,13 +232,9 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 		if (!pmd)
 			leave(v, next);
 		raw_spin_unlock(&v->s->walk_lock);
-		if (pmd && !(pmd_none(READ_ONCE(*pmd)) && leave_hole(v, pmd, next))) {
-			pmd_t now = READ_ONCE(*pmd);
-
-			if (!(is_leaf(now) ? visit_huge(v, vma, pmd, addr, next) :
-					     visit_table(v, vma, pmd, addr, next)))
-				continue;
-		}
+		if (pmd && !visit_table(v, vma, pmd, addr, next) &&
+		    !visit_huge(v, vma, pmd, addr, next))
+			continue;
 		if (next >= end)
 			return;
 		addr = next;

@@ -76,17 +76,18 @@ static int wait_for_truncation(const struct vm_area_struct *vma)
  */
 static int lock_out_unseen(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
 {
+	bool attached = READ_ONCE(s->birth.attached);
+	bool first = attached && READ_ONCE(s->birth.untag), all = *whole;
 	VMA_ITERATOR(vmi, mm, 0);
-	bool first = READ_ONCE(s->birth.untag);
 	struct vm_area_struct *vma;
 	int ret = 0;
 
-	if (!first && !MTAG_MOVES_BY_UFFD)
+	if (!first && !all && !(attached && MTAG_MOVES_BY_UFFD))
 		return 0;
 	for_each_vma(vmi, vma) {
 		if (first)
 			ret = mtag_vma_wait(vma) ?: wait_for_truncation(vma);
-		if (!ret && mtag_vma_may_receive(vma)) {
+		if (!ret && (all || (attached && mtag_vma_may_receive(vma)))) {
 			ret = mtag_vma_lock(vma);
 			*whole = true;
 		}
@@ -97,21 +98,89 @@ static int lock_out_unseen(const struct mtag_space *s, struct mm_struct *mm, boo
 	return 0;
 }
 
-/* As mtag_walk_lock(), to count. With @whole set the lock stays one for writing. */
+/*
+ * As mtag_walk_lock(), to count. With @whole set, which this may do, the lock stays one for writing,
+ * and nobody has locked a mapping alone.
+ */
 static int count_lock(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
 {
 	int ret = mmap_write_lock_killable(mm);
 
-	*whole = false;
 	if (ret)
 		return ret;
-	if (READ_ONCE(s->birth.attached))
-		ret = lock_out_unseen(s, mm, whole);
+	ret = lock_out_unseen(s, mm, whole);
 	if (ret)
 		mmap_write_unlock(mm);
 	else if (!*whole)
 		mmap_write_downgrade(mm);
 	return ret;
+}
+
+/* Is there a mapping in [@addr, @end) whose page tables may be cut off? Context: mmap_lock. */
+static bool may_be_cut(struct mm_struct *mm, unsigned long addr, unsigned long end)
+{
+	VMA_ITERATOR(vmi, mm, addr);
+	struct vm_area_struct *vma;
+
+	if (MTAG_CUTS_TABLES)
+		for_each_vma_range(vmi, vma, end)
+			if (mtag_vma_may_be_cut(vma))
+				return true;
+	return false;
+}
+
+/* Waits for who has cut page tables off, and may yet have to tell of it. */
+static int lock_out_cutters(struct mm_struct *mm)
+{
+	VMA_ITERATOR(vmi, mm, 0);
+	struct vm_area_struct *vma;
+	int ret = mmap_write_lock_killable(mm);
+
+	if (ret)
+		return ret;
+	for_each_vma(vmi, vma) {
+		ret = mtag_vma_may_be_cut(vma) ? mtag_vma_wait(vma) : 0;
+		if (ret) {
+			mmap_write_unlock(mm);
+			return ret;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * mtag_walk_unlock() - end a walk of [@addr, @end) when it has heard of all that it may have missed
+ * @mm:		its mmap_lock is held for reading, and unlocked
+ * @addr:	page-aligned
+ * @end:	exclusive
+ *
+ * Context: may sleep.
+ * Return: 0 or -EINTR.
+ */
+int mtag_walk_unlock(struct mm_struct *mm, unsigned long addr, unsigned long end)
+{
+	bool wait = may_be_cut(mm, addr, end);
+	int ret;
+
+	mmap_read_unlock(mm);
+	ret = wait ? lock_out_cutters(mm) : 0;
+	if (wait && !ret)
+		mmap_write_unlock(mm);
+	return ret;
+}
+
+/*
+ * As mtag_walk_unlock(), but keeps the lock: for writing if @whole is set then. If killed, nothing
+ * is locked any more.
+ */
+static int count_wait(struct mm_struct *mm, bool *whole)
+{
+	if (*whole || !may_be_cut(mm, 0, ULONG_MAX))
+		return 0;
+	mmap_read_unlock(mm);
+	*whole = true;
+	return lock_out_cutters(mm);
 }
 
 static void count_unlock(struct mm_struct *mm, bool whole)
@@ -152,12 +221,12 @@ static void untag_end(struct mtag_untagging *u)
 	mtag_stray_untag_end(u);
 }
 
-static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_audit *audit)
+static int count_once(struct mtag_counter *c, struct mm_struct *mm, bool whole,
+		      struct mtag_audit *audit)
 {
 	struct mtag_space *s = c->v.s;
 	struct mtag_untagging untagging;
-	bool whole;
-	int ret;
+	int ret, killed;
 
 	mtag_count_begin(c);
 	wait_for_hooks();
@@ -173,6 +242,9 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 	if (c->untag && c->fresh)
 		untag_begin(&untagging, mm);
 	mtag_count_mm(c, mm);
+	killed = count_wait(mm, &whole);
+	if (killed)
+		c->w.inexact = true;
 	if (audit) {
 		memset(audit, 0, sizeof(*audit));
 		audit->kernel = kernel_rss(mm);
@@ -180,8 +252,9 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, struct mtag_
 	ret = mtag_count_end(c, audit);
 	if (c->untag && c->fresh)
 		untag_end(&untagging);
-	count_unlock(mm, whole);
-	return ret;
+	if (!killed)
+		count_unlock(mm, whole);
+	return killed ?: ret;
 }
 
 /* Caller holds build_lock and a reference on @mm. */
@@ -198,7 +271,8 @@ static int count_space(struct mtag_space *s, struct mm_struct *mm, bool untag, b
 		c.untag = untag;
 		c.fresh = fresh;
 		c.compares = audit;
-		ret = count_once(&c, mm, audit);
+		/* Who does not come to rest has to wait for us. */
+		ret = count_once(&c, mm, i >= MTAG_WALK_ATTEMPTS / 2, audit);
 		kvfree(c.w.shadow);
 		if (ret != -EAGAIN)
 			break;

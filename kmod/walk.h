@@ -15,6 +15,7 @@ int mtag_walk_audit(struct mtag_space *s, struct mm_struct *mm, struct mtag_audi
 int mtag_walk_repair(struct mtag_space *s);
 void mtag_walk_verify(void);
 int mtag_walk_lock(struct mm_struct *mm);
+int mtag_walk_unlock(struct mm_struct *mm, unsigned long addr, unsigned long end);
 int mtag_walk_build(struct mtag_space *s, struct mm_struct *mm, bool fresh);
 
 #endif /* MTAG_WALK_H */

@@ -92,6 +92,24 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 #define MTAG_LEAVING
 #endif
 
+/* Does @task hold mmap_lock for writing? Context: any; @task is only compared. */
+static __always_inline bool mtag_is_writer(const struct mm_struct *mm,
+					   const struct task_struct *task)
+{
+#ifdef CONFIG_PREEMPT_RT
+	/* Bit 0 says that others wait. */
+	unsigned long owner = (unsigned long)READ_ONCE(mm->mmap_lock.rwbase.rtmutex.owner) & ~1UL;
+#else
+	/* Bit 0 marks a reader, bit 1 keeps waiters from spinning. */
+	unsigned long owner = atomic_long_read(&mm->mmap_lock.owner) & ~2UL;
+#endif
+
+	return owner == (unsigned long)task;
+}
+
+/* madvise(MADV_DONTNEED) takes empty page tables away. */
+#define MTAG_CUTS_TABLES	(MTAG_SINCE(6, 14) && IS_ENABLED(CONFIG_PT_RECLAIM))
+
 /* ioctl(UFFDIO_MOVE), where it exists */
 #ifdef UFFDIO_MOVE
 #define MTAG_UFFDIO_MOVE	((u32)UFFDIO_MOVE)

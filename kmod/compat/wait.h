@@ -52,4 +52,14 @@ static inline int __must_check mtag_vma_lock(struct vm_area_struct *vma)
 	return ret;
 }
 
+/*
+ * May MADV_DONTNEED cut page tables off here, and tell later of the pages that they had? These are
+ * dirty ones of a file.
+ */
+static inline bool mtag_vma_may_be_cut(const struct vm_area_struct *vma)
+{
+	return MTAG_CUTS_TABLES && vma->vm_file && (vma->vm_flags & VM_SHARED) &&
+	       ALIGN(vma->vm_start, PMD_SIZE) < ALIGN_DOWN(vma->vm_end, PMD_SIZE);
+}
+
 #endif /* MTAG_COMPAT_WAIT_H */

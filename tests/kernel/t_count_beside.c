@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counting beside threads that map and unmap whole entries of the upper page tables: a huge page's event comes before
+ * its entry is written, and some kernels take an empty page table away before they tell of its pages.
+ */
+/* vm: repairs=any because="a retag that meets a page table being taken away cannot tell whose its pages were" core=1 group=parallel thread=multi mem=1G timeout=400 */
+#include <pthread.h>
+
+#include "lib/netlink.h"
+
+#define N	4
+#define AUDITS	400
+#define RETAGS	400
+#define THREADS 2
+
+static char *areas[THREADS];
+static atomic_bool stop;
+static atomic_ulong rounds;
+
+static void *zap(void *arg)
+{
+	char *p = areas[(uintptr_t)arg];
+
+	while (!atomic_load(&stop)) {
+		memset(p, 1, N * HPAGE);
+		must0(madvise(p, N * HPAGE, MADV_DONTNEED));
+		atomic_fetch_add(&rounds, 1);
+	}
+	return NULL;
+}
+
+/* The same with few instructions, so that it comes often. */
+static void *zap_huge(void *arg)
+{
+	char *p = areas[(uintptr_t)arg];
+
+	while (!atomic_load(&stop)) {
+		for (size_t i = 0; i < N; i++)
+			*(volatile char *)(p + i * HPAGE) = 1;
+		must0(madvise(p, N * HPAGE, MADV_DONTNEED));
+		atomic_fetch_add(&rounds, 1);
+	}
+	return NULL;
+}
+
+/* What an audit of the calling process finds, or a negative errno. */
+static int64_t drift(int fd)
+{
+	struct heard *heard = nl_ask(fd, MTAG_CMD_AUDIT, 0, getpid());
+	const struct nlattr *attr;
+	uint64_t found;
+
+	if (heard->error)
+		return heard->error;
+	nl_each(h, heard)
+	{
+		attr = nl_attr(h, MTAG_A_AUDIT_DRIFT);
+		if (!attr)
+			continue;
+		memcpy(&found, attr + 1, sizeof(found));
+		return (int64_t)found;
+	}
+	bail("an audit says nothing");
+}
+
+static pthread_t thread[THREADS];
+
+static void begin_work(void *(*work)(void *))
+{
+	for (uintptr_t i = 0; i < THREADS; i++)
+		must0(pthread_create(&thread[i], NULL, work, (void *)i));
+}
+
+static void end_work(void)
+{
+	atomic_store(&stop, true);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	printf("# %lu rounds\n", atomic_load(&rounds));
+}
+
+static void count_beside(void *(*work)(void *), const char *what)
+{
+	unsigned int wrong = 0, failed = 0;
+	int fd = nl_open();
+
+	begin_work(work);
+	for (int i = 0; i < AUDITS; i++) {
+		int64_t found = drift(fd);
+
+		wrong += found > 0;
+		failed += found < 0;
+	}
+	end_work();
+	is(wrong, 0, "%s: %d audits beside it find nothing", what, AUDITS);
+	is(failed, 0, "%s: each comes to an end", what);
+}
+
+/* The areas get another tag again and again. */
+static void retag_beside(void)
+{
+	mtag_t tags[2] = {tag("one"), tag("other")};
+
+	begin_work(zap);
+	for (int i = 0; i < RETAGS; i++)
+		for (int j = 0; j < THREADS; j++)
+			must0(-mtag_range(areas[j], N * HPAGE, tags[i % 2], 0));
+	end_work();
+	is(drift(nl_open()), 0, "shared memory: %d changes of its tag beside it go right", RETAGS);
+	is(shmem_of(tags[0]) + shmem_of(tags[1]), 0, "and nothing is left of them");
+}
+
+static void huge_pages(void)
+{
+	begin();
+	if (!has_huge_pages()) {
+		skip("huge pages: audits beside it find nothing (there are none)");
+		return;
+	}
+	for (int i = 0; i < THREADS; i++)
+		areas[i] = huge_area(N * HPAGE);
+	count_beside(zap_huge, "huge pages");
+}
+
+static void count_shared(void)
+{
+	count_beside(zap, "shared memory");
+}
+
+static void shared_memory(void (*beside)(void))
+{
+	begin();
+	for (int i = 0; i < THREADS; i++)
+		areas[i] = must(mmap(NULL, N * HPAGE, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	beside();
+}
+
+int main(void)
+{
+	begin_test();
+	nl_begin();
+	in_child
+		huge_pages();
+	in_child
+		shared_memory(count_shared);
+	in_child
+		shared_memory(retag_beside);
+	return end_test();
+}
