@@ -37,10 +37,9 @@ struct proc *snap_move_proc(struct snap *snap, struct proc *proc)
 
 struct proc *snap_proc(struct snap *snap, pid_t pid, const char *comm)
 {
-	/* Search from the end: the messages of one process follow each other. */
-	for (size_t i = snap->n_procs; i-- > 0;)
-		if (snap->procs[i].pid == pid)
-			return &snap->procs[i];
+	/* The messages of one process follow each other. */
+	if (snap->n_procs && snap->procs[snap->n_procs - 1].pid == pid)
+		return &snap->procs[snap->n_procs - 1];
 	return snap_add_proc(snap, pid, comm);
 }
 
@@ -96,24 +95,26 @@ static void tag_clear(struct tag *tag)
 	free(tag->file);
 }
 
+static void proc_clear(struct proc *proc)
+{
+	for (size_t j = 0; j < proc->n_tags; j++)
+		tag_clear(&proc->tags[j]);
+	free(proc->tags);
+	free(proc->order);
+	free(proc->comm);
+	free(proc->cgroup);
+	if (proc->stacks)
+		stacks_clear(proc->stacks);
+	free(proc->stacks);
+	if (proc->heap)
+		heap_view_clear(proc->heap);
+	free(proc->heap);
+}
+
 void snap_clear(struct snap *snap)
 {
-	for (size_t i = 0; i < snap->n_procs; i++) {
-		struct proc *proc = &snap->procs[i];
-
-		for (size_t j = 0; j < proc->n_tags; j++)
-			tag_clear(&proc->tags[j]);
-		free(proc->tags);
-		free(proc->order);
-		free(proc->comm);
-		free(proc->cgroup);
-		if (proc->stacks)
-			stacks_clear(proc->stacks);
-		free(proc->stacks);
-		if (proc->heap)
-			heap_view_clear(proc->heap);
-		free(proc->heap);
-	}
+	for (size_t i = 0; i < snap->n_procs; i++)
+		proc_clear(&snap->procs[i]);
 	free(snap->procs);
 	*snap = (struct snap){0};
 }
@@ -155,6 +156,14 @@ const struct tag *proc_find_tag(const struct proc *proc, uint16_t id)
 	if (!proc->n_tags)
 		return NULL;
 	return bsearch(&key, proc->tags, proc->n_tags, sizeof(key), by_tag_id);
+}
+
+const struct tag *proc_find_path(const struct proc *proc, const char *path)
+{
+	for (size_t i = 0; i < proc->n_tags; i++)
+		if (!strcmp(proc->tags[i].path, path))
+			return &proc->tags[i];
+	return NULL;
 }
 
 /* Sorts by id. Of tags with the same id, which a sane kernel does not send, one is kept. */
@@ -340,10 +349,25 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-int snap_finish(struct snap *snap)
+/* Sorts by pid. A process that executes another program meanwhile may come twice: one is kept. */
+static void sort_procs(struct snap *snap)
 {
+	size_t n = 0;
+
 	if (snap->n_procs)
 		qsort(snap->procs, snap->n_procs, sizeof(*snap->procs), by_pid);
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		if (n && snap->procs[n - 1].pid == snap->procs[i].pid)
+			proc_clear(&snap->procs[i]);
+		else
+			snap->procs[n++] = snap->procs[i];
+	}
+	snap->n_procs = n;
+}
+
+int snap_finish(struct snap *snap)
+{
+	sort_procs(snap);
 	for (size_t i = 0; i < snap->n_procs; i++) {
 		int err = proc_finish(&snap->procs[i]);
 

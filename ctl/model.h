@@ -141,6 +141,7 @@ void snap_clear(struct snap *snap);
 int proc_order_by_size(const struct proc *proc, size_t *out);
 
 const struct tag *proc_find_tag(const struct proc *proc, uint16_t id);
+const struct tag *proc_find_path(const struct proc *proc, const char *path);
 /* "" if it is unknown. */
 const char *proc_cgroup(const struct proc *proc);
 uint64_t tag_rss(const struct tag *tag);

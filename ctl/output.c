@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The file of -o: written beside the one that it replaces, then renamed. */
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,63 +14,125 @@
 #include "fail.h"
 #include "output.h"
 
+#define NAMES_TRIED 100
+
 static int failed(const struct outfile *output)
 {
 	fail_print("cannot write '%s': %s", output->path, strerror(errno));
 	return CTL_REFUSED;
 }
 
-/* As a program's output usually has them. */
-static void set_mode(int fd)
+/* The file's name is nobody's until it is complete, where that can be: then nothing is left of one that is not. */
+static int open_nameless(const char *path)
+{
+	_cleanup_(freep) char *copy = strdup(path);
+
+	return copy ? open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+}
+
+static int open_named(struct outfile *output)
+{
+	if (asprintf(&output->temporary, "%s.XXXXXX", output->place) < 0) {
+		output->temporary = NULL;
+		return -1;
+	}
+	return mkstemp(output->temporary);
+}
+
+/* Who may read the file that it replaces may read it, or else who usually may. */
+static void set_mode(int fd, const struct stat *old, mode_t usual)
 {
 	mode_t mask = umask(0);
 
 	umask(mask);
-	if (fchmod(fd, 0666 & ~mask))
+	if (fchmod(fd, old ? old->st_mode & 0777 : usual & ~mask))
 		return; /* a file system without modes */
 }
 
-int output_open(struct outfile *output, const char *path)
+static int begin(struct outfile *output, const struct stat *old, mode_t mode)
+{
+	int fd = open_nameless(output->place);
+
+	if (fd < 0)
+		fd = open_named(output);
+	if (fd < 0)
+		return failed(output);
+	set_mode(fd, old, mode);
+	output->file = fdopen(fd, "w");
+	return output->file ? CTL_OK : failed(output);
+}
+
+int output_open(struct outfile *output, const char *path, mode_t mode)
 {
 	struct stat st;
-	int fd;
+	bool there;
+	int status;
 
 	*output = (struct outfile){.path = path, .file = stdout};
 	if (!path)
 		return CTL_OK;
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
+	there = !stat(path, &st);
+	/* A pipe; or a link to nothing yet. */
+	if (there ? !S_ISREG(st.st_mode) : !lstat(path, &st)) {
 		output->file = fopen(path, "we");
 		return output->file ? CTL_OK : failed(output);
 	}
-	if (asprintf(&output->temporary, "%s.XXXXXX", path) < 0) {
+	/* What a link leads to is replaced, not the link. */
+	output->place = there ? realpath(path, NULL) : strdup(path);
+	if (!output->place)
+		return failed(output);
+	status = begin(output, there ? &st : NULL, mode);
+	if (status) {
+		free(output->temporary);
+		free(output->place);
+	}
+	return status;
+}
+
+/* Gives the file a name beside the one that it is to have. */
+static int name(struct outfile *output)
+{
+	char self[32];
+
+	if (output->temporary)
+		return 0;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(output->file));
+	for (int i = 0; i < NAMES_TRIED; i++) {
+		if (asprintf(&output->temporary, "%s.%d-%d", output->place, (int)getpid(), i) < 0) {
+			output->temporary = NULL;
+			return -1;
+		}
+		if (!linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW))
+			return 0;
+		free(output->temporary);
 		output->temporary = NULL;
-		return fail_memory();
+		if (errno != EEXIST)
+			return -1;
 	}
-	fd = mkstemp(output->temporary);
-	if (fd >= 0) {
-		set_mode(fd);
-		output->file = fdopen(fd, "w");
-	}
-	if (fd >= 0 && output->file)
-		return CTL_OK;
-	failed(output);
-	free(output->temporary);
-	return CTL_REFUSED;
+	return -1;
+}
+
+static int finish(struct outfile *output, int status)
+{
+	bool bad = ferror(output->file) || fflush(output->file);
+
+	if (!bad && !status && output->place)
+		bad = name(output);
+	if (fclose(output->file) || bad)
+		status = failed(output);
+	if (output->temporary && !status && rename(output->temporary, output->place))
+		status = failed(output);
+	if (output->temporary && status)
+		unlink(output->temporary);
+	return status;
 }
 
 int output_close(struct outfile *output, int status)
 {
-	bool bad;
-
 	if (!output->path)
 		return status;
-	bad = ferror(output->file);
-	if (fclose(output->file) || bad)
-		status = failed(output);
-	if (output->temporary && status)
-		unlink(output->temporary);
-	else if (output->temporary && rename(output->temporary, output->path))
-		status = failed(output);
+	status = finish(output, status);
 	free(output->temporary);
+	free(output->place);
 	return status;
 }

@@ -147,6 +147,9 @@ char *probe_run(const char *const *argv)
 	out = NULL;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	/* Whoever started us may ignore the ends of children: then nobody knows. */
+	if (status < 0)
+		status = 0;
 	if (status && text)
 		*text = '\0';
 	return text;

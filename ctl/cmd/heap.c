@@ -231,6 +231,10 @@ static int print_profile(const struct fmt *fmt, const struct snap *snap)
 
 		if (!proc->heap)
 			continue;
+		if (proc->stacks && proc->stacks->heap && !proc->stacks->resident)
+			fail_print("the sample does not say what of the objects of each stack of "
+				   "process %d is resident",
+				   (int)proc->pid);
 		if (proc->stacks && proc->stacks->heap ? add_stacks(&profile, proc)
 						       : add_tags(&profile, proc))
 			return -ENOMEM;
@@ -270,7 +274,7 @@ int cmd_heap(struct ctl *ctl, int argc, char **argv)
 		return status;
 	request.pids = pids;
 	request.n = (size_t)(argc - optind);
-	request.source.stacks = shape_is(&request.shape, "pprof");
+	request.source.stacks = request.source.resident = shape_is(&request.shape, "pprof");
 	status = read_heaps(&request, &snap);
 	/* Nothing is known: a file stays as it was. */
 	if (!count_heaps(&snap))

@@ -58,6 +58,22 @@ static int find_tag(struct limit *limit)
 	return CTL_OK;
 }
 
+/*
+ * Of a process that is gone: the module adds 1 when the tag gets there, and 1 when the process ends. Both may be on
+ * their way still.
+ */
+static bool was_reached(const struct limit *limit)
+{
+	const struct timespec moment = {.tv_nsec = NSEC_PER_SEC / 10};
+	struct pollfd wait = {.fd = limit->fd, .events = POLLIN};
+	uint64_t sum = 0, n;
+
+	while (sum < 2 && ppoll(&wait, 1, &moment, NULL) > 0 &&
+	       read(limit->fd, &n, sizeof(n)) == sizeof(n))
+		sum += n;
+	return sum > 1;
+}
+
 /* Has it been reached? The module tells of the end of the process in the same way. */
 static int conclude(const struct ctl *ctl, struct limit *limit)
 {
@@ -65,12 +81,12 @@ static int conclude(const struct ctl *ctl, struct limit *limit)
 	uint64_t time_ms;
 	int err = kern_limit(limit->kern, limit->event.pid, limit->tag, 0, limit->fd);
 
-	if (err == -ESRCH || err == -ENOENT) {
+	if ((err == -ESRCH || err == -ENOENT) && !was_reached(limit)) {
 		fail_print("process %d has ended, or is no longer tracked as it was",
 			   (int)limit->event.pid);
 		return CTL_OK;
 	}
-	if (err)
+	if (err && err != -ESRCH && err != -ENOENT)
 		return fail_pid(limit->kern, "read", limit->event.pid, err);
 	time_ms = clock_ns(CLOCK_REALTIME) / 1000000;
 	fmt_init(&fmt, ctl);

@@ -27,6 +27,7 @@ static int merge_file(struct merge *merge, const char *path)
 
 	while (!status) {
 		_cleanup_(snap_clear) struct snap snap = {0}, folded = {0};
+		struct snapshot_left left = {0};
 		struct refused refused;
 		struct origin origin;
 		enum reading found = reader_next(reader, &origin, &snap);
@@ -37,12 +38,15 @@ static int merge_file(struct merge *merge, const char *path)
 		number++;
 		err = fold(&snap, merge->rules, &folded, &refused);
 		if (!err)
-			err = snapshot_print(merge->output.file, &origin, &folded);
+			err = snapshot_print(merge->output.file, &origin, &folded, &left);
+		if (!err && (left.procs || left.stacks))
+			err = -E2BIG;
 		if (err == -E2BIG) {
-			fail_print("%s: sample %lu: the rules make a name of more than 255 bytes, "
-				   "a path of more than 32 names, 65,534 tags of a process or "
-				   "256 MiB of names",
-				   path, number);
+			fail_print(
+				"%s: sample %lu: the rules make a name of more than 255 bytes, "
+				"a path of more than 32 names, 65,534 tags of a process, or more "
+				"than a sample may have",
+				path, number);
 			return CTL_REFUSED;
 		}
 		if (err == -EINVAL) {
@@ -101,7 +105,7 @@ int cmd_merge(struct ctl *ctl, int argc, char **argv)
 	if (!status)
 		status = rules_open(&merge.rules, merge.rules_path);
 	if (!status)
-		status = output_open(&merge.output, merge.output_path);
+		status = output_open(&merge.output, merge.output_path, 0600);
 	if (!status) {
 		for (int i = optind; i < argc && !status; i++)
 			status = merge_file(&merge, argv[i]);

@@ -67,7 +67,7 @@ int shape_print(const struct ctl *ctl, const char *output,
 {
 	struct outfile file;
 	struct fmt fmt;
-	int err = output_open(&file, output);
+	int err = output_open(&file, output, 0666);
 
 	if (err)
 		return err;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl snapshot: samples for later, into a file that other commands read with --from. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,12 +31,28 @@ struct snapshot {
 	pid_t *pids;
 	size_t n_pids;
 	sigset_t signals;
+	bool left; /* a sample lacked something */
 };
+
+static void tell_left(const struct snapshot_left *left)
+{
+	if (left->procs)
+		fail_print(
+			"a sample has at most %d tags, with %d MiB of names: this one lacks the %zu "
+			"process%s that have most",
+			SNAPSHOT_TAGS_MOST, SNAPSHOT_NAMES_MOST >> 20, left->procs,
+			left->procs == 1 ? "" : "es");
+	if (left->stacks)
+		fail_print("a sample has at most %d MiB of stacks: this one lacks %" PRIu64,
+			   SNAPSHOT_STACKS_MOST >> 20, left->stacks);
+}
 
 /* A process that cannot be read is reported; the sample has the others. */
 static int take_sample(struct snapshot *s)
 {
-	struct source kernel = {.shares = s->shares, .stacks = s->stacks, .heaps = true};
+	struct snapshot_left left;
+	struct source kernel = {
+		.shares = s->shares, .stacks = s->stacks, .resident = s->stacks, .heaps = true};
 	_cleanup_(snap_clear) struct snap snap = {0};
 	_cleanup_(freep) char *text = NULL;
 	size_t length = 0;
@@ -48,9 +65,11 @@ static int take_sample(struct snapshot *s)
 	out = open_memstream(&text, &length);
 	if (!out)
 		return fail_memory();
-	err = snapshot_print(out, &kernel.origin, &snap);
+	err = snapshot_print(out, &kernel.origin, &snap, &left);
 	if (fclose(out) || err)
 		return fail_memory();
+	tell_left(&left);
+	s->left |= left.procs || left.stacks;
 	err = store_append(&s->store, text, length);
 	return err ? err : status;
 }
@@ -174,5 +193,6 @@ int cmd_snapshot(struct ctl *ctl, int argc, char **argv)
 	if (status)
 		return status;
 	s.pids = pids;
-	return take_series(&s);
+	status = take_series(&s);
+	return !status && s.left ? CTL_REFUSED : status;
 }

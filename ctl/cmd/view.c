@@ -111,14 +111,19 @@ int view_print(const struct ctl *ctl, struct view *view, pid_t *pids, size_t n,
 	struct fmt fmt;
 
 	/* Nothing is known: a file stays as it was. */
-	if (!view->source.read || (view->one && !snap.n_procs))
+	if (!view->source.read || (view->one && !snap.n_procs)) {
+		if (view->source.read && !status) {
+			fail_print("no process %d in the last sample", (int)*pids);
+			status = CTL_REFUSED;
+		}
 		return status;
+	}
 	/* To a database of metrics, nothing is an answer too. */
 	if (!status && !ctl->json && !snap.n_procs && !form_sums_processes(view->form))
 		fail_print(view->source.from ? "the sample has no process"
 					     : "no tracked process is visible to you");
 	/* What could not be read was reported; what could be is printed nevertheless. */
-	err = output_open(&output, view->output);
+	err = output_open(&output, view->output, 0666);
 	if (err)
 		return err;
 	fmt_init(&fmt, ctl);

@@ -21,7 +21,7 @@ static const struct weight {
 /* A name within a quoted label, where both a quote and a backslash are special. */
 static int print_name(const struct fmt *fmt, const char *name)
 {
-	_cleanup_(freep) char *clean = utf8_clean(name, true);
+	_cleanup_(freep) char *clean = utf8_clean_export(name);
 
 	if (!clean)
 		return -ENOMEM;

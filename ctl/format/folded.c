@@ -15,7 +15,7 @@
 /* A frame: printable, and without what would end it. */
 static char *frame_of(const char *name)
 {
-	char *clean = utf8_clean(name, true);
+	char *clean = utf8_clean_export(name);
 
 	for (char *p = clean; p && *p; p++)
 		if (*p == ';')

@@ -50,6 +50,9 @@ void stack_add_json(struct json_object *object, const struct stacks *stacks,
 		json_add_u64(object, "heap_asked_bytes", stack_heap_whole(stack->heap.asked));
 		json_add_u64(object, "heap_objects", stack_heap_whole(stack->heap.objects));
 		json_add_u64(object, "heap_error_bytes", stack_heap_error(&stack->heap));
+		if (stacks->resident)
+			json_add_u64(object, "heap_resident_bytes",
+				     stack_heap_whole(stack->heap.resident));
 	}
 	json_add_bool(object, "complete", stack_is_complete(stack));
 	json_add_string(object, "why", stack_why(stack));
@@ -99,7 +102,7 @@ static const char *read_bytes(struct json_object *object, struct stack *stack)
 /* What it has allocated: all of it is known, or nothing. */
 static const char *read_heap(struct json_object *object, struct stacks *stacks, struct stack *stack)
 {
-	uint64_t asked, objects, error;
+	uint64_t asked, objects, error, resident = 0;
 
 	if (!json_object_object_get_ex(object, "heap_asked_bytes", NULL))
 		return NULL;
@@ -109,9 +112,11 @@ static const char *read_heap(struct json_object *object, struct stacks *stacks, 
 		return "\"heap_asked_bytes\", \"heap_objects\" and \"heap_error_bytes\" of a stack "
 		       "are whole numbers";
 	stacks->heap = true;
+	stacks->resident = json_get_u64(object, "heap_resident_bytes", &resident);
 	stack->heap = (struct stack_heap){.asked = (double)asked,
 					  .variance = (double)error * (double)error,
-					  .objects = (double)objects};
+					  .objects = (double)objects,
+					  .resident = (double)resident};
 	return NULL;
 }
 

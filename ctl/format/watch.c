@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What watch prints: the tags of a process, and how they changed since the last sample. */
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "ctl.h"
@@ -18,6 +19,7 @@
 #define GREEN	     "\033[32m"
 #define PLAIN	     "\033[0m"
 
+/* What the tag had. An id may have become another tag's, by exec or in a process that got the number. */
 static uint64_t rss_before(const struct sample *sample, const struct tag *tag)
 {
 	const struct tag *before;
@@ -25,6 +27,8 @@ static uint64_t rss_before(const struct sample *sample, const struct tag *tag)
 	if (!sample->before)
 		return tag_rss(tag);
 	before = proc_find_tag(sample->before, tag->id);
+	if (!before || strcmp(before->path, tag->path))
+		before = proc_find_path(sample->before, tag->path);
 	return before ? tag_rss(before) : 0;
 }
 

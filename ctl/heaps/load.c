@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "file.h"
 #include "heaps/load.h"
 #include "uapi/linux/mtag.h"
 
@@ -180,10 +181,14 @@ int heap_load_all(struct snap *snap, enum heap_depth depth)
 
 bool heap_is_static(const char *path)
 {
-	_cleanup_(fclosep) FILE *file = fopen(path, "re");
+	_cleanup_(fclosep) FILE *file = NULL;
+	int fd = file_open_regular(path);
 	Elf64_Ehdr head;
 	Elf64_Phdr part;
 
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file && fd >= 0)
+		close(fd);
 	if (!file || fread(&head, sizeof(head), 1, file) != 1 ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    head.e_phentsize != sizeof(part) || fseek(file, (long)head.e_phoff, SEEK_SET))

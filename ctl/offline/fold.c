@@ -89,7 +89,7 @@ static int group(struct work *work, const struct snap *snap, const struct rules 
 		m[i].first = i;
 		m[i].comm = rules_apply(rules, RULE_COMM, m[i].proc->comm, &m[i].line);
 		if (!m[i].comm)
-			return -ENOMEM;
+			return -errno;
 		work->n_members++;
 		if (strlen(m[i].comm) > NAME_LENGTH)
 			return -E2BIG;
@@ -112,15 +112,15 @@ static int group(struct work *work, const struct snap *snap, const struct rules 
 /* As strcmp(), but a / is before all else, so that what is below a path follows it. */
 static int compare_paths(const char *a, const char *b)
 {
-	unsigned char x, y;
+	int x, y;
 
 	while (*a && *a == *b) {
 		a++;
 		b++;
 	}
-	x = *a == '/' ? 1 : (unsigned char)*a;
-	y = *b == '/' ? 1 : (unsigned char)*b;
-	return x != y ? x - y : (*a == '/') - (*b == '/');
+	x = *a == '/' ? 1 : *a ? (unsigned char)*a + 1 : 0;
+	y = *b == '/' ? 1 : *b ? (unsigned char)*b + 1 : 0;
+	return x - y;
 }
 
 static int by_place(const void *a, const void *b)
@@ -155,7 +155,7 @@ static int name_item(struct work *work, const struct rules *rules, struct item *
 	item->path = tag->id < FIRST_ID ? strdup(tag->path)
 					: rules_apply(rules, RULE_TAG, tag->path, &line);
 	if (!item->path)
-		return -ENOMEM;
+		return -errno;
 	if (tag->id < FIRST_ID)
 		return 0;
 	squeeze(item->path);

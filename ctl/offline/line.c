@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What json-c does not say of a line: it takes numbers that are too large, and keys that come twice. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
@@ -86,26 +87,42 @@ static const char *next_key(struct place *place, size_t *length)
 	return NULL;
 }
 
+struct key {
+	const char *text;
+	size_t length;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+
+	if (x->length != y->length)
+		return x->length < y->length ? -1 : 1;
+	return memcmp(x->text, y->text, x->length);
+}
+
 const char *line_key_twice(const char *text, size_t length, size_t keys, size_t *key_length)
 {
 	/* They are the same only when their escapes are read. */
 	static const char escaped[] = "with an escape";
+	_cleanup_(freep) struct key *all = NULL;
 	struct place place = {text, text + length, 0};
-	const char *key, *other;
-	size_t have = 0;
+	size_t have = 0, n = 0;
 
 	while (next_key(&place, key_length))
 		have++;
 	if (have <= keys)
 		return NULL;
+	all = calloc(have, sizeof(*all));
 	place = (struct place){text, text + length, 0};
-	while ((key = next_key(&place, key_length))) {
-		struct place rest = place;
-		size_t other_length;
-
-		while ((other = next_key(&rest, &other_length)))
-			if (other_length == *key_length && !memcmp(key, other, other_length))
-				return key;
+	while (all && n < have && (all[n].text = next_key(&place, &all[n].length)))
+		n++;
+	if (n)
+		qsort(all, n, sizeof(*all), by_key);
+	for (size_t i = 1; i < n; i++) {
+		*key_length = all[i].length;
+		if (!by_key(&all[i - 1], &all[i]))
+			return all[i].text;
 	}
 	*key_length = strlen(escaped);
 	return escaped;

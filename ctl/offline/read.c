@@ -17,13 +17,10 @@
 #include "offline/line.h"
 #include "offline/read.h"
 
-#define LINE_LENGTH (4 << 20) /* of a stack, which is an array of many names */
+#define LINE_LENGTH SNAPSHOT_STACK_LINE_MOST
 #define LINE_USUAL  65536
 #define KEYS_MOST   64 /* of a longer line: duplicate keys are searched for slowly */
 #define NAME_LENGTH 255
-#define TAGS_MOST   1000000	/* of a sample */
-#define NAMES_MOST  (64 << 20)	/* bytes of their names */
-#define STACKS_MOST (256 << 20) /* bytes of its lines of stacks */
 #define IDS	    65536
 
 struct reader {
@@ -288,15 +285,15 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 	struct proc *proc;
 	struct tag *tag;
 
-	if (++r->tags > TAGS_MOST)
-		return wrong(r, "the sample has more than %d tags", TAGS_MOST);
+	if (++r->tags > SNAPSHOT_TAGS_MOST)
+		return wrong(r, "the sample has more than %d tags", SNAPSHOT_TAGS_MOST);
 	found = get_entry(r, object, &e);
 	if (found != READ_SAMPLE)
 		return found;
 	r->names += strlen(e.path);
-	if (r->names > NAMES_MOST)
+	if (r->names > SNAPSHOT_NAMES_MOST)
 		return wrong(r, "the names of the sample's tags have more than %d MiB",
-			     NAMES_MOST >> 20);
+			     SNAPSHOT_NAMES_MOST >> 20);
 	found = find_proc(r, &e, snap, &proc);
 	if (found == READ_SAMPLE)
 		found = check_path(r, &e);
@@ -313,7 +310,9 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 	bad = show_read_counters(object, tag);
 	if (!bad)
 		return take_heap(r, object, proc);
-	return wrong(r, "\"%s\" is missing or wrong; it is a whole number%s", bad,
+	return wrong(r,
+		     "\"%s\" is missing or wrong; it is a whole number, of memory at most 2^60%s",
+		     bad,
 		     strcmp(bad, "rss_bytes")
 			     ? ""
 			     : ", the sum of anon_bytes, file_bytes and shmem_bytes");
@@ -330,8 +329,9 @@ static enum reading take_stack(struct reader *r, struct json_object *object, str
 
 	r->stacks++;
 	r->stack_bytes += r->length;
-	if (r->stack_bytes > STACKS_MOST)
-		return wrong(r, "the sample has more than %d MiB of stacks", STACKS_MOST >> 20);
+	if (r->stack_bytes > SNAPSHOT_STACKS_MOST)
+		return wrong(r, "the sample has more than %d MiB of stacks",
+			     SNAPSHOT_STACKS_MOST >> 20);
 	if (!proc || !json_get_u64(object, "pid", &pid) || pid != (uint64_t)proc->pid)
 		return wrong(r, "the \"pid\" of a stack is that of the tags before it");
 	if (!json_get_u64(object, "id", &id) || id >= IDS || !r->paths[id])

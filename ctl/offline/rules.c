@@ -283,6 +283,7 @@ static char *replace(const struct rule *rule, const char *name, const regmatch_t
 	if (!fclose(out) && size <= NAME_MOST)
 		return text;
 	free(text);
+	errno = size > NAME_MOST ? E2BIG : ENOMEM;
 	return NULL;
 }
 

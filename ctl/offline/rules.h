@@ -16,7 +16,10 @@ static inline void rules_closep(struct rules **rules)
 	rules_close(*rules);
 }
 
-/* The name after all rules, each applied to what the one before made; *@line: of the last that matched, or 0. */
+/*
+ * The name after all rules, each applied to what the one before made; *@line: of the last that matched, or 0. NULL, and
+ * errno says why: E2BIG, it is too long, or ENOMEM.
+ */
 char *rules_apply(const struct rules *rules, enum subject subject, const char *name,
 		  unsigned long *line);
 

@@ -202,8 +202,10 @@ static int read_stacks(const struct source *source, struct kern *kern, int devic
 		       struct proc *proc)
 {
 	_cleanup_(traces_clear) struct traces traces = {.owner = trace_owner_of(proc->pid)};
-	_cleanup_(heap_objects_clear) struct heap_objects objects = {0};
-	bool heap = device >= 0 && !heap_load_objects(device, proc, &objects);
+	_cleanup_(heap_unload) struct heap_loaded loaded = {0};
+	bool heap = device >= 0 &&
+		    !(source->resident ? heap_load(device, proc, &loaded)
+				       : heap_load_objects(device, proc, &loaded.objects));
 	int err = kern_stacks(kern, proc->pid, source->older, &traces);
 
 	if (err == -ENODATA || err == -ESRCH || err == -ENOENT)
@@ -218,8 +220,9 @@ static int read_stacks(const struct source *source, struct kern *kern, int devic
 	}
 	if (err)
 		return fail_pid(kern, "read the stacks of", proc->pid, err);
-	if (heap && heap_sites_add(&objects, source->older, &traces))
+	if (heap && heap_sites_add(&loaded.objects, source->older, &traces))
 		return fail_memory();
+	traces.resident = heap && source->resident;
 	if (!proc_stacks(proc) || stacks_resolve(proc->stacks, &traces, !source->addresses))
 		return fail_memory();
 	return CTL_OK;

@@ -11,6 +11,7 @@
  * @sample:	which of its samples, from 1; 0: the last
  * @shares:	USS and PSS are wanted, too
  * @stacks:	stacks are wanted, too: struct proc's
+ * @resident:	and with them what of the objects of each is resident
  * @heaps:	heaps are wanted, too, of processes that have a heap view: struct proc's
  * @older:	of the kernel's only pages first touched at least so many seconds ago
  * @addresses:	and of them no functions, only places in files
@@ -22,6 +23,7 @@ struct source {
 	unsigned long sample;
 	bool shares;
 	bool stacks;
+	bool resident;
 	bool heaps;
 	uint32_t older;
 	bool addresses;

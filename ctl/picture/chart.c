@@ -106,9 +106,18 @@ bool chart_has_span(const struct timeline *t)
 
 /* ---- the axes ---- */
 
-static double x_of(const struct plot *p, double time)
+/* @since: the first sample */
+static double x_of(const struct plot *p, double since)
 {
-	return p->left + (time - p->begin) / p->span * (p->right - p->left);
+	return p->left + since / p->span * (p->right - p->left);
+}
+
+/* Times themselves are too large for their differences. */
+static double x_of_sample(const struct plot *p, size_t i)
+{
+	const struct timeline *t = p->chart->timeline;
+
+	return x_of(p, (double)(t->times[i] - t->times[0]));
 }
 
 static double y_of(const struct plot *p, double bytes)
@@ -148,6 +157,7 @@ static double zone_ms(uint64_t time_ms)
 /* @clock: since the local epoch. */
 static void draw_tick(const struct plot *p, double time, double clock, double step)
 {
+	double x = x_of(p, time - p->begin);
 	char buf[64], ms[8] = "";
 
 	subject_time(buf, (uint64_t)time, scale_time_format(clock, step));
@@ -156,8 +166,7 @@ static void draw_tick(const struct plot *p, double time, double clock, double st
 	fprintf(p->out,
 		"<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"
 		"<text class=\"note\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s%s</text>\n",
-		x_of(p, time), x_of(p, time), p->bottom, p->bottom + 5, x_of(p, time),
-		p->bottom + 20, buf, ms);
+		x, x, p->bottom, p->bottom + 5, x, p->bottom + 20, buf, ms);
 }
 
 static void draw_times(const struct plot *p)
@@ -173,7 +182,7 @@ static void draw_times(const struct plot *p)
 		if (time > p->begin + p->span)
 			break;
 		/* Half a label would be cut. */
-		if (time >= 0 && x_of(p, time) - TICK_WIDE / 3 >= 0)
+		if (time >= 0 && x_of(p, time - p->begin) - TICK_WIDE / 3 >= 0)
 			draw_tick(p, time, time + zone, step);
 	}
 }
@@ -182,8 +191,8 @@ static void draw_times(const struct plot *p)
 
 static void draw_point(const struct plot *p, const uint64_t *values, size_t i, bool first)
 {
-	fprintf(p->out, "%c%.1f %.1f", first ? 'M' : 'L',
-		x_of(p, (double)p->chart->timeline->times[i]), y_of(p, (double)values[i]));
+	fprintf(p->out, "%c%.1f %.1f", first ? 'M' : 'L', x_of_sample(p, i),
+		y_of(p, (double)values[i]));
 }
 
 /* Of the samples in a pixel's column, the lowest and the highest are drawn: no peak is lost. */
@@ -193,11 +202,10 @@ static void draw_path(const struct plot *p, const uint64_t *values)
 	size_t n = t->n_samples, next;
 
 	for (size_t i = 0; i < n; i = next) {
-		double column = floor(x_of(p, (double)t->times[i]));
+		double column = floor(x_of_sample(p, i));
 		size_t low = i, high = i;
 
-		for (next = i; next < n && floor(x_of(p, (double)t->times[next])) == column;
-		     next++) {
+		for (next = i + 1; next < n && floor(x_of_sample(p, next)) == column; next++) {
 			low = values[next] < values[low] ? next : low;
 			high = values[next] > values[high] ? next : high;
 		}
@@ -327,7 +335,7 @@ int chart_print(FILE *out, const struct chart *chart, double width, double heigh
 		.top = ABOVE,
 		.bottom = height - BELOW,
 		.begin = (double)t->times[0],
-		.span = (double)t->times[t->n_samples - 1] - (double)t->times[0],
+		.span = (double)(t->times[t->n_samples - 1] - t->times[0]),
 	};
 	int err;
 

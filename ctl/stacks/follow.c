@@ -3,6 +3,7 @@
  * A process in the background that hands in the unwind tables of what others map later: by dlopen, or by executing
  * another program. It neither polls nor keeps the module.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,21 +20,39 @@
 /* Deeper than any real tree of processes; a loop in what /proc says ends here. */
 #define DEPTH_MAX 64
 
-/* The process and all that it has begun. */
-static void load_tree(struct loader *loader, pid_t pid, int depth)
+static void load_tree(struct loader *loader, pid_t pid, int depth);
+
+static void load_children(struct loader *loader, pid_t pid, const char *thread, int depth)
 {
 	char path[64];
 	FILE *children;
 	int child;
 
-	load_process(loader, pid);
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	children = depth < DEPTH_MAX ? fopen(path, "re") : NULL;
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid, thread);
+	children = fopen(path, "re");
 	if (!children)
 		return;
 	while (fscanf(children, "%d", &child) == 1)
 		load_tree(loader, child, depth + 1);
 	fclose(children);
+}
+
+/* The process and all that its threads have begun. */
+static void load_tree(struct loader *loader, pid_t pid, int depth)
+{
+	const struct dirent *thread;
+	char path[64];
+	DIR *threads;
+
+	load_process(loader, pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = depth < DEPTH_MAX ? opendir(path) : NULL;
+	if (!threads)
+		return;
+	while ((thread = readdir(threads)))
+		if (thread->d_name[0] != '.')
+			load_children(loader, pid, thread->d_name, depth);
+	closedir(threads);
 }
 
 /* Until the process has ended. */
@@ -71,7 +90,7 @@ static void detach(int pidfd, int event)
 
 int follow(pid_t pid, int event)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), err;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), err, status;
 	pid_t starter;
 
 	if (pidfd < 0)
@@ -79,15 +98,17 @@ int follow(pid_t pid, int event)
 	starter = fork();
 	if (!starter) {
 		/* Nobody has to wait for a grandchild. */
-		if (fork())
-			_exit(0);
+		pid_t helper = fork();
+
+		if (helper)
+			_exit(helper < 0 ? errno : 0);
 		detach(pidfd, event);
 		serve(pid, 3, 4);
 		_exit(0);
 	}
 	err = starter < 0 ? -errno : 0;
 	close(pidfd);
-	if (starter > 0)
-		waitpid(starter, NULL, 0);
+	if (starter > 0 && waitpid(starter, &status, 0) == starter && WIFEXITED(status))
+		err = -WEXITSTATUS(status);
 	return err;
 }

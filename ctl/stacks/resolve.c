@@ -132,6 +132,7 @@ int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symb
 	stacks->lost = traces->lost;
 	stacks->uncounted = traces->uncounted;
 	stacks->heap = traces->heap;
+	stacks->resident = traces->resident;
 	for (size_t i = 0; i < traces->n && !err; i++)
 		err = add_stack(&r, &traces->traces[i]);
 	tdestroy(r.places, free);

@@ -71,6 +71,7 @@ struct stack {
  * @lost:	first touches whose stack found no room
  * @uncounted:	bytes ever first touched that are in no @touched
  * @heap:	the process has a heap view, and stacks say what they have allocated
+ * @resident:	and what of that is resident
  * @frames:	all that are referred to
  */
 struct stacks {
@@ -78,7 +79,7 @@ struct stacks {
 	size_t n, room;
 	uint32_t one_in;
 	uint64_t lost, uncounted;
-	bool heap;
+	bool heap, resident;
 	void *frames;
 };
 

@@ -146,16 +146,16 @@ static void print_rest(const struct fmt *fmt, const struct stack_view *view)
 /* What the samples are worth. */
 static void print_sampling(const struct fmt *fmt, const struct stack_view *view)
 {
-	const struct stack_row *largest = NULL;
-	uint64_t sampled = 0;
+	uint64_t sampled = 0, largest = 0;
 
 	for (size_t i = 0; i < view->n_all; i++) {
 		const struct stack_row *row = &view->rows[i];
+		uint64_t bytes = row->anon + row->swap;
 
 		if (row->stack->kind != MTAG_STACK_TAKEN)
 			continue;
-		largest = largest ? largest : row; /* they are sorted */
-		sampled += row->anon + row->swap;
+		largest = bytes > largest ? bytes : largest;
+		sampled += bytes;
 	}
 	fprintf(fmt->out, "%s1 of %.4g first touches was sampled: multiply bytes by that.\n",
 		view->proc->stacks->one_in ? "" : "About ", view->one_in);
@@ -163,7 +163,7 @@ static void print_sampling(const struct fmt *fmt, const struct stack_view *view)
 	if (sampled)
 		fprintf(fmt->out, ":\n%.1f%% of all stacks, %.1f%% of the largest",
 			100 * stack_view_error(view, sampled),
-			100 * stack_view_error(view, largest->anon + largest->swap));
+			100 * stack_view_error(view, largest));
 	fputs(".\n", fmt->out);
 }
 

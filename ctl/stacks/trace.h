@@ -63,6 +63,7 @@ struct trace_owner trace_owner_of(pid_t pid);
  * @lost:	first touches whose stack found no room
  * @uncounted:	bytes ever first touched that are in no @touched
  * @heap:	traces say what they have allocated
+ * @resident:	and what of that is resident
  * @named:	those with a number
  */
 struct traces {
@@ -70,7 +71,7 @@ struct traces {
 	struct trace_owner owner;
 	uint32_t one_in;
 	uint64_t lost, uncounted;
-	bool heap;
+	bool heap, resident;
 	struct trace_image *images;
 	size_t n_images, images_room;
 	struct trace *traces;

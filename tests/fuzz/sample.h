@@ -139,10 +139,11 @@ static inline void sample_make(struct input *in, struct snap *snap)
 
 static inline char *sample_print(const struct origin *origin, const struct snap *snap, size_t *size)
 {
+	struct snapshot_left left;
 	char *text;
 	FILE *out = open_memstream(&text, size);
 
-	must(out && !snapshot_print(out, origin, snap));
+	must(out && !snapshot_print(out, origin, snap, &left));
 	fclose(out);
 	must_be_harmless(text, *size, JSON);
 	return text;

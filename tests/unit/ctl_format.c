@@ -235,6 +235,7 @@ static struct diff diffs[] = {
 
 static const struct growth steps = {120, 7200000};
 
+static struct snapshot_left left;
 static const struct origin origin = {1700000000123, "host", "3f5c", "6.1.0-56-amd64"};
 
 /* What watch prints on a terminal after 20 samples, of which the last ten rise. */
@@ -292,7 +293,7 @@ static void print(struct fmt *fmt, enum what what, bool json)
 		folded_print(fmt, &snap);
 		break;
 	case SNAPSHOT:
-		snapshot_print(fmt->out, &origin, &snap);
+		snapshot_print(fmt->out, &origin, &snap, &left);
 		break;
 	case DOCTOR:
 		json ? (void)doctor_json(fmt, checks, 3) : doctor_text(fmt, checks, 3);

@@ -56,7 +56,7 @@ static void make(struct snap *snap, unsigned int tags)
 	proc->overflow = UINT64_MAX;
 	proc_set_cgroup(proc, "/a \"b\"\\c.scope");
 	proc = snap_proc(snap, 4712, "");
-	proc_add_tag(proc, 0, 0, "")->c[MTAG_C_ANON] = 1ULL << 62;
+	proc_add_tag(proc, 0, 0, "")->c[MTAG_C_ANON] = 1ULL << 60;
 	snap_finish(snap);
 }
 
@@ -73,10 +73,11 @@ static char *shown(const struct snap *snap)
 
 static char *written(const struct origin *origin, const struct snap *snap, size_t *size)
 {
+	struct snapshot_left left;
 	char *text;
 	FILE *out = open_memstream(&text, size);
 
-	snapshot_print(out, origin, snap);
+	snapshot_print(out, origin, snap, &left);
 	fclose(out);
 	return text;
 }

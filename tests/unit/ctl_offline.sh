@@ -353,6 +353,53 @@ echo 'comm s/[[:alpha:]]{3,}{1,300}{1,300}{1,300}/b/' |
 echo 'comm s/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}+$/uuid/' >uuid.rules
 "$ctl" merge -r uuid.rules one >/dev/null
 ok 'if it does not have to be'
+# tag PID ID PATH BYTES: a line of a sample.
+tag() {
+	printf '{"pid":%d,"comm":"c","id":%d,"parent_id":0,"tag":"%s","rss_bytes":%s,"anon_bytes":%s,' "$1" "$2" "$3" "$4" "$4"
+	echo '"file_bytes":0,"shmem_bytes":0,"swap_bytes":0,"peak_rss_bytes":0}'
+}
+# sample TIME LINE…: a sample of these.
+sample() { printf '{"mtag_snapshot":1,"time_ms":%s}\n' "$1"; shift; printf '%s\n' "$@" "{\"end\":$#}"; }
+sample 9007199254740992 "$(tag 1 2 a 4096)" >late
+sample 9007199254740993 "$(tag 1 2 a 8192)" >>late
+timeout 20 "$ctl" show --from late -f html | head -c 1000000 >late.html
+[ "${PIPESTATUS[0]}" = 0 ] && ! grep -q nan late.html
+ok 'times far away that differ by a millisecond are drawn'
+sample 1 "$(tag 1 2 db 4096000)" >exec
+sample 2 "$(tag 1 2 web 4096)" "$(tag 1 3 db 4096000)" >>exec
+"$ctl" watch -j --from exec 1 | tail -1 | jq -e 'map(.rss_delta_bytes) | max == 4096 and min == 0' >/dev/null
+ok 'watch knows a tag that has another number after exec'
+sample 1 "$(tag 7 2 a 4096)" >ended
+sample 2 "$(tag 8 2 a 4096)" >>ended
+fails 2 'no process 7 in the last sample' tree --from ended -f html -o ended.html 7
+sample 1 "$(tag 1 2 a 1152921504606846977)" >large
+fails 2 'large: line 2: "rss_bytes" .* at most 2^60' show --from large
+{ echo '{"mtag_snapshot":1,"time_ms":1}'; printf '{"stack":[]'; for ((i = 0; i < 30000; i++)); do
+	for ((b = 1, key = 0; b < 32768; b *= 2)); do ((i & b)) && printf -v key '%s\\u0061' "$key" || key+=a; done
+	printf ',"%s":1' "$key"
+done; echo '}'; } >keys
+timeout 20 "$ctl" show --from keys 2>&1 | grep -q 'with an escape comes twice'
+ok 'a key that is written in many ways is refused at once'
+printf 'comm s/(.*)/%s/\n' "$(printf '\\1%.0s' {1..40})" >long.rules
+sample 1 "$(tag 1 2 a 4096 | sed "s/\"c\"/\"$(printf '%0250d' 1)\"/")" >deep
+fails 2 'deep: sample 1: the rules make' merge -r long.rules deep
+touch none.rules
+sample 1 "$(tag 1 2 x 1)" "$(tag 1 3 x/y 2)" "$(tag 1 4 'x\u0001' 3)" | sed 's/"id":3,"parent_id":0/"id":3,"parent_id":2/' >odd
+[ "$("$ctl" merge -r none.rules odd | jq -r '.tag // empty' | sort | uniq -d | wc -l)" = 0 ]
+ok 'merge makes no tag twice'
+
+# ---- -o ----
+echo old >private; chmod 600 private
+"$ctl" merge -r none.rules -o private one && "$ctl" merge -r none.rules -o fresh one
+[ "$(stat -c %a private fresh | sort -u)" = 600 ]
+ok 'a file keeps its mode, and a new snapshot is private'
+echo old >real; ln -s real link; { cat one; echo '{'; } >half
+"$ctl" merge -r none.rules -o link half 2>err
+[ $? = 2 ] && [ "$(cat real)" = old ] && "$ctl" merge -r none.rules -o link one && [ -L link ] && cmp -s real fresh
+ok 'what a link leads to is replaced whole, or stays'
+mkdir place && (cd place && mkfifo in && { "$ctl" merge -r ../none.rules -o out - <in & } && exec 3>in && sleep 0.2 &&
+	kill $! && exec 3>&- && wait; [ "$(ls)" = in ])
+ok 'of a file that was not completed nothing is left'
 fails 2 '/: line 1: Is a directory' merge -r / one
 if command -v dot >/dev/null; then
 	dot -Tplain graph.dot | awk '$1 == "node"' | wc -l | grep -qx 11
