@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* An ELF file of x86-64 whose code can be unwound: its text, and its build-id. */
-#include <elfutils/libdwelf.h>
+#include <elf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "unwind/image.h"
+
+#define NOTES_MOST 16
+#define NOTE_MOST  65536 /* bytes */
 
 static int read_texts(struct image *image)
 {
@@ -30,15 +34,74 @@ static int read_texts(struct image *image)
 	return image->texts ? 0 : -ENOEXEC;
 }
 
+/* Takes the build-id if it is among these notes. */
+static bool find_id(struct image *image, Elf_Data *notes)
+{
+	size_t at = 0, next, name, text;
+	GElf_Nhdr note;
+
+	while (notes && (next = gelf_getnote(notes, at, &note, &name, &text)) > 0) {
+		const char *bytes = notes->d_buf;
+
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    !memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) &&
+		    note.n_descsz <= sizeof(image->id)) {
+			memcpy(image->id, bytes + text, note.n_descsz);
+			image->id_size = note.n_descsz;
+			return true;
+		}
+		at = next;
+	}
+	return false;
+}
+
+/* Likewise among those at @offset. */
+static bool find_id_at(struct image *image, uint64_t offset, uint64_t size, uint64_t align)
+{
+	Elf_Type type = align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+
+	return size <= NOTE_MOST &&
+	       find_id(image, elf_getdata_rawchunk(image->elf, (int64_t)offset, size, type));
+}
+
+/*
+ * Not dwelf_elf_gnu_build_id(): that reads all notes of a file, which whoever made it may have as many and as large as
+ * the file can be.
+ */
 static void read_id(struct image *image)
 {
-	const void *id;
-	ssize_t size = dwelf_elf_gnu_build_id(image->elf, &id);
+	unsigned int notes = 0;
+	Elf_Scn *section = NULL;
+	GElf_Phdr phdr;
+	GElf_Shdr shdr;
+	size_t count;
 
-	if (size <= 0 || (size_t)size > sizeof(image->id))
+	if (elf_getphdrnum(image->elf, &count))
 		return;
-	memcpy(image->id, id, (size_t)size);
-	image->id_size = (unsigned int)size;
+	for (size_t i = 0; i < count && notes < NOTES_MOST; i++) {
+		if (!gelf_getphdr(image->elf, (int)i, &phdr) || phdr.p_type != PT_NOTE)
+			continue;
+		notes++;
+		if (find_id_at(image, phdr.p_offset, phdr.p_filesz, phdr.p_align))
+			return;
+	}
+	/* Go's linker puts it in a section alone. */
+	while ((section = elf_nextscn(image->elf, section)) && notes < 2 * NOTES_MOST) {
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != SHT_NOTE)
+			continue;
+		notes++;
+		if (find_id_at(image, shdr.sh_offset, shdr.sh_size, shdr.sh_addralign))
+			return;
+	}
+}
+
+/* Its headers say what libelf allocates: there are not more than fit into two bytes. */
+static bool is_bounded(int fd)
+{
+	Elf64_Ehdr header;
+
+	return pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	       header.e_phnum != PN_XNUM && (header.e_shnum || !header.e_shoff);
 }
 
 /* Takes @elf, which may be NULL. */
@@ -60,6 +123,10 @@ static int look(struct image *image, Elf *elf)
 
 int image_open(struct image *image, int fd)
 {
+	if (!is_bounded(fd)) {
+		*image = (struct image){0};
+		return -ENOEXEC;
+	}
 	elf_version(EV_CURRENT);
 	/* Not mapped: its owner may cut it off meanwhile. For that libelf never frees its notes, some 100 bytes. */
 	return look(image, elf_begin(fd, ELF_C_READ, NULL));
