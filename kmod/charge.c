@@ -24,7 +24,8 @@ static void charge_walked(struct mtag_space *s, u32 tag, enum mtag_kind kind, in
 	else if (charged)
 		mtag_account_add(s, tag, kind, pages);
 	if (w && addr == MTAG_CUT_OFF) {
-		w->inexact = true;
+		/* Before a count has begun there is nothing that it could have missed. */
+		w->inexact |= w->retag || w->cursor;
 	} else if (w && !w->retag) {
 		if (addr == MTAG_NO_ADDR || tag >= w->nr_tags)
 			w->inexact = true;
