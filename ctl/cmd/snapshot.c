@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "offline/store.h"
 #include "option.h"
 #include "parse.h"
+#include "stop.h"
 
 #define KEEP_DEFAULT 4
 #define KEEP_MOST    1000
@@ -30,7 +32,7 @@ struct snapshot {
 	unsigned long count; /* 0: no end */
 	pid_t *pids;
 	size_t n_pids;
-	sigset_t signals;
+	sigset_t waiting;
 	bool left; /* a sample lacked something */
 };
 
@@ -70,7 +72,9 @@ static int take_sample(struct snapshot *s)
 		return fail_memory();
 	tell_left(&left);
 	s->left |= left.procs || left.stacks;
+	stop_hold(true);
 	err = store_append(&s->store, text, length);
+	stop_hold(false);
 	return err ? err : status;
 }
 
@@ -79,16 +83,15 @@ static bool wait_until(const struct snapshot *s, uint64_t deadline)
 {
 	uint64_t now;
 
-	while ((now = clock_ns(CLOCK_MONOTONIC)) < deadline) {
+	while (!stopped && (now = clock_ns(CLOCK_MONOTONIC)) < deadline) {
 		struct timespec left = {
 			.tv_sec = (time_t)((deadline - now) / NSEC_PER_SEC),
 			.tv_nsec = (long)((deadline - now) % NSEC_PER_SEC),
 		};
 
-		if (sigtimedwait(&s->signals, NULL, &left) > 0)
-			return false;
+		ppoll(NULL, 0, &left, &s->waiting);
 	}
-	return true;
+	return !stopped;
 }
 
 static int take_series(struct snapshot *s)
@@ -96,11 +99,9 @@ static int take_series(struct snapshot *s)
 	uint64_t next = clock_ns(CLOCK_MONOTONIC), now;
 	int status;
 
-	/* They are waited for: a sample is never interrupted. */
-	sigemptyset(&s->signals);
-	sigaddset(&s->signals, SIGINT);
-	sigaddset(&s->signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &s->signals, NULL);
+	/* A sample is not interrupted. */
+	if (stop_begin(&s->waiting, NULL))
+		return fail_memory();
 	/* A limit on the size of files is as a full disk: half of a sample is taken back. */
 	signal(SIGXFSZ, SIG_IGN);
 	for (unsigned long n = 1;; n++) {

@@ -15,6 +15,7 @@
 #include "kern.h"
 #include "option.h"
 #include "parse.h"
+#include "stop.h"
 
 #define OPTION_FROM  1000 /* none of getopt's letters */
 
@@ -25,7 +26,7 @@
 #define CLEAR_REST   "\033[J"
 #define END_OF_LINE  "\033[K\n"
 
-static volatile sig_atomic_t stopped, resized;
+static volatile sig_atomic_t resized;
 
 struct watch {
 	struct kern *kern;
@@ -41,29 +42,26 @@ struct watch {
 	struct sparks history;
 };
 
-static void on_signal(int signal)
+static void on_resize(int signal)
 {
-	if (signal == SIGWINCH)
-		resized = 1;
-	else
-		stopped = 1;
+	(void)signal;
+	resized = 1;
 }
 
 /* Signals are blocked except during the wait, so none is missed between two waits. */
-static void catch_signals(sigset_t *waiting)
+static int catch_signals(sigset_t *waiting)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGWINCH};
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_resize};
 	sigset_t blocked;
+	int err;
 
+	sigaction(SIGWINCH, &action, NULL);
 	sigemptyset(&blocked);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-		sigaction(signals[i], &action, NULL);
-		sigaddset(&blocked, signals[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, waiting);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigdelset(waiting, signals[i]);
+	sigaddset(&blocked, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	err = stop_begin(waiting, NULL);
+	sigdelset(waiting, SIGWINCH);
+	return err;
 }
 
 static int print_sample(struct watch *watch)
@@ -152,7 +150,8 @@ static int watch_process(struct watch *watch)
 	uint64_t next = clock_ns(CLOCK_MONOTONIC), now;
 	sigset_t waiting;
 
-	catch_signals(&waiting);
+	if (catch_signals(&waiting))
+		return fail_memory();
 	while (!stopped) {
 		int err = take_sample(watch);
 

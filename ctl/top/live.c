@@ -9,10 +9,11 @@
 #include "clock.h"
 #include "ctl.h"
 #include "fail.h"
+#include "stop.h"
 #include "top/draw.h"
 #include "top/live.h"
 
-static volatile sig_atomic_t stopped, resized;
+static volatile sig_atomic_t resized;
 
 /**
  * struct live - top on a terminal
@@ -30,29 +31,26 @@ struct live {
 	unsigned long count;
 };
 
-static void on_signal(int signal)
+static void on_resize(int signal)
 {
-	if (signal == SIGWINCH)
-		resized = 1;
-	else
-		stopped = 1;
+	(void)signal;
+	resized = 1;
 }
 
 /* Signals are blocked except during the wait, so none is missed, and no call is interrupted. */
-static void catch_signals(sigset_t *waiting)
+static int catch_signals(sigset_t *waiting)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_resize};
 	sigset_t blocked;
+	int err;
 
+	sigaction(SIGWINCH, &action, NULL);
 	sigemptyset(&blocked);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-		sigaction(signals[i], &action, NULL);
-		sigaddset(&blocked, signals[i]);
-	}
-	sigprocmask(SIG_BLOCK, &blocked, waiting);
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigdelset(waiting, signals[i]);
+	sigaddset(&blocked, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	err = stop_begin(waiting, screen_restore);
+	sigdelset(waiting, SIGWINCH);
+	return err;
 }
 
 static void fit_terminal(struct live *live)
@@ -154,7 +152,9 @@ int live_run(struct feed *feed, struct view *view, struct fmt *fmt, unsigned lon
 	struct live live = {.feed = feed, .view = view, .fmt = fmt, .count = count};
 	int err;
 
-	catch_signals(&live.waiting);
+	err = catch_signals(&live.waiting);
+	if (err)
+		return fail_memory();
 	live.screen = screen_open(fmt->colour);
 	if (!live.screen) {
 		fail_print("cannot use this terminal");

@@ -71,6 +71,12 @@ void screen_close(struct screen *screen)
 	free(screen);
 }
 
+void screen_restore(void)
+{
+	if (stdscr && !isendwin())
+		endwin();
+}
+
 void screen_resize(struct screen *screen, unsigned int width, unsigned int height)
 {
 	(void)screen;

@@ -16,6 +16,9 @@ struct screen *screen_open(bool colour);
 /* Gives the terminal back as it was. */
 void screen_close(struct screen *screen);
 
+/* The same for a process that ends at once, from any thread. */
+void screen_restore(void);
+
 /* Adapts to the terminal's size, which may have changed. */
 void screen_resize(struct screen *screen, unsigned int width, unsigned int height);
 /* The next picture begins empty, all lines plain. */
