@@ -42,6 +42,8 @@ UDEVDIR  ?= $(if $(filter /usr,$(PREFIX)),/usr/lib,/etc)/udev/rules.d
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
 DESTDIR  ?=
 
+$(if $(word 2,$(CURDIR)),$(error the path of this tree has a blank, which make cannot deal with: $(CURDIR)))
+
 # Bottom-up: a file calls only those before it, tests/style/ctl_layers.sh sees to that.
 lib_src := lib/dev.c lib/netlink.c                      # the module
 lib_src += lib/sample.c                                 # all tags at one moment
@@ -145,6 +147,15 @@ $(heap_so): $(heap_obj) lib/heap/libmtag-heap.map
 	$(CC) $(CFLAGS) -shared -pthread -Wl,-soname,$(@F) -Wl,--version-script=lib/heap/libmtag-heap.map \
 		-Wl,-z,defs -Wl,-z,nodelete $(LDFLAGS) -o $@ $(heap_obj)
 
+# A newer version, or other flags, in the same tree: all that is installed is compiled anew.
+flags_now := $(strip $(VERSION) $(CC) $(CPPFLAGS) $(CFLAGS))
+ifneq ($(flags_now),$(file <$(B)/flags))
+.PHONY: $(B)/flags
+endif
+$(B)/flags:
+	@mkdir -p $(@D)
+	@: $(file >$@,$(flags_now))
+
 # ---- mtagctl ----
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
 ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw libdw libelf
@@ -168,9 +179,10 @@ $(known): $(known_lists)
 	@mkdir -p $(@D)
 	@printf '%s\n' $(^F) | sed -n 's/^functions-\([0-9]*\)\.\([0-9]*\)\.h$$/\1 \2/p' | sort -k 1,1n -k 2,2n | \
 		while read -r major minor; do printf 'LIST(%s, %s)\n#include "%s"\nEND\n' $$major $$minor \
-		$(CURDIR)/kmod/compat/functions-$$major.$$minor.h; done >$@
+		kmod/compat/functions-$$major.$$minor.h; done >$@
 $(B)/obj/ctl/ctl/doctor/known.o: $(known)
-$(B)/obj/ctl/ctl/doctor/known.o: OUR_CPPFLAGS += -I$(B)/gen
+$(B)/obj/ctl/ctl/doctor/known.o: OUR_CPPFLAGS += -I$(B)/gen -I.
+$(lib_shared) $(lib_static) $(heap_obj) $(ctl_obj) $(ctl_made_obj): $(B)/flags
 $(B)/obj/ctl/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -Ictl -Ilib $(ctl_cflags) -c -o $@ $<
@@ -230,7 +242,7 @@ included_of = $(shell sed -n 's|^\#include "\(\.\./\)*\(.*\.c\)"|\2|p' $(1))
 .SECONDEXPANSION:
 $(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $$(call included_of,tests/unit/$$*.c) $(lib_src)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
+	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen -I. $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
 # What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
@@ -266,7 +278,7 @@ fuzz: $(fuzzers)
 $(units) $(fuzzers): | $(known)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c) $$(call included_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
-	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen \
+	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen -I. \
 		$(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
 		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
@@ -293,7 +305,7 @@ musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen t
 shared_files := lib/libmtag.so tests/kernel/calls tests/kernel/heaper
 
 # musl has no headers of the kernel's; those of the other C library are to stay out of sight.
-uapi := $(CURDIR)/$(B)/musl/uapi
+uapi := $(abspath $(B)/musl/uapi)
 m32_vars    = CC='$(CC) -m32 -Wno-psabi' CXX='$(CXX) -m32 -Wno-psabi' KTEST_LDFLAGS=-static \
 		SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all'
 static_vars = LDFLAGS='$(LDFLAGS) -static' SANITIZE=
@@ -325,7 +337,7 @@ module:
 	@test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR); say KERNEL=<release> or KDIR=<dir>" >&2; exit 1; }
 	@mkdir -p $(M)/kmod $(M)/include && find $(M)/kmod $(M)/include -xtype l -delete
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/kmod $(CURDIR)/include $(M)/
-	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
+	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(M)) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(W),W=$(W)) modules
 
 # For tests: one fails allocations of the module's and misses calls of its functions, one hooks the same functions.
 test_modules := failnth rival
@@ -334,7 +346,7 @@ test-modules: $(test_modules)
 $(test_modules):
 	@mkdir -p $(M)/$@
 	@cp -sf $(CURDIR)/tests/kernel/$@/* $(M)/$@/
-	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR)/$(M)/$@ CONFIG_DEBUG_INFO_BTF_MODULES= modules
+	+$(if $(KROOT),tests/vm/in-root $(KROOT)) $(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(M)/$@) CONFIG_DEBUG_INFO_BTF_MODULES= modules
 
 # ---- installing ----
 man_pages := $(wildcard docs/man/*.[1-9])
@@ -354,24 +366,30 @@ install: tools
 	install -m 644 $(compat_headers) $(DESTDIR)$(INCDIR)/mtag/compat/
 	install -d $(DESTDIR)$(INCDIR)/linux
 	install -m 644 $(uapi_headers) $(DESTDIR)$(INCDIR)/linux/
+	@mkdir -p $(B)/install
 	printf 'includedir=$(INCDIR)\ncompatdir=$${includedir}/mtag/compat\n\nName: libmtag\nDescription: memory tags\nVersion: $(VERSION)\nLibs: -L$(LIBDIR) -lmtag\nLibs.private: -pthread\nCflags: -I$${includedir}\n' \
-		> $(DESTDIR)$(LIBDIR)/pkgconfig/libmtag.pc
+		> $(B)/install/libmtag.pc
+	install -m 644 $(B)/install/libmtag.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
 	install -m 644 ctl/60-mtag.rules $(DESTDIR)$(UDEVDIR)/
 	for f in $(man_pages); do \
 		install -D -m 644 $$f $(DESTDIR)$(MANDIR)/man$${f##*.}/$${f##*/} || exit; done
 	for f in $(completions); do install -D -m 644 ctl/completion/$${f##*/} $(DESTDIR)$$f || exit; done
 	install -d $(DESTDIR)$(UNITDIR)
 	for f in $(system_units); do \
-		sed 's|@BINDIR@|$(BINDIR)|' $$f > $(DESTDIR)$(UNITDIR)/$${f##*/} || exit; done
+		sed 's|@BINDIR@|$(BINDIR)|' $$f > $(B)/install/$${f##*/} && \
+		install -m 644 $(B)/install/$${f##*/} $(DESTDIR)$(UNITDIR)/ || exit; done
 	if [ -z "$(DESTDIR)" ]; then ldconfig; fi
 
 uninstall:
+	if [ -z "$(DESTDIR)" ] && command -v systemctl >/dev/null; then \
+		systemctl -q disable --now $(notdir $(filter %.timer,$(system_units))) || :; fi
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/mtagctl $(LIBDIR)/libmtag.so $(LIBDIR)/libmtag.so.$(SOVERSION) \
 		$(LIBDIR)/libmtag.a $(LIBDIR)/libmtag-heap.so $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \
 		$(addprefix $(INCDIR)/mtag/compat/,$(notdir $(compat_headers))) $(addprefix $(INCDIR)/linux/,$(notdir $(uapi_headers))) \
 		$(UDEVDIR)/60-mtag.rules $(completions) $(addprefix $(UNITDIR)/,$(notdir $(system_units))))
-	rmdir $(DESTDIR)$(INCDIR)/mtag/compat $(DESTDIR)$(INCDIR)/mtag 2>/dev/null || true
+	rmdir $(addprefix $(DESTDIR)$(INCDIR)/,mtag/compat mtag linux) 2>/dev/null || true
 	rm -f $(foreach f,$(man_pages),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f))
+	if [ -z "$(DESTDIR)" ]; then ldconfig; fi
 
 dkms_src  := /usr/src/mtag-$(VERSION)
 boot_conf := /etc/modules-load.d/mtag.conf
@@ -386,9 +404,8 @@ dkms:
 	cp -r Kbuild dkms.conf kmod $(dkms_src)/
 	cp -r include/uapi $(dkms_src)/include/
 	dkms add -m mtag -v $(VERSION)
-	kmod/dkms.sh build $(VERSION)
 	install -D -m 644 ctl/mtag.conf $(boot_conf)
-	kmod/dkms.sh load
+	kmod/dkms.sh build $(VERSION); built=$$?; kmod/dkms.sh load && exit $$built
 
 undkms:
 	@$(no_package)

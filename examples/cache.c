@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A cache that shrinks itself: it is told by the page fault that makes its tag reach the limit, and gives its oldest
  * entries back. Nothing is polled but a descriptor, between two entries.

@@ -27,7 +27,12 @@ build() {
 		case $status in
 		0) say "built for $kernel" ;;
 		77) say "does not support $kernel"; sh "${0%/*}/compat/known.sh" "$kernel" || : ;;
-		*) say "does not build for $kernel (dkms exits with $status)" >&2; failed=1 ;;
+		*)
+			say "does not build for $kernel (dkms exits with $status); the end of its log:" >&2
+			# The next build removes it.
+			tail -n 20 "/var/lib/dkms/mtag/$1/build/make.log" >&2 2>/dev/null
+			failed=1
+			;;
 		esac
 	done
 	return $failed
