@@ -154,7 +154,7 @@ ifneq ($(flags_now),$(file <$(B)/flags))
 endif
 $(B)/flags:
 	@mkdir -p $(@D)
-	@: $(file >$@,$(flags_now))
+	@printf '%s\n' '$(subst ','\'',$(flags_now))' >$@
 
 # ---- mtagctl ----
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)

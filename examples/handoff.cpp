@@ -185,7 +185,7 @@ struct request {
 	std::future<void> done;
 };
 
-/* co_await of this goes on on a thread of the pool. */
+/* co_await of this resumes on a thread of the pool. */
 struct on_pool {
 	pool &workers;
 

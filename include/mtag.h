@@ -70,7 +70,7 @@ struct mtag_usage {
 /**
  * mtag_init() - track the calling process
  *
- * Optional: the first call of any other function except mtag_active() does it.
+ * Optional: the first call of any other function that needs the module does it.
  * That call tries only once; mtag_init() tries each time until it succeeds.
  *
  * Return: 0, or a negative errno: -ENOENT if there is no module, -EACCES,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * At load, drives a process through every way by which pages and spaces come and go (ways.c), and
+ * At load, drives a process through the ways by which pages and spaces come and go (ways.c), and
  * checks that the hooks see it. A hook that is patched in does not prove that the kernel's code
  * passes through it.
  *

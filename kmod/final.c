@@ -36,7 +36,7 @@ static const char hidden[] = "[hidden]";
 
 /* ---- one tag ---- */
 
-/* Reads the numbers of @tag; false if it has none, as it never had many pages. */
+/* Reads the numbers of @tag; false if it owns nothing, and no peak was noticed. */
 static bool tag_read(struct mtag_space *s, u32 tag, struct mtag_last *last)
 {
 	struct mtag_sum sum;

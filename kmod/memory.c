@@ -11,8 +11,8 @@ static atomic64_t limited_memory;
 
 /**
  * mtag_memory_charge() - charge @bytes against the module's limit
- * @bytes:	of spaces, tags, accounts, ranges, threads, pinned pages or reports, per-CPU
- *		memory included
+ * @bytes:	of anything that programs make the module keep, from spaces to unwind tables and
+ *		answers under way; per-CPU memory included
  *
  * Return: 0, and the caller must mtag_memory_uncharge(); -ENOMEM at the limit.
  */

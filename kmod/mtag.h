@@ -2,8 +2,9 @@
 /*
  * Overview of mtag, its locks and lifetimes, and definitions shared by all files.
  *
- *   hook.c --> rmap.c --> owner.c --> account.c --> report.c --> netlink.c, debugfs.c
- *      |         `-> follow.c, swap.c, ksm.c: the less common page events
+ *   entry.S --> direct.c --> owner.c --> account.c --> report.c --> netlink.c, debugfs.c
+ *                  `-> rest.S --> rmap.c --> follow.c, swap.c, ksm.c: the less common page events
+ *   hook.c --> rmap.c, where there are no direct calls
  *      `--> life.c (fork, exec, exit), event.c (mmap and friends)
  *
  * Locks, outermost first:

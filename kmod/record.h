@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Per-task records, hashed by the task; record.c. Only thread.c, zap.c and bytid.c use
+ * Per-task records, hashed by the task; record.c. Only thread.c, zap.c, bytid.c and sweep.c use
  * them.
  */
 #ifndef MTAG_RECORD_H

@@ -29,7 +29,6 @@
 #include "space.h"
 #include "state.h"
 #include "stock.h"
-#include "stock.h"
 #include "take.h"
 #include "thread.h"
 

@@ -15,7 +15,7 @@ struct mtag_stat {
 	atomic64_t drift;	/* pages left over in spaces that died */
 	atomic64_t dirty_ended;	/* spaces that died dirty, before a walk could repair them */
 	atomic64_t lost;	/* events that could not be recorded */
-	atomic64_t overflow;	/* tags refused because of a limit */
+	atomic64_t overflow;	/* tags and processes refused because of a limit */
 	atomic64_t repairs;	/* walks that repaired counters */
 	atomic64_t bad_word;	/* first touches under an id that is not a tag */
 	atomic64_t foreign;	/* rmap calls from callers that mtag does not know */

@@ -33,7 +33,7 @@
  * @nr_tags:	highest id + 1
  * @spaces:	spaces that share the tree, by mtag_space.sibling
  * @born:	names given to tags so far; @lock for changes
- * @ended:	tags whose threads have ended, and that are not free yet; bytid.c
+ * @ended:	tags whose threads have ended, and that are not free yet; sweep.c
  * @enough:	how many of them are worth a sweep; @lock for changes
  * @sweeping:	a sweep looks for those that own nothing; atomic
  * @parked:	a space of the tree was parked; never cleared. @build_lock

@@ -84,7 +84,7 @@ static __always_inline bool mtag_stock_uncome(u32 tag)
 	return true;
 }
 
-/* Likewise of pages that are unmapped. */
+/* As mtag_stock_come(), of pages that are unmapped. */
 static __always_inline bool mtag_stock_gone(u32 tag, enum mtag_kind kind, int pages)
 {
 	return mtag_percpu_add_full(mtag_stock.gone[kind][mtag_stock_slot(tag)], pages);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The users for whom stacks are taken: each is known until no stacks are kept any more, so that it
- * can be counted what he has of their tables.
+ * The users for whom stacks are taken: each is known until no stacks are kept any more, so that his
+ * share of their tables can be counted.
  */
 #include <linux/slab.h>
 #include <linux/spinlock.h>

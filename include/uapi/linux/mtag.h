@@ -235,8 +235,8 @@ struct mtag_ioc_notify {
  * struct mtag_ioc_stacks - MTAG_IOC_STACKS: take user stacks at first touches
  * @size:	sizeof(struct mtag_ioc_stacks)
  * @one_in:	in: of so many first touches one is sampled; 1: all
- * @fd:		in: an eventfd that is signalled when a file without an unwind table
- *		becomes mapped executable, or -1
+ * @fd:		in: an eventfd that is signalled when a file becomes mapped executable,
+ *		or -1
  * @pad:	0
  *
  * From now on, in the calling process, which must be tracked, in its future
@@ -517,7 +517,7 @@ enum {
 	MTAG_A_STACK_IMAGE,	/* nest of IMAGE_*, before the stacks that refer to it */
 	MTAG_A_IMAGE_ID,	/* u32 */
 	MTAG_A_IMAGE_PATH,	/* string, or "[vdso]", "[anon]" */
-	MTAG_A_IMAGE_BUILD_ID,	/* binary */
+	MTAG_A_IMAGE_BUILD_ID,	/* binary; not sent by version 0.1 */
 	MTAG_A_STACK,		/* nest of TAG_ID and STACK_*, many in one message */
 	MTAG_A_STACK_ANON,	/* u64 bytes resident, anonymous */
 	MTAG_A_STACK_SWAP,	/* u64 bytes in swap */
