@@ -34,6 +34,7 @@ static bool open_error_is_final(int err)
 int mtag__call_device(unsigned long cmd, void *arg, bool *gone)
 {
 	int saved = errno, err = 0;
+	bool strange;
 	long fd = syscall(SYS_openat, AT_FDCWD, MTAG_DEVICE, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0) {
@@ -44,9 +45,10 @@ int mtag__call_device(unsigned long cmd, void *arg, bool *gone)
 	} else {
 		if (syscall(SYS_ioctl, fd, cmd, arg) < 0)
 			err = errno;
-		/* ENOTTY: the device is not mtag's. */
-		*gone = err == ESRCH || err == ENOTTY;
-		if (err == ENOTTY)
+		/* The device is not mtag's. Later on the module may be older than a function. */
+		strange = err == ENOTTY && cmd == MTAG_IOC_ATTACH;
+		*gone = err == ESRCH || strange;
+		if (strange)
 			err = ENOENT;
 		syscall(SYS_close, fd);
 	}

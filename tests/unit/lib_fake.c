@@ -340,6 +340,18 @@ static void test_not_ours(void)
 	CHECK(mtag_init() == -ENOENT && nothing_open());
 }
 
+/* The module is older than a function of the library. */
+static void test_older(void)
+{
+	mtag_t a = mtag_child(0, "a");
+	struct mtag_usage u;
+
+	fake.error[NR(MTAG_IOC_USAGE)] = ENOTTY;
+	CHECK(mtag_usage(a, &u) == -ENOTTY);
+	fake.error[NR(MTAG_IOC_USAGE)] = 0;
+	CHECK(mtag_active() && mtag_usage(a, &u) == 0);
+}
+
 /* ---- reports ---- */
 
 static void test_reports(void)
@@ -388,6 +400,7 @@ static const struct tap_test tests[] = {
 	{"untracked, calls are no-ops", test_untracked},
 	{"a passing failure does not end it", test_transient},
 	{"another device of that name is no module", test_not_ours},
+	{"a function that the module does not have costs nothing but itself", test_older},
 	{"reports are handed through", test_reports},
 };
 TAP_MAIN(tests)
