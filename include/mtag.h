@@ -74,7 +74,9 @@ struct mtag_usage {
  * That call tries only once; mtag_init() tries each time until it succeeds.
  *
  * Return: 0, or a negative errno: -ENOENT if there is no module, -EACCES,
- * -ENOMEM, -ENOSPC; -ESRCH if the process was tracked and no longer is.
+ * -ENOMEM, -ENOSPC, -EBUSY, -EAGAIN; -EMFILE or -ENFILE, as any call, if there is
+ * no descriptor for its duration; -ESRCH if the process was tracked and no longer
+ * is. As the first call of the library any other may return these, too.
  */
 int mtag_init(void) MTAG_NOEXCEPT_;
 
@@ -134,10 +136,12 @@ int mtag_usage(mtag_t tag, struct mtag_usage *u) MTAG_NOEXCEPT_;
  * @rss_bytes: anon + file + shmem of this tag alone; 0 ends it
  * @eventfd: gets 1 added by the very page fault that makes the tag reach @rss_bytes, or by this
  *	call if it has; again after the tag has fallen by an eighth (large tags: up to a quarter).
- *	While other threads copy pages on write in @tag, up to a page for each of them too early
+ *	While other threads copy pages on write in @tag, the signal may come up to a page for
+ *	each of them early
  *
  * One size for each pair of tag and eventfd; a new one replaces it. It ends with the last
- * descriptor of the eventfd. A forked child has none.
+ * descriptor of the eventfd, and at exec, exit or untrack, which also add 1. A forked
+ * child has none.
  *
  * Return: 0 or a negative errno.
  */
