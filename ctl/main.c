@@ -23,8 +23,9 @@ static const struct command commands[] = {
 	  "  --by-pid          metrics of each process, not of all of a name and cgroup\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
 	  "  --sample N        its Nth sample, not the last\n"
-	  "  --pss             also USS (mapped by nobody else) and PSS (each page divided by\n"
-	  "                    its mappings); walks the page tables. Table, tree and json only\n"
+	  "  --pss             also USS (mapped by nobody else) and PSS (each page divided\n"
+	  "                    by its mappings); walks the page tables. Table, tree and\n"
+	  "                    json only\n"
 	  "Without PID: every tracked process that you may see. With -s also virtual size,\n"
 	  "bytes ever touched, and the calls that mapped memory with their bytes.\n", cmd_show, "Fjps" },
 	{ "tree", "[--pss] [-f FORMAT] [-o FILE] [--from FILE] PID",
@@ -58,7 +59,7 @@ static const struct command commands[] = {
 	  "one line per refresh until interrupted.\n", cmd_top, "fjpS" },
 	{ "snapshot", "[--pss] [--stacks] [-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
 	  "  -i, --interval SEC  time between samples, fractions allowed (default 1)\n"
-	  "  -n, --count N       end after N samples (default 1; with -i, go on until Ctrl-C)\n"
+	  "  -n, --count N       end after N samples (default 1; with -i, until Ctrl-C)\n"
 	  "  -o, --output FILE   append to FILE, not to standard output\n"
 	  "  -m, --max-size SIZE before FILE exceeds SIZE (as 64M), rename it to FILE.1\n"
 	  "  -k, --keep N        keep N such files (default 4)\n"
@@ -74,16 +75,18 @@ static const struct command commands[] = {
 	  "  --stacks          by call stack beneath each tag: which code made it grow\n"
 	  "  -n, --count N     the N largest (default 10 stacks in a table, else all)\n"
 	  "Compares the last samples of A and B; processes of the same name are one. The\n"
-	  "largest growth comes first. Growth is of anonymous and shared memory, resident or\n"
-	  "swapped: what the kernel cannot drop. Of programs run with --heap it also says\n"
-	  "what was asked of the allocator, and what is wasted; and with --growth, WHAT made\n"
-	  "it grow: live objects (a leak), wasted pages, guests (objects of other tags).\n",
+	  "largest growth comes first. Growth is of anonymous and shared memory, resident\n"
+	  "or swapped: what the kernel cannot drop. Of programs run with --heap it also\n"
+	  "says what was asked of the allocator, and what is wasted; and with --growth,\n"
+	  "WHAT made it grow: live objects (a leak), wasted pages, guests (objects of other\n"
+	  "tags).\n",
 	  cmd_diff, "fjp" },
 	{ "merge", "--rules FILE [-o FILE] A...", "fold processes and tags of snapshots by rules",
 	  "  -r, --rules FILE  a line each: comm s/REGEX/NAME/ or tag s/REGEX/NAME/\n"
 	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
-	  "Prints a snapshot file for --from. Processes whose name a comm rule matched are one\n"
-	  "if they then have the same name; so are the tags of a process with the same path.\n",
+	  "Prints a snapshot file for --from. Processes whose name a comm rule matched are\n"
+	  "one if they then have the same name; so are the tags of a process with the same\n"
+	  "path.\n",
 	  cmd_merge, "" },
 	{ "run", "[-t TAG] [--by-thread[=name|tid] | --by-map] [--stacks[=1/N]] [--heap[=exact]] -- CMD...",
 	  "run a command tracked from its start",
@@ -135,10 +138,10 @@ static const struct command commands[] = {
 	  cmd_heap, "Fjp" },
 	{ "limit", "PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
 	  "  -t, --timeout SEC  give up after that time\n"
-	  "BYTES are the RSS of TAG itself, or with a letter KiB, MiB or GiB (64M). The exit\n"
-	  "status is 3 when TAG has reached them: the page that does it tells us, nothing is\n"
-	  "polled. It is 0 if the process ends before, executes another program or is\n"
-	  "untracked, or at the timeout.\n", cmd_limit, "jpL" },
+	  "BYTES (or with a letter KiB, MiB or GiB: 64M) is compared with the RSS of TAG\n"
+	  "itself. The exit status is 3 when TAG has reached it: the page fault that does\n"
+	  "wakes mtagctl, nothing is polled. It is 0 if the process ends before, executes\n"
+	  "another program or is untracked, or at the timeout.\n", cmd_limit, "jpL" },
 	{ "events", "[-f FORMAT] [-a] [-n N]", "what happens to tracked processes, as it happens",
 	  "  -f, --format F    table or json (as -j)\n"
 	  "  -a, --all         begin with the processes that are tracked already\n"
@@ -169,8 +172,8 @@ static const struct command commands[] = {
 	  "fails. Some checks need root.\n", cmd_doctor, "jp" },
 	{ "help", "[COMMAND]", "show this help, or that of a command", "", cmd_help, "" },
 	{ "complete", "[WORD...]", NULL,
-	  "Prints what the last WORD of a command line, without \"mtagctl\", can become: for the\n"
-	  "completions of shells.\n", cmd_complete, "" },
+	  "Prints what the last WORD of a command line, without \"mtagctl\", can become: for\n"
+	  "the completions of shells.\n", cmd_complete, "" },
 	{ NULL, NULL, NULL, NULL, NULL, NULL },
 };
 /* clang-format on */

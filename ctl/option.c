@@ -12,6 +12,9 @@
 #include "parse.h"
 #include "utf8.h"
 
+#define HELP_WIDTH  80
+#define HELP_INDENT 15 /* beneath the command */
+
 static const struct common {
 	char letter;
 	const char *name, *line;
@@ -39,13 +42,40 @@ const char *option_common(const struct command *c, size_t *at)
 	return NULL;
 }
 
+/* Up to a blank that is not in brackets. */
+static int word_length(const char *text)
+{
+	int length = 0, depth = 0;
+
+	for (; text[length] && (text[length] != ' ' || depth); length++)
+		depth += (text[length] == '[') - (text[length] == ']');
+	return length;
+}
+
+static void print_synopsis(const struct command *c)
+{
+	int column = printf("Usage: mtagctl %s", c->name);
+
+	for (const char *at = c->args; *at;) {
+		int length = word_length(at);
+
+		if (column + 1 + length > HELP_WIDTH) {
+			putchar('\n');
+			column = printf("%*s", HELP_INDENT, "");
+		}
+		column += printf(" %.*s", length, at);
+		at += length;
+		at += *at == ' ';
+	}
+}
+
 void option_help(const struct command *c)
 {
 	const char *line;
 	size_t at = 0;
 
-	printf("Usage: mtagctl %s%s%s\n\n%s%s", c->name, *c->args ? " " : "", c->args, c->help,
-	       *c->help ? "\n" : "");
+	print_synopsis(c);
+	printf("\n\n%s%s", c->help, *c->help ? "\n" : "");
 	while ((line = option_common(c, &at)))
 		fputs(line, stdout);
 }

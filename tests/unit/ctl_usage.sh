@@ -33,6 +33,12 @@ for command in show tree watch top snapshot diff merge run track untrack stacks 
 		complete; do
 	is 0 1 "^Usage: mtagctl $command" help "$command"
 	is 0 1 "^Usage: mtagctl $command" "$command" --help
+	n=$((n + 1))
+	if "$ctl" help "$command" | grep '.\{81\}'; then
+		echo "not ok $n - the help of $command fits 80 columns"
+	else
+		echo "ok $n - the help of $command fits 80 columns"
+	fi
 	is 1 2 "^mtagctl: $command: invalid option '-x'" "$command" -x
 done
 for command in run merge track untrack snapshot help; do
