@@ -40,6 +40,7 @@
 #include "option.h"
 #include "output.h"
 #include "probe.h"
+#include "stop.h"
 #include "top/screen.h"
 #include "top/view.h"
 #include "utf8.h"
@@ -66,14 +67,26 @@ static int fake_clock(clockid_t clock, struct timespec *at)
 	return 0;
 }
 
-static void raise_stop(void);
+atomic_bool stopped;
+
+int stop_begin(sigset_t *waiting, void (*restore)(void))
+{
+	(void)restore;
+	sigemptyset(waiting);
+	return in_rarely(&kernel) ? -ENOMEM : 0;
+}
+
+void stop_hold(bool hold)
+{
+	(void)hold;
+}
 
 /* Without an end it ends by a signal. */
 static int fake_wait(const struct timespec *left, const sigset_t *mask)
 {
 	(void)mask;
 	if (!left) {
-		raise_stop();
+		stopped = true;
 		return -1;
 	}
 	must(left->tv_sec >= 0 && left->tv_nsec >= 0 && left->tv_nsec < 1000000000);
@@ -97,7 +110,7 @@ static int fake_ioctl(int fd, unsigned long command, const void *arg)
 
 #define ppoll(fds, n, left, mask)   fake_wait(left, mask)
 #define clock_gettime(clock, at)    fake_clock(clock, at)
-#define sigprocmask(how, new, old)  sigemptyset(old)
+#define sigprocmask(how, new, old)  ((void)(new))
 #define sigaction(signal, new, old) ((void)(new))
 #include "../../ctl/cmd/watch.c"
 
@@ -126,6 +139,10 @@ struct screen *screen_open(bool colour)
 void screen_close(struct screen *screen)
 {
 	must(screen);
+}
+
+void screen_restore(void)
+{
 }
 
 void screen_resize(struct screen *screen, unsigned int width, unsigned int height)
@@ -179,9 +196,8 @@ bool screen_key(struct screen *screen, int *key)
 }
 
 /* They have names in common with watch. */
-#define stopped		 top_stopped
 #define resized		 top_resized
-#define on_signal	 top_on_signal
+#define on_resize	 top_on_resize
 #define catch_signals	 top_catch_signals
 #define run		 top_run
 #define ioctl(fd, c, to) fake_size(to)
@@ -190,7 +206,6 @@ bool screen_key(struct screen *screen, int *key)
 #undef run
 #define run top_command
 #include "../../ctl/cmd/top.c"
-#undef stopped
 #undef run
 #undef ioctl
 #undef sigaction
@@ -239,8 +254,9 @@ bool probe_line(const char *path, char *buf, size_t size)
 static char *written;
 static size_t written_len;
 
-int output_open(struct outfile *output, const char *path)
+int output_open(struct outfile *output, const char *path, mode_t mode)
 {
+	(void)mode;
 	*output = (struct outfile){.path = path, .file = stdout};
 	if (path)
 		output->file = open_memstream(&written, &written_len);
@@ -255,11 +271,6 @@ int output_close(struct outfile *output, int status)
 	must_be_text(written, written_len, JSON);
 	free(written);
 	return status;
-}
-
-static void raise_stop(void)
-{
-	top_stopped = 1;
 }
 
 #define main ctl_main
@@ -319,8 +330,7 @@ static void run(int argc, char **argv)
 	stdout = open_memstream(&out, &out_len);
 	stderr = open_memstream(&err, &err_len);
 	optind = 0;
-	stopped = 0;
-	top_stopped = 0;
+	stopped = false;
 	requests = 0;
 	status = ctl_main(argc, argv);
 	fclose(stdout);

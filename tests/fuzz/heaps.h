@@ -54,6 +54,16 @@ int heap_load_objects(int device, const struct proc *proc, struct heap_objects *
 	return in_rarely(&kernel) ? make_objects(proc, objects) : -ENODATA;
 }
 
+int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
+{
+	return heap_load_objects(device, proc, &loaded->objects);
+}
+
+void heap_unload(struct heap_loaded *loaded)
+{
+	heap_objects_clear(&loaded->objects);
+}
+
 int heap_load_into(int device, struct proc *proc, enum heap_depth depth)
 {
 	static const int errors[] = {ENODATA, ENOTTY, EBADMSG, ENXIO, ENOMEM, EACCES, ESRCH};

@@ -119,6 +119,7 @@ static void canned(void)
 	canned_tags();
 	canned_images();
 	traces.pid = getpid();
+	traces.owner = trace_owner_of(getpid());
 	traces.lost = 3;
 	trace = add(3, 100 * MIB, grow, 3);
 	trace->swap = 1536 * KIB;
