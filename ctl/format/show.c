@@ -9,8 +9,6 @@
 #include "format/text.h"
 #include "utf8.h"
 
-#define MEMORY_MOST (UINT64_C(1) << 60) /* of a tag in a snapshot */
-
 enum { RSS = -1, USS = -2, PSS = -3 };
 enum group { MEMORY, SHARES, SIZES, CALLS, CALL_BYTES, GROUPS };
 
@@ -193,9 +191,7 @@ const char *show_read_counters(struct json_object *object, struct tag *tag)
 			continue;
 		uint64_t *place = field->counter == RSS ? &rss : place_of(field, tag->c, tag->s);
 
-		/* Sums and differences of larger ones would be wrong. */
-		if (!json_get_u64(object, field->key, place) ||
-		    (field->group <= SHARES && *place > MEMORY_MOST))
+		if (!json_get_u64(object, field->key, place))
 			return field->key;
 	}
 	return rss == tag_rss(tag) ? NULL : fields[0].key;

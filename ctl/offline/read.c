@@ -310,9 +310,7 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 	bad = show_read_counters(object, tag);
 	if (!bad)
 		return take_heap(r, object, proc);
-	return wrong(r,
-		     "\"%s\" is missing or wrong; it is a whole number, of memory at most 2^60%s",
-		     bad,
+	return wrong(r, "\"%s\" is missing or wrong; it is a whole number%s", bad,
 		     strcmp(bad, "rss_bytes")
 			     ? ""
 			     : ", the sum of anon_bytes, file_bytes and shmem_bytes");

@@ -201,7 +201,8 @@ void source_origin(struct origin *origin)
 static int read_stacks(const struct source *source, struct kern *kern, int device,
 		       struct proc *proc)
 {
-	_cleanup_(traces_clear) struct traces traces = {.owner = trace_owner_of(proc->pid)};
+	_cleanup_(traces_clear) struct traces traces = {0};
+	const struct trace_owner owner = trace_owner_of(proc->pid);
 	_cleanup_(heap_unload) struct heap_loaded loaded = {0};
 	bool heap = device >= 0 &&
 		    !(source->resident ? heap_load(device, proc, &loaded)
@@ -222,6 +223,7 @@ static int read_stacks(const struct source *source, struct kern *kern, int devic
 		return fail_pid(kern, "read the stacks of", proc->pid, err);
 	if (heap && heap_sites_add(&loaded.objects, source->older, &traces))
 		return fail_memory();
+	traces.owner = owner;
 	traces.resident = heap && source->resident;
 	if (!proc_stacks(proc) || stacks_resolve(proc->stacks, &traces, !source->addresses))
 		return fail_memory();
