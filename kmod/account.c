@@ -270,8 +270,8 @@ void mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages)
  * @transient:	so many of the pages are about to go, and do not raise the peak
  *
  * This also raises the peak to the resident pages. As it does so once per 64 pages and CPU, a peak
- * may be too low by fewer than 128 pages per CPU of each kind: see struct mtag_stock. Pages under migration do not raise it, as some of
- * them may be gone.
+ * may be too low by fewer than 128 pages per CPU of each kind: see struct mtag_stock. Pages under
+ * migration do not raise it, as some of them may be gone.
  * Context: preemption disabled since.
  */
 void mtag_account_full(struct mtag_space *s, u32 tag, int transient)

@@ -100,7 +100,7 @@ bool mtag_calls_read(struct mtag_space *s, u32 tag, u64 nr[MTAG_CALLS], u64 byte
 	return any;
 }
 
-/* The first tag from @tag on that has counts; ULONG_MAX if none has. Context: as mtag_calls_read(). */
+/* The first tag from @tag on that has counts, or ULONG_MAX. Context: as mtag_calls_read(). */
 unsigned long mtag_calls_next(struct mtag_space *s, unsigned long tag)
 {
 	if (tag == MTAG_ID_UNTAGGED)

@@ -106,8 +106,8 @@ static int prove_counting(struct mtag_space *s)
 }
 
 /*
- * Nobody else is tracked yet, so every caller should be known. Counts stay exact all the same: an unknown
- * caller has its space counted anew.
+ * Nobody else is tracked yet, so every caller should be known. Counts stay exact all the same: an
+ * unknown caller has its space counted anew.
  */
 static void note_unknown_callers(void)
 {

@@ -317,7 +317,7 @@ static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t g
 
 	if (vma->vm_flags & VM_EXEC) {
 		see_user(s->stacks.touched, gfp);
-		/* A program's first mapping, or the first after there was no memory for the array. */
+		/* A program's first mapping, or the first after there was no memory. */
 		if (!old) {
 			if (read_all(s, vma->vm_mm, current_euid(), gfp))
 				count_lost(s);

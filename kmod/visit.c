@@ -103,7 +103,12 @@ bool mtag_visit_cut_off(struct mm_struct *mm, unsigned long addr)
 	rcu_read_lock();
 	pmd = find_pmd(mm, addr, addr + PAGE_SIZE, &next);
 	now = pmd ? READ_ONCE(*pmd) : __pmd(0);
-	cut_off = pmd_none(now) || is_leaf(now) || !spin_is_locked(pte_lockptr(mm, &now));
+	cut_off = pmd_none(now) || is_leaf(now);
+	/* We cannot get a lock that we have. */
+	if (!cut_off && spin_trylock(pte_lockptr(mm, &now))) {
+		spin_unlock(pte_lockptr(mm, &now));
+		cut_off = true;
+	}
 	rcu_read_unlock();
 	return cut_off;
 }

@@ -76,9 +76,9 @@ static int wait_for_truncation(const struct vm_area_struct *vma)
  */
 static int lock_out_unseen(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
 {
+	VMA_ITERATOR(vmi, mm, 0);
 	bool attached = READ_ONCE(s->birth.attached);
 	bool first = attached && READ_ONCE(s->birth.untag), all = *whole;
-	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
 	int ret = 0;
 
@@ -99,8 +99,8 @@ static int lock_out_unseen(const struct mtag_space *s, struct mm_struct *mm, boo
 }
 
 /*
- * As mtag_walk_lock(), to count. With @whole set, which this may do, the lock stays one for writing,
- * and nobody has locked a mapping alone.
+ * As mtag_walk_lock(), to count. With @whole set, which this may do, the lock stays one for
+ * writing, and nobody has locked a mapping alone.
  */
 static int count_lock(const struct mtag_space *s, struct mm_struct *mm, bool *whole)
 {
