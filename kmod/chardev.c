@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /dev/mtag: ioctls that act on the calling process or thread alone, one that serves all processes
- * of its user, and two that read another process. The file holds no state and need not be kept open.
+ * of its user, and two that read another process. The file holds no state and need not be kept
+ * open.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>

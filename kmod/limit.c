@@ -3,9 +3,9 @@
  * Notices when a tag crosses a limit, in the very event that does it.
  *
  * The hot path compares nothing. Once a CPU has counted 64 pages of a tag and kind, it adds them to
- * the account, for the peak, too. That is enough while the tag is far from its limit. Once it is near,
- * MTAG_SLOW_LIMIT sends the events of this space, and of no other, through the slow path, where
- * each of them is compared.
+ * the account, for the peak, too. That is enough while the tag is far from its limit. Once it is
+ * near, MTAG_SLOW_LIMIT sends the events of this space, and of no other, through the slow path,
+ * where each of them is compared.
  */
 #include <linux/cpumask.h>
 #include "limit.h"
