@@ -8,6 +8,7 @@
 #   make install | dkms  on this machine (uninstall, undkms: take that back)
 #   make deb             Debian packages into build/deb/
 #   make m32 | static | musl   libmtag for 32-bit, static and musl programs, into build/m32/lib/ …
+$(if $(word 2,$(CURDIR)),$(error the path of this tree has a blank, which make cannot deal with: $(CURDIR)))
 .DELETE_ON_ERROR:
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules
@@ -41,8 +42,6 @@ FISHDIR  ?= $(PREFIX)/share/fish/vendor_completions.d
 UDEVDIR  ?= $(if $(filter /usr,$(PREFIX)),/usr/lib,/etc)/udev/rules.d
 UNITDIR  ?= $(PREFIX)/lib/systemd/system
 DESTDIR  ?=
-
-$(if $(word 2,$(CURDIR)),$(error the path of this tree has a blank, which make cannot deal with: $(CURDIR)))
 
 # Bottom-up: a file calls only those before it, tests/style/ctl_layers.sh sees to that.
 lib_src := lib/dev.c lib/netlink.c                      # the module
@@ -147,15 +146,6 @@ $(heap_so): $(heap_obj) lib/heap/libmtag-heap.map
 	$(CC) $(CFLAGS) -shared -pthread -Wl,-soname,$(@F) -Wl,--version-script=lib/heap/libmtag-heap.map \
 		-Wl,-z,defs -Wl,-z,nodelete $(LDFLAGS) -o $@ $(heap_obj)
 
-# A newer version, or other flags, in the same tree: all that is installed is compiled anew.
-flags_now := $(strip $(VERSION) $(CC) $(CPPFLAGS) $(CFLAGS))
-ifneq ($(flags_now),$(file <$(B)/flags))
-.PHONY: $(B)/flags
-endif
-$(B)/flags:
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(flags_now))' >$@
-
 # ---- mtagctl ----
 ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
 ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw libdw libelf
@@ -182,7 +172,6 @@ $(known): $(known_lists)
 		kmod/compat/functions-$$major.$$minor.h; done >$@
 $(B)/obj/ctl/ctl/doctor/known.o: $(known)
 $(B)/obj/ctl/ctl/doctor/known.o: OUR_CPPFLAGS += -I$(B)/gen -I.
-$(lib_shared) $(lib_static) $(heap_obj) $(ctl_obj) $(ctl_made_obj): $(B)/flags
 $(B)/obj/ctl/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -Ictl -Ilib $(ctl_cflags) -c -o $@ $<
@@ -190,6 +179,16 @@ $(B)/obj/ctl/%.o: %.c
 $(B)/bin/mtagctl: $(ctl_obj) $(ctl_made_obj) $(lib_a)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
+
+# A newer version, or other flags, in the same tree: all that is installed is compiled anew.
+flags_now := $(strip $(VERSION) $(CC) $(CPPFLAGS) $(CFLAGS))
+ifneq ($(flags_now),$(file <$(B)/flags))
+.PHONY: $(B)/flags
+endif
+$(B)/flags:
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(flags_now))' >$@
+$(lib_shared) $(lib_static) $(heap_obj) $(ctl_obj) $(ctl_made_obj): $(B)/flags
 
 # ---- one program a file: examples, benchmarks, tests ----
 # A line "link: -lfoo …" in a program's source adds to its link line: what only that program needs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Signals that end a command: a thread of its own waits for them. */
+/* Signals of commands that run until they are stopped: a thread of its own waits for those that stop them. */
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -9,14 +9,16 @@
 #define WAKE SIGUSR1
 
 atomic_bool stopped;
+volatile sig_atomic_t resized;
 
 static pthread_t main_thread;
 static atomic_bool held;
 static void (*restore_terminal)(void);
 
-static void wake(int signal)
+static void on_signal(int signal)
 {
-	(void)signal;
+	if (signal == SIGWINCH)
+		resized = 1;
 }
 
 static void *wait_for_signals(void *set)
@@ -53,7 +55,7 @@ void stop_hold(bool hold)
 int stop_begin(sigset_t *waiting, void (*restore)(void))
 {
 	static sigset_t set;
-	struct sigaction action = {.sa_handler = wake};
+	struct sigaction action = {.sa_handler = on_signal};
 	sigset_t blocked;
 	pthread_t thread;
 	int err;
@@ -65,11 +67,14 @@ int stop_begin(sigset_t *waiting, void (*restore)(void))
 	add_unless_ignored(&set, SIGQUIT);
 	blocked = set;
 	sigaddset(&blocked, WAKE);
+	sigaddset(&blocked, SIGWINCH);
 	sigaction(WAKE, &action, NULL);
+	sigaction(SIGWINCH, &action, NULL);
 	pthread_sigmask(SIG_BLOCK, &blocked, waiting);
 	/* They go to the thread also while we wait. */
 	sigorset(waiting, waiting, &set);
 	sigdelset(waiting, WAKE);
+	sigdelset(waiting, SIGWINCH);
 	main_thread = pthread_self();
 	restore_terminal = restore;
 	err = pthread_create(&thread, NULL, wait_for_signals, &set);

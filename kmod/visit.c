@@ -204,8 +204,9 @@ static bool visit_table(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_
 }
 
 /*
- * Visits a range without a page table; false if it has one. An empty one is passed under the lock,
- * too: the event of a huge page comes before its entry is written, or after that has been cleared.
+ * Visits a huge page, or passes an empty range; false if there is a page table. The lock is held
+ * for the empty one, too: the event of a huge page comes before its entry is written, or after that
+ * has been cleared.
  */
 static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
 		       unsigned long addr, unsigned long end)

@@ -149,34 +149,15 @@ static int lock_out_cutters(struct mm_struct *mm)
 	return 0;
 }
 
-/**
- * mtag_walk_unlock() - end a walk of [@addr, @end) when it has heard of all that it may have missed
- * @mm:		its mmap_lock is held for reading, and unlocked
- * @addr:	page-aligned
- * @end:	exclusive
- *
- * Context: may sleep.
- * Return: 0 or -EINTR.
- */
-int mtag_walk_unlock(struct mm_struct *mm, unsigned long addr, unsigned long end)
-{
-	bool wait = may_be_cut(mm, addr, end);
-	int ret;
-
-	mmap_read_unlock(mm);
-	ret = wait ? lock_out_cutters(mm) : 0;
-	if (wait && !ret)
-		mmap_write_unlock(mm);
-	return ret;
-}
-
 /*
- * As mtag_walk_unlock(), but keeps the lock: for writing if @whole is set then. If killed, nothing
- * is locked any more.
+ * At the end of a walk of [@addr, @end): waits until it has heard of all that it may have missed.
+ * Caller holds mmap_lock for reading, and has it for writing afterwards if @whole is set. If
+ * killed, nothing is locked any more.
  */
-static int count_wait(struct mm_struct *mm, bool *whole)
+static int wait_for_cutters(struct mm_struct *mm, unsigned long addr, unsigned long end,
+			    bool *whole)
 {
-	if (*whole || !may_be_cut(mm, 0, ULONG_MAX))
+	if (*whole || !may_be_cut(mm, addr, end))
 		return 0;
 	mmap_read_unlock(mm);
 	*whole = true;
@@ -189,6 +170,25 @@ static void count_unlock(struct mm_struct *mm, bool whole)
 		mmap_write_unlock(mm);
 	else
 		mmap_read_unlock(mm);
+}
+
+/**
+ * mtag_walk_unlock() - end a walk of [@addr, @end) when it has heard of all that it may have missed
+ * @mm:		its mmap_lock is held for reading, and unlocked
+ * @addr:	page-aligned
+ * @end:	exclusive
+ *
+ * Context: may sleep.
+ * Return: 0 or -EINTR.
+ */
+int mtag_walk_unlock(struct mm_struct *mm, unsigned long addr, unsigned long end)
+{
+	bool whole = false;
+	int ret = wait_for_cutters(mm, addr, end, &whole);
+
+	if (!ret)
+		count_unlock(mm, whole);
+	return ret;
 }
 
 /*
@@ -242,7 +242,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, bool whole,
 	if (c->untag && c->fresh)
 		untag_begin(&untagging, mm);
 	mtag_count_mm(c, mm);
-	killed = count_wait(mm, &whole);
+	killed = wait_for_cutters(mm, 0, ULONG_MAX, &whole);
 	if (killed)
 		c->w.inexact = true;
 	if (audit) {

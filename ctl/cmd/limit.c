@@ -64,7 +64,7 @@ static int find_tag(struct limit *limit)
  */
 static bool was_reached(const struct limit *limit)
 {
-	const struct timespec moment = {.tv_nsec = NSEC_PER_SEC / 10};
+	const struct timespec moment = {.tv_sec = 1};
 	struct pollfd wait = {.fd = limit->fd, .events = POLLIN};
 	uint64_t sum = 0, n;
 
@@ -81,12 +81,14 @@ static int conclude(const struct ctl *ctl, struct limit *limit)
 	uint64_t time_ms;
 	int err = kern_limit(limit->kern, limit->event.pid, limit->tag, 0, limit->fd);
 
-	if ((err == -ESRCH || err == -ENOENT) && !was_reached(limit)) {
+	bool gone = err == -ESRCH || err == -ENOENT;
+
+	if (gone && !was_reached(limit)) {
 		fail_print("process %d has ended, or is no longer tracked as it was",
 			   (int)limit->event.pid);
 		return CTL_OK;
 	}
-	if (err && err != -ESRCH && err != -ENOENT)
+	if (err && !gone)
 		return fail_pid(limit->kern, "read", limit->event.pid, err);
 	time_ms = clock_ns(CLOCK_REALTIME) / 1000000;
 	fmt_init(&fmt, ctl);

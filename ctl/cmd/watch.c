@@ -26,8 +26,6 @@
 #define CLEAR_REST   "\033[J"
 #define END_OF_LINE  "\033[K\n"
 
-static volatile sig_atomic_t resized;
-
 struct watch {
 	struct kern *kern;
 	struct fmt fmt;
@@ -41,28 +39,6 @@ struct watch {
 	struct sample sample;
 	struct sparks history;
 };
-
-static void on_resize(int signal)
-{
-	(void)signal;
-	resized = 1;
-}
-
-/* Signals are blocked except during the wait, so none is missed between two waits. */
-static int catch_signals(sigset_t *waiting)
-{
-	struct sigaction action = {.sa_handler = on_resize};
-	sigset_t blocked;
-	int err;
-
-	sigaction(SIGWINCH, &action, NULL);
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &blocked, NULL);
-	err = stop_begin(waiting, NULL);
-	sigdelset(waiting, SIGWINCH);
-	return err;
-}
 
 static int print_sample(struct watch *watch)
 {
@@ -150,7 +126,7 @@ static int watch_process(struct watch *watch)
 	uint64_t next = clock_ns(CLOCK_MONOTONIC), now;
 	sigset_t waiting;
 
-	if (catch_signals(&waiting))
+	if (stop_begin(&waiting, NULL))
 		return fail_memory();
 	while (!stopped) {
 		int err = take_sample(watch);

@@ -189,9 +189,8 @@ const char *show_read_counters(struct json_object *object, struct tag *tag)
 
 		if (!there && field->group != MEMORY && (field->group != SHARES || !tag->shares))
 			continue;
-		uint64_t *place = field->counter == RSS ? &rss : place_of(field, tag->c, tag->s);
-
-		if (!json_get_u64(object, field->key, place))
+		if (!json_get_u64(object, field->key,
+				  field->counter == RSS ? &rss : place_of(field, tag->c, tag->s)))
 			return field->key;
 	}
 	return rss == tag_rss(tag) ? NULL : fields[0].key;

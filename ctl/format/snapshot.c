@@ -174,7 +174,11 @@ static bool *leave_out(const struct snap *snap, struct snapshot_left *left)
 	bool *out = calloc(snap->n_procs + 1, sizeof(*out));
 	uint64_t tags = 0, names = 0;
 
-	for (size_t i = 0; needs && i < snap->n_procs; i++) {
+	if (!needs || !out) {
+		free(out);
+		return NULL;
+	}
+	for (size_t i = 0; i < snap->n_procs; i++) {
 		const struct proc *proc = &snap->procs[i];
 
 		needs[i].proc = i;
@@ -185,20 +189,15 @@ static bool *leave_out(const struct snap *snap, struct snapshot_left *left)
 		tags += needs[i].tags;
 		names += needs[i].names;
 	}
-	if (needs)
-		qsort(needs, snap->n_procs, sizeof(*needs), by_names);
-	for (size_t i = 0; needs && out && i < snap->n_procs &&
-			   (tags > SNAPSHOT_TAGS_MOST || names > SNAPSHOT_NAMES_MOST);
-	     i++) {
-		out[needs[i].proc] = true;
-		tags -= needs[i].tags;
-		names -= needs[i].names;
+	qsort(needs, snap->n_procs, sizeof(*needs), by_names);
+	for (const struct need *need = needs;
+	     tags > SNAPSHOT_TAGS_MOST || names > SNAPSHOT_NAMES_MOST; need++) {
+		out[need->proc] = true;
+		tags -= need->tags;
+		names -= need->names;
 		left->procs++;
 	}
-	if (needs)
-		return out;
-	free(out);
-	return NULL;
+	return out;
 }
 
 int snapshot_print(FILE *out, const struct origin *origin, const struct snap *snap,

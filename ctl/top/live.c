@@ -13,8 +13,6 @@
 #include "top/draw.h"
 #include "top/live.h"
 
-static volatile sig_atomic_t resized;
-
 /**
  * struct live - top on a terminal
  * @waiting:	the signals that are blocked but while it waits
@@ -30,28 +28,6 @@ struct live {
 	uint64_t next;
 	unsigned long count;
 };
-
-static void on_resize(int signal)
-{
-	(void)signal;
-	resized = 1;
-}
-
-/* Signals are blocked except during the wait, so none is missed, and no call is interrupted. */
-static int catch_signals(sigset_t *waiting)
-{
-	struct sigaction action = {.sa_handler = on_resize};
-	sigset_t blocked;
-	int err;
-
-	sigaction(SIGWINCH, &action, NULL);
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &blocked, NULL);
-	err = stop_begin(waiting, screen_restore);
-	sigdelset(waiting, SIGWINCH);
-	return err;
-}
 
 static void fit_terminal(struct live *live)
 {
@@ -152,7 +128,7 @@ int live_run(struct feed *feed, struct view *view, struct fmt *fmt, unsigned lon
 	struct live live = {.feed = feed, .view = view, .fmt = fmt, .count = count};
 	int err;
 
-	err = catch_signals(&live.waiting);
+	err = stop_begin(&live.waiting, screen_restore);
 	if (err)
 		return fail_memory();
 	live.screen = screen_open(fmt->colour);

@@ -68,6 +68,7 @@ static int fake_clock(clockid_t clock, struct timespec *at)
 }
 
 atomic_bool stopped;
+volatile sig_atomic_t resized;
 
 int stop_begin(sigset_t *waiting, void (*restore)(void))
 {
@@ -110,8 +111,6 @@ static int fake_ioctl(int fd, unsigned long command, const void *arg)
 
 #define ppoll(fds, n, left, mask)   fake_wait(left, mask)
 #define clock_gettime(clock, at)    fake_clock(clock, at)
-#define sigprocmask(how, new, old)  ((void)(new))
-#define sigaction(signal, new, old) ((void)(new))
 #include "../../ctl/cmd/watch.c"
 
 static bool terminal;
@@ -195,10 +194,7 @@ bool screen_key(struct screen *screen, int *key)
 	return true;
 }
 
-/* They have names in common with watch. */
-#define resized		 top_resized
-#define on_resize	 top_on_resize
-#define catch_signals	 top_catch_signals
+/* It has a name in common with watch. */
 #define run		 top_run
 #define ioctl(fd, c, to) fake_size(to)
 #include "../../ctl/top/moment.c"
@@ -208,7 +204,6 @@ bool screen_key(struct screen *screen, int *key)
 #include "../../ctl/cmd/top.c"
 #undef run
 #undef ioctl
-#undef sigaction
 
 #define close(fd)		((void)(fd))
 #define open(path, flags)	(in_rarely(&kernel) ? -1 : 3)
