@@ -109,8 +109,8 @@ static int fake_ioctl(int fd, unsigned long command, const void *arg)
 	return errno ? -1 : 0;
 }
 
-#define ppoll(fds, n, left, mask)   fake_wait(left, mask)
-#define clock_gettime(clock, at)    fake_clock(clock, at)
+#define ppoll(fds, n, left, mask) fake_wait(left, mask)
+#define clock_gettime(clock, at)  fake_clock(clock, at)
 #include "../../ctl/cmd/watch.c"
 
 static bool terminal;
