@@ -307,20 +307,21 @@ void mtag_account_read(const struct mtag_accounts *acc, unsigned int tag, struct
  * mtag_account_read_all() - as mtag_account_read(), of all tags below @nr_tags
  * @s:		space
  * @nr_tags:	no more than have an account
- * @sums:	filled by tag, or NULL
+ * @sums:	by tag; filled for tags whose bit is set in @has; or NULL
+ * @has:	unless @sums is NULL: bits of tags with a sum that is not 0 are set
  * @total:	filled: their sum, without the peaks
  *
  * O(tags + CPUs that the process has run on). Context: may sleep; caller holds a reference.
  */
 void mtag_account_read_all(struct mtag_space *s, unsigned int nr_tags, struct mtag_sum *sums,
-			   struct mtag_sum *total)
+			   unsigned long *has, struct mtag_sum *total)
 {
 	unsigned int slot;
 
 	memset(total, 0, sizeof(*total));
 	for (slot = 0; slot < min(nr_tags, MTAG_SLOTS); slot++) {
 		rcu_read_lock();
-		mtag_stock_show_slot(rcu_dereference(s->accounts), nr_tags, slot, sums, total);
+		mtag_stock_show_slot(rcu_dereference(s->accounts), nr_tags, slot, sums, has, total);
 		rcu_read_unlock();
 		if (nr_tags > BATCH)
 			cond_resched();

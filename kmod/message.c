@@ -132,6 +132,22 @@ static __always_inline void *attr_write(void *at, int type, const void *data, in
 	return at + NLA_ALIGN(len);
 }
 
+/* Writes a name and its NUL, by words: what comes next is written over zeros at the end. */
+static __always_inline void *attr_write_name(void *at, const struct mtag_label *label)
+{
+	int bytes = label->len + 1, i = 0;
+	struct nlattr *attr = at;
+	char *to = nla_data(attr);
+
+	attr->nla_type = MTAG_A_TAG_NAME;
+	attr->nla_len = nla_attr_size(bytes);
+	do {
+		memcpy(to + i, label->name + i, sizeof(u64));
+		i += sizeof(u64);
+	} while (i < bytes);
+	return to + NLA_ALIGN(bytes);
+}
+
 static __always_inline void *attr_write_id(void *at, int type, u16 id)
 {
 	return attr_write(at, type, &id, sizeof(id));
@@ -164,9 +180,13 @@ static __always_inline void *row_write(void *at, u32 tag, const struct row *row)
 	at = attr_write_id(nla_data(nest), MTAG_A_TAG_ID, tag);
 	if (row->label.parent)
 		at = attr_write_id(at, MTAG_A_TAG_PARENT, row->label.parent);
-	/* All names end in a NUL. */
-	at = attr_write(at, MTAG_A_TAG_NAME, row->label.name, row->label.len + 1);
-	at = attr_write(at, MTAG_A_TAG_COUNTERS, row->counters, row->nr * sizeof(*row->counters));
+	at = attr_write_name(at, &row->label);
+	/* Most tags of a large tree have none. */
+	if (row->nr)
+		at = attr_write(at, MTAG_A_TAG_COUNTERS, row->counters,
+				row->nr * sizeof(*row->counters));
+	else
+		at = attr_begin(at, MTAG_A_TAG_COUNTERS, 0);
 	if (row->shares)
 		at = attr_write(at, MTAG_A_TAG_SHARES, row->shares,
 				MTAG_S_NR * sizeof(*row->shares));

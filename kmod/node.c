@@ -72,13 +72,14 @@ static void node_uncharge(struct mtag_tree *tree, size_t len)
  * @gfp:	allocation flags of the caller's context
  *
  * Context: tree->lock.
- * Return: the node, zeroed but for its length; or NULL.
+ * Return: the node, zeroed but for its length; or NULL. Its name may be read by words of 8 bytes.
  */
 struct mtag_node *mtag_node_alloc(struct mtag_tree *tree, size_t len, gfp_t gfp)
 {
 	size_t bytes = node_bytes(len);
 	struct mtag_node *node;
 
+	BUILD_BUG_ON(offsetof(struct mtag_node, name) + 16 > COMMON_BYTES);
 	if (node_charge(tree, bytes))
 		return NULL;
 	node = bytes == COMMON_BYTES ? kmem_cache_zalloc(cache, gfp) : kzalloc(bytes, gfp);

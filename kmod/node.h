@@ -23,7 +23,7 @@
  * @kept:	a program asked for it by name, or it has tags below: it is never used for another
  *		thread; tree->lock
  * @len:	bytes of @name, without the NUL
- * @name:	NUL-terminated component
+ * @name:	NUL-terminated component, with zeros up to a multiple of 8 bytes at least
  */
 struct mtag_node {
 	struct rhash_head hash;

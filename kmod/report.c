@@ -28,6 +28,7 @@
  * struct virt - sums of virtual size
  * @nr_tags:	ids from this one on have no account and count as untagged
  * @all:	bytes by tag; NULL if only those of @tag are wanted
+ * @has:	tags that have some, if @all is filled
  * @tag:	see @all
  * @one:	bytes of @tag
  * @total:	bytes of all
@@ -35,6 +36,7 @@
 struct virt {
 	unsigned int nr_tags;
 	u64 *all;
+	unsigned long *has;
 	u32 tag;
 	u64 one;
 	u64 total;
@@ -44,10 +46,12 @@ static void virt_add(struct virt *v, u32 tag, u64 bytes)
 {
 	if (tag >= v->nr_tags)
 		tag = MTAG_ID_UNTAGGED;
-	if (v->all)
+	if (v->all) {
 		v->all[tag] += bytes;
-	else if (tag == v->tag)
+		__set_bit(tag, v->has);
+	} else if (tag == v->tag) {
 		v->one += bytes;
+	}
 	v->total += bytes;
 }
 
@@ -124,12 +128,13 @@ static struct mtag_report *report_alloc(unsigned int nr_tags, bool totals)
 	struct mtag_report *r;
 	unsigned int rows = totals ? 0 : nr_tags;
 	size_t head = struct_size(r, sums, rows);
-	size_t bytes = size_add(head, array_size(rows, sizeof(*r->virt)));
+	size_t has = array_size(BITS_TO_LONGS(rows), sizeof(*r->has));
+	size_t bytes = size_add(head, size_add(array_size(rows, sizeof(*r->virt)), has));
 
 	/* A reader may hold many reports, and for long. */
 	if (mtag_memory_charge(bytes))
 		return NULL;
-	/* Both parts end on a multiple of 8 bytes. */
+	/* All parts end on a multiple of 8 bytes. */
 	r = kvmalloc(bytes, MTAG_GFP);
 	if (!r) {
 		mtag_memory_uncharge(bytes);
@@ -138,8 +143,10 @@ static struct mtag_report *report_alloc(unsigned int nr_tags, bool totals)
 	memset(r, 0, sizeof(*r));
 	r->bytes = bytes;
 	r->nr_tags = nr_tags;
-	if (!totals)
+	if (!totals) {
 		r->virt = memset((void *)r + head, 0, bytes - head);
+		r->has = (unsigned long *)(r->virt + rows);
+	}
 	return r;
 }
 
@@ -173,6 +180,17 @@ static int report_lock(struct mtag_space *s)
 	return -ESRCH;
 }
 
+/* Fills r->has, but for what virt_read() adds. */
+static void report_mark(struct mtag_report *r, struct mtag_space *s)
+{
+	unsigned long tag;
+
+	__set_bit(MTAG_ID_UNTAGGED, r->has);
+	for (tag = mtag_calls_next(s, MTAG_ID_UNTAGGED + 1); tag < r->nr_tags;
+	     tag = mtag_calls_next(s, tag + 1))
+		__set_bit(tag, r->has);
+}
+
 /* Context: build_lock held; @mm may be NULL. */
 static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *mm, bool totals)
 {
@@ -184,13 +202,16 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 		return ERR_PTR(-ENOMEM);
 	v.nr_tags = r->nr_tags;
 	v.all = r->virt;
+	v.has = r->has;
 	err = mm ? virt_read(s, mm, &v) : 0;
 	if (err) {
 		mtag_memory_uncharge(r->bytes);
 		kvfree(r);
 		return ERR_PTR(err);
 	}
-	mtag_account_read_all(s, r->nr_tags, totals ? NULL : r->sums, &r->total);
+	if (!totals)
+		report_mark(r, s);
+	mtag_account_read_all(s, r->nr_tags, totals ? NULL : r->sums, r->has, &r->total);
 	r->total_virt = v.total;
 	r->lost = atomic64_read(&s->lost);
 	r->overflow = atomic64_read(&s->overflow);
@@ -293,27 +314,27 @@ unsigned int mtag_labels_count(struct mtag_labels *l, const struct mtag_report *
 	return nr;
 }
 
-static struct mtag_label reserved(const char *name)
-{
-	return (struct mtag_label){ .name = name, .len = strlen(name) };
-}
+/* @_name: an array of whole words. */
+#define RESERVED(_name)		((struct mtag_label){ .name = (_name), .len = strlen(_name) })
 
 /* As mtag_labels_find(), of a tag whose @node, or the lack of one, says that it is another. */
 bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
 		       const struct mtag_node *node, bool empty, struct mtag_label *label)
 {
-	*label = reserved("");
+	static const char untagged[8] = "", ksm[8] = "[ksm]", hidden[16] = "[hidden]";
+
+	*label = RESERVED(untagged);
 	if (tag == MTAG_ID_UNTAGGED)
 		return true;
 	if (tag == MTAG_ID_KSM) {
-		*label = reserved("[ksm]");
+		*label = RESERVED(ksm);
 		return !empty;
 	}
 	if (!node)
 		return false;
 	/* The process may have another user's tag: by a number that it was told or made up. */
 	if (!mtag_tree_sees_node(r->space, node, r->uid)) {
-		*label = reserved("[hidden]");
+		*label = RESERVED(hidden);
 		return !empty;
 	}
 	l->seen = node->parent;

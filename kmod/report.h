@@ -22,7 +22,8 @@
  * @total:	sum of @sums, except the peak, which does not add up
  * @total_virt:	sum of @virt
  * @virt:	virtual size in bytes, by tag; NULL: only the totals have been read
- * @sums:	counters by tag, likewise
+ * @has:	bit set for each tag that has bytes, counts or calls, and for untagged; likewise
+ * @sums:	counters of those tags
  */
 struct mtag_report {
 	struct mtag_space *space;
@@ -33,6 +34,7 @@ struct mtag_report {
 	struct mtag_sum total;
 	u64 total_virt;
 	u64 *virt;
+	unsigned long *has;
 	struct mtag_sum sums[];
 };
 
@@ -40,7 +42,8 @@ struct mtag_report {
  * struct mtag_label - what a tag of a report is called
  * @parent:	id; 0 for a first-level tag
  * @len:	bytes of @name, without the NUL
- * @name:	last component of its path; as long as its finder is under RCU
+ * @name:	last component of its path, with zeros up to a multiple of 8 bytes; as long as its
+ *		finder is under RCU
  */
 struct mtag_label {
 	u32 parent;
@@ -135,13 +138,7 @@ static __always_inline unsigned int mtag_labels_counters(struct mtag_labels *l,
 							 const struct mtag_report *r, u32 tag,
 							 u64 *counters)
 {
-	const struct mtag_sum *sum = &r->sums[tag];
-
-	if (tag < l->called &&
-	    !(sum->nr[MTAG_ANON] | sum->nr[MTAG_FILE] | sum->nr[MTAG_SHMEM] | sum->nr[MTAG_SWAP] |
-	      sum->touched | sum->peak | r->virt[tag]))
-		return 0;
-	return mtag_labels_count(l, r, tag, counters);
+	return test_bit(tag, r->has) ? mtag_labels_count(l, r, tag, counters) : 0;
 }
 
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row);

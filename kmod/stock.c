@@ -98,8 +98,8 @@ static s32 record_resident(const struct mtag_account *a)
 	return a->nr[MTAG_ANON] + a->nr[MTAG_FILE] + a->nr[MTAG_SHMEM];
 }
 
-/* Has the record pages of any kind? */
-static bool record_pages(const struct mtag_account *a)
+/* Not 0 if the record has pages of any kind. */
+static u32 record_pages(const struct mtag_account *a)
 {
 	return a->nr[MTAG_ANON] | a->nr[MTAG_FILE] | a->nr[MTAG_SHMEM] | a->nr[MTAG_SWAP];
 }
@@ -365,13 +365,14 @@ static void sum_add(struct mtag_sum *total, const struct mtag_sum *sum)
  * @acc:	accounts of a space
  * @nr_tags:	only tags below this
  * @slot:	below MTAG_SLOTS
- * @sums:	those of each tag are filled; or NULL
+ * @sums:	filled for tags whose bit is set in @has; or NULL
+ * @has:	unless @sums is NULL: bits of tags with a sum that is not 0 are set
  * @total:	everything but the peaks is added
  *
  * All slots together cost O(tags + CPUs that the space has run on).
  */
 void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags, unsigned int slot,
-			  struct mtag_sum *sums, struct mtag_sum *total)
+			  struct mtag_sum *sums, unsigned long *has, struct mtag_sum *total)
 {
 	/* One bit for each tag that a CPU has cached: only for these all CPUs are looked at. */
 	DECLARE_BITMAP(cached, (MTAG_ID_MAX + 1) / MTAG_SLOTS + 1);
@@ -394,20 +395,20 @@ void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags,
 		a = mtag_accounts_of(acc, tag);
 		if (unlikely(test_bit(i, cached))) {
 			sum_up(acc, tag, &sum);
-		} else if (!record_pages(a)) {
-			/* As most tags at any time. */
-			total->touched += a->touched;
-			if (sums)
-				sums[tag] = (struct mtag_sum){ .touched = a->touched,
-							       .peak = a->peak };
+		} else if (!(record_pages(a) | a->touched | a->peak)) {
+			/* As most tags of a large tree. */
+			if (sums && test_bit(tag, has))
+				sums[tag] = (struct mtag_sum){};
 			continue;
 		} else {
 			sum_record(a, &sum);
 		}
 		sum_show(a, &sum);
 		sum_add(total, &sum);
-		if (sums)
+		if (sums) {
 			sums[tag] = sum;
+			__set_bit(tag, has);
+		}
 	}
 	raw_spin_unlock(lock);
 }

@@ -128,7 +128,7 @@ s64 mtag_stock_resident(const struct mtag_accounts *acc, u32 tag);
 void mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
 void mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
 void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags, unsigned int slot,
-			  struct mtag_sum *sums, struct mtag_sum *total);
+			  struct mtag_sum *sums, unsigned long *has, struct mtag_sum *total);
 void mtag_stock_set(const struct mtag_accounts *acc, u32 tag, const s64 nr[MTAG_KINDS]);
 void mtag_stock_reset_peak(const struct mtag_accounts *acc, u32 tag);
 u64 mtag_stock_clear(const struct mtag_accounts *acc, u32 tag);
