@@ -35,8 +35,8 @@ struct reader {
 	size_t stack_bytes;   /* of their lines */
 	char *paths[IDS];     /* of the current process's tags, by id; NULL: not there */
 	uint8_t depths[IDS];
-	size_t length;
-	char text[LINE_LENGTH];
+	size_t length, room; /* of text */
+	char *text;	     /* the current line, without its newline */
 };
 
 static enum reading wrong(const struct reader *r, const char *format, ...)
@@ -60,6 +60,7 @@ static enum reading wrong(const struct reader *r, const char *format, ...)
 static enum reading read_line(struct reader *r)
 {
 	const char *other;
+	char *text;
 	int c;
 
 	r->line++;
@@ -71,6 +72,12 @@ static enum reading read_line(struct reader *r)
 		if (r->length == LINE_LENGTH)
 			return wrong(r, "it is longer than %d bytes; no line of a snapshot is",
 				     LINE_LENGTH);
+		text = array_grow(r->text, r->length, &r->room, 1);
+		if (!text) {
+			fail_memory();
+			return READ_FAILED;
+		}
+		r->text = text;
 		r->text[r->length++] = (char)c;
 	}
 	if (ferror(r->file))
@@ -416,8 +423,10 @@ int reader_start(struct reader **out, FILE *file, const char *name)
 		r->file = file;
 		r->name = strdup(name);
 		r->tokener = json_tokener_new_ex(6);
+		r->room = LINE_USUAL;
+		r->text = malloc(r->room);
 	}
-	if (r && r->name && r->tokener) {
+	if (r && r->name && r->tokener && r->text) {
 		json_tokener_set_flags(r->tokener,
 				       JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 		return CTL_OK;
@@ -448,6 +457,7 @@ void reader_close(struct reader *r)
 	if (r->tokener)
 		json_tokener_free(r->tokener);
 	free(r->name);
+	free(r->text);
 	free(r);
 }
 

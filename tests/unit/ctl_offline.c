@@ -84,11 +84,7 @@ static char *written(const struct origin *origin, const struct snap *snap, size_
 
 static FILE *file_of(const char *text, size_t size)
 {
-	FILE *file = tmpfile();
-
-	fwrite(text, 1, size, file);
-	rewind(file);
-	return file;
+	return fmemopen((void *)(uintptr_t)text, size, "r");
 }
 
 /* Reads samples to the end. Returns how many, or -1 with what was printed in @error. */
