@@ -238,11 +238,20 @@ with_made  = $(1) $(if $(filter ctl/format/pprof.c,$(1)),$(ctl_made))
 shim_of = $(if $(filter kmod/%,$(sources_of)),-Itests/unit/kernel)
 # Files of C that one includes, as seen from here: the .d file has what the last of several sources includes.
 included_of = $(shell sed -n 's|^\#include "\(\.\./\)*\(.*\.c\)"|\2|p' $(1))
-.SECONDEXPANSION:
-$(B)/tests/unit/%: tests/unit/%.c $$(call sources_of,tests/unit/$$*.c) $$(call included_of,tests/unit/$$*.c) $(lib_src)
+unit_cflags = $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib -I$(B)/gen -I. $(shell $(PKG) --cflags $(ctl_pkgs))
+# The sources are compiled once for all of them.
+checked     = $(patsubst %.c,$(B)/obj/checked/%.o,$(1))
+all_checked := $(sort $(call checked,$(lib_src) $(call sources_of,$(filter %.c,$(unit_src)))))
+$(B)/obj/checked/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
+$(all_checked): $(B)/obj/checked/%.o: %.c | $(known)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -O1 $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen -I. $(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
-		-MF $@.d -o $@ $< $(call sources_of,$<) $(lib_src) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
+	$(CC) $(unit_cflags) $(if $(filter kmod/%,$<),-Itests/unit/kernel) -c -o $@ $<
+.SECONDEXPANSION:
+$(B)/tests/unit/%: tests/unit/%.c $$(call checked,$$(call sources_of,tests/unit/$$*.c)) \
+		$$(call included_of,tests/unit/$$*.c) $(call checked,$(lib_src))
+	@mkdir -p $(@D)
+	$(CC) $(unit_cflags) $(call shim_of,$<) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) \
+		$(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
 # What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
 unwound := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/unwind/*.c))
