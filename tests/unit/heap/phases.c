@@ -350,8 +350,9 @@ static void *churn(void *arg)
 
 static void test_fork(void)
 {
+	const char *more = getenv("MTAG_LONG");
+	unsigned round, rounds = more && *more ? 50 : 10, i;
 	pthread_t threads[3];
-	unsigned round, i;
 	pid_t pid;
 
 	of_fork = truth_of(2000);
@@ -362,7 +363,7 @@ static void test_fork(void)
 	forking = 1;
 	for (i = 0; i < 3; i++)
 		CHECK(!pthread_create(&threads[i], NULL, churn, NULL));
-	for (round = 0; round < 50; round++) {
+	for (round = 0; round < rounds; round++) {
 		fflush(stdout);
 		pid = fork();
 		if (!pid) {
