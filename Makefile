@@ -284,11 +284,17 @@ fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 .PHONY: fuzz
 fuzz: $(fuzzers)
 $(units) $(fuzzers): | $(known)
-$(B)/tests/fuzz/%: tests/fuzz/%.c $$(call sources_of,tests/fuzz/$$*.c) $$(call included_of,tests/fuzz/$$*.c)
+fuzz_cflags = -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g $(SANITIZE) -Ictl -Ilib -I$(B)/gen -I. $(shell $(PKG) --cflags $(ctl_pkgs))
+fuzzed      = $(patsubst %.c,$(B)/obj/fuzzed/%.o,$(1))
+all_fuzzed := $(sort $(call fuzzed,$(call sources_of,$(wildcard tests/fuzz/*.c))))
+$(B)/obj/fuzzed/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
+$(all_fuzzed): $(B)/obj/fuzzed/%.o: %.c | $(known)
 	@mkdir -p $(@D)
-	$(FUZZCC) -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g -fsanitize=fuzzer $(SANITIZE) $(call shim_of,$<) -Ictl -Ilib -I$(B)/gen -I. \
-		$(shell $(PKG) --cflags $(ctl_pkgs)) $(LDFLAGS) \
-		-MF $@.d -o $@ $< $(call sources_of,$<) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
+	$(FUZZCC) $(fuzz_cflags) -fsanitize=fuzzer-no-link $(if $(filter kmod/%,$<),-Itests/unit/kernel) -c -o $@ $<
+$(B)/tests/fuzz/%: tests/fuzz/%.c $$(call fuzzed,$$(call sources_of,tests/fuzz/$$*.c)) $$(call included_of,tests/fuzz/$$*.c)
+	@mkdir -p $(@D)
+	$(FUZZCC) $(fuzz_cflags) -fsanitize=fuzzer $(call shim_of,$<) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) \
+		$(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
 
 # What tests/abi/dlopen.c loads.
 $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
