@@ -22,11 +22,15 @@ listed() { make -s --no-print-directory -f <(printf 'include Makefile\nlisted:\n
 
 # symbols OBJECTS FILE…: a line a symbol: the file, its type, its name.
 symbols() {
-	local objects=$1 file
+	local objects=$1 files
 	shift
-	for file; do
-		nm "$objects/${file%.c}.o" | awk -v file="$file" '{ print file, $(NF - 1), $NF }'
-	done
+	files=("${@%.c}")
+	files=("${files[@]/#/$objects/}")
+	nm -A "${files[@]/%/.o}" | awk -v objects="$objects/" '{
+		file = substr($1, length(objects) + 1)
+		sub(/\.o:.*/, ".c", file)
+		print file, $(NF - 1), $NF
+	}'
 }
 
 # upward FILE…: of such lines on stdin, whose calls go to a file that comes later.

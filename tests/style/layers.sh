@@ -12,10 +12,12 @@ listed() { sed -n 's/^mtag-y [:+]= //p' Kbuild | tr ' ' '\n' | sed 's|^kmod/||; 
 
 # symbols DIR: "FILE TYPE SYMBOL" of each object under DIR/kmod
 symbols() {
-	local name
-	for name in $(listed); do
-		nm "$1/kmod/$name.o" | awk -v f="$name" '{ print f, $(NF - 1), $NF }'
-	done
+	# shellcheck disable=SC2046
+	nm -A $(listed | sed "s|.*|$1/kmod/&.o|") | awk -v dir="$1/kmod/" '{
+		file = substr($1, length(dir) + 1)
+		sub(/\.o:.*/, "", file)
+		print file, $(NF - 1), $NF
+	}'
 }
 
 # upward DIR: a line for each call, or use of data, that goes up
