@@ -5,11 +5,18 @@
 #include "lib/stacks.h"
 
 #define THREADS 3
-#define ROUNDS	30
 #define N	32
 #define SLOTS	64 /* accounts that a CPU has cached at once: stock.h */
-#define FORKS	300
-#define TURNS	300
+
+/* Of the long form; make check does a third on each of four kernels. */
+#define ROUNDS 30
+#define FORKS  300
+#define TURNS  300
+
+static int times(int all)
+{
+	return getenv("MTAG_LONG") ? all : all / 3;
+}
 
 static atomic_bool stop;
 static atomic_int turns;
@@ -60,7 +67,7 @@ static void rounds(bool forks, const char *what)
 	uint64_t drift = health("drift");
 	int wrong = 0;
 
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < times(ROUNDS); i++) {
 		int status;
 		pid_t pid = child();
 
@@ -69,7 +76,8 @@ static void rounds(bool forks, const char *what)
 		must(waitpid(pid, &status, 0));
 		wrong += status != 0;
 	}
-	is(wrong, 0, "%s: of %d processes that attach meanwhile all are exact", what, ROUNDS);
+	is(wrong, 0, "%s: of %d processes that attach meanwhile all are exact", what,
+	   times(ROUNDS));
 	is(health("drift"), drift, "%s: none that ended left anything", what);
 }
 
@@ -108,7 +116,7 @@ static void forked_meanwhile(void)
 	tags[1] = tag("last");
 	for (int i = 0; i < THREADS; i++)
 		must0(pthread_create(&thread[i], NULL, toucher, tags));
-	for (int i = 0; i < FORKS; i++) {
+	for (int i = 0; i < times(FORKS); i++) {
 		pid_t pid = child();
 
 		if (!pid)
@@ -118,7 +126,7 @@ static void forked_meanwhile(void)
 	atomic_store(&stop, true);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	exact("%d forks of threads whose accounts are not at hand: exact", FORKS);
+	exact("%d forks of threads whose accounts are not at hand: exact", times(FORKS));
 }
 
 /* With stacks each event goes the long way, on which the space is looked for again. */
@@ -135,12 +143,12 @@ static void untracked_meanwhile(void)
 			must0(pthread_create(&thread, NULL, toucher, none));
 		pause();
 	}
-	for (int i = 0; i < TURNS; i++) {
+	for (int i = 0; i < times(TURNS); i++) {
 		failed += nl_ask(fd, MTAG_CMD_TRACK, 0, pid)->error || stacks_start(pid, 1, -1);
 		usleep(2000);
 		failed += nl_ask(fd, MTAG_CMD_UNTRACK, 0, pid)->error != 0;
 	}
-	is(failed, 0, "threads that touch and unmap: tracked and untracked %d times", TURNS);
+	is(failed, 0, "threads that touch and unmap: tracked and untracked %d times", times(TURNS));
 	close(fd);
 	end_child(pid);
 }

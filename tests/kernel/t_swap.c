@@ -261,7 +261,7 @@ static void out_before(void)
 
 /* ---- what is discarded while its process is being tracked ---- */
 
-#define DISCARDED (256 * MIB)
+#define DISCARDED (64 * MIB)
 
 static struct {
 	char *p;
