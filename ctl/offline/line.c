@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What json-c does not say of a line: it takes numbers that are too large, and keys that come twice. */
+/* A line is parsed by json-c, which takes numbers that are too large, and keys that come twice. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,4 +126,53 @@ const char *line_key_twice(const char *text, size_t length, size_t keys, size_t 
 	}
 	*key_length = strlen(escaped);
 	return escaped;
+}
+
+static const char *parse(struct json_tokener *tokener, const char *text, size_t length,
+			 struct json_object **object)
+{
+	enum json_tokener_error err;
+
+	json_tokener_reset(tokener);
+	*object = json_tokener_parse_ex(tokener, text, (int)length);
+	err = json_tokener_get_error(tokener);
+	return err == json_tokener_success ? NULL : json_tokener_error_desc(err);
+}
+
+/*
+ * json-c 0.18, which Debian 13 has, takes each character beyond ASCII in a strict text for a control character
+ * (its issue 892). So it first looks at the text without them.
+ */
+static const char *parse_characters(struct json_tokener *strict, const char *text, size_t length,
+				    struct json_object **object)
+{
+	_cleanup_(freep) char *ascii = malloc(length);
+	struct json_tokener *tokener;
+	const char *error;
+
+	if (!ascii)
+		return "out of memory";
+	for (size_t i = 0; i < length; i++)
+		ascii[i] = text[i] & 0x80 ? '?' : text[i];
+	error = parse(strict, ascii, length, object);
+	json_object_put(*object);
+	*object = NULL;
+	if (error)
+		return error;
+	tokener = json_tokener_new();
+	if (!tokener)
+		return "out of memory";
+	json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
+	error = parse(tokener, text, length, object);
+	json_tokener_free(tokener);
+	return error;
+}
+
+const char *line_parse(struct json_tokener *strict, const char *text, size_t length,
+		       struct json_object **object)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] & 0x80)
+			return parse_characters(strict, text, length, object);
+	return parse(strict, text, length, object);
 }

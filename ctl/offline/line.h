@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the reader of JSON does not say of a line of a snapshot file. */
+/* A line of a snapshot file: parsed by json-c, and what that does not say of it. */
 #ifndef MTAGCTL_OFFLINE_LINE_H
 #define MTAGCTL_OFFLINE_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <json-c/json.h>
 
 #define LINE_LARGEST "18446744073709551615"
 #define LINE_KIND    8 /* bytes that tell of what kind a file is */
@@ -18,5 +19,11 @@ bool line_has_large(const char *text, size_t length);
  * @keys different ones.
  */
 const char *line_key_twice(const char *text, size_t length, size_t keys, size_t *key_length);
+/*
+ * Parses a line, by a tokener that is strict and of any depth. Returns NULL, and an @object that the caller puts; or
+ * what is wrong.
+ */
+const char *line_parse(struct json_tokener *strict, const char *text, size_t length,
+		       struct json_object **object);
 
 #endif

@@ -97,8 +97,7 @@ static bool may_be_long(struct json_object *object)
 static enum reading read_object(struct reader *r, struct json_object **object)
 {
 	enum reading found = read_line(r);
-	enum json_tokener_error err;
-	const char *twice;
+	const char *error, *twice;
 	size_t length;
 
 	*object = NULL;
@@ -106,13 +105,11 @@ static enum reading read_object(struct reader *r, struct json_object **object)
 		return found;
 	if (line_has_large(r->text, r->length))
 		return wrong(r, "a number is larger than " LINE_LARGEST);
-	json_tokener_reset(r->tokener);
-	*object = json_tokener_parse_ex(r->tokener, r->text, (int)r->length);
-	err = json_tokener_get_error(r->tokener);
-	if (err == json_tokener_continue)
+	error = line_parse(r->tokener, r->text, r->length, object);
+	if (error && json_tokener_get_error(r->tokener) == json_tokener_continue)
 		return wrong(r, "the JSON object is incomplete; a line has a whole one");
-	if (err != json_tokener_success)
-		return wrong(r, "no JSON object: %s", json_tokener_error_desc(err));
+	if (error)
+		return wrong(r, "no JSON object: %s", error);
 	if (!json_object_is_type(*object, json_type_object) ||
 	    json_tokener_get_parse_end(r->tokener) != r->length)
 		return wrong(r, "a line of a snapshot is one JSON object, {…}");
@@ -427,8 +424,7 @@ int reader_start(struct reader **out, FILE *file, const char *name)
 		r->text = malloc(r->room);
 	}
 	if (r && r->name && r->tokener && r->text) {
-		json_tokener_set_flags(r->tokener,
-				       JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+		json_tokener_set_flags(r->tokener, JSON_TOKENER_STRICT);
 		return CTL_OK;
 	}
 	if (!r && file != stdin)

@@ -171,6 +171,8 @@ static const struct {
 	{HEADER TAG(1, 2, 0, "a\\u0000b"),
 	 "line 2: \"tag\" is required here, a string without NUL"},
 	{HEADER TAG(1, 2, 0, "\xff"), "line 2: no JSON object"},
+	{HEADER TAG(1, 2, 0, "\\\xc3\xbc"), "line 2: no JSON object"},
+	{HEADER "{\"pid\":1,\"x\":\"\xc3\xbc\",}\n", "line 2: no JSON object"},
 	{HEADER "{\"pid\":1,\"comm\":\"c\",\"id\":0,\"parent_id\":0,\"tag\":\"\",\"rss_bytes\":1,"
 		"\"anon_bytes\":2,\"file_bytes\":0,\"shmem_bytes\":0,\"swap_bytes\":0,"
 		"\"peak_rss_bytes\":0}\n",
