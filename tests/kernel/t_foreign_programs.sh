@@ -51,9 +51,9 @@ gcc_build() {
 	mkdir -p "$tmp/build"
 	# The project's own sources, which are always at hand.
 	# shellcheck disable=SC2016
-	tracked_job gcc sh -c 'for f in lib/*.c $0; do echo "$f"; done | xargs -P 3 -I {} sh -c "
+	tracked_job gcc sh -c 'for f in $0; do echo "$f"; done | xargs -P 3 -I {} sh -c "
 		gcc -std=c11 -D_GNU_SOURCE -DMTAG_VERSION='\''\"0\"'\'' -DMTAG_KERNELS='\''\"0\"'\'' '"$(more -O0 -O2)"' -g -Iinclude -Ictl -I/usr/include/libnl3 -c {} \
-			-o '"$tmp"'/build/\$(echo {} | tr / _).o"' "$(more 'ctl/[df]*.c' 'ctl/*.c ctl/*/*.c')"
+			-o '"$tmp"'/build/\$(echo {} | tr / _).o"' "$(more 'lib/[a-j]*.c' 'lib/*.c ctl/*.c ctl/*/*.c')"
 }
 
 sqlite() {
