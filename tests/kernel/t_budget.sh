@@ -14,7 +14,7 @@ rows=$(mktemp)
 # measure: each row is the least of what was measured of it, here and before.
 measure() {
 	local numbers
-	numbers=$(bench/pages.sh 2 2>&1) || bail "$numbers"
+	numbers=$(bench/pages.sh 4 2>&1) || bail "$numbers"
 	awk -F '\t' -v OFS='\t' 'NF < 3 { next }
 		!($1 in row) { name[++n] = $1; least[$1] = $2; row[$1] = $0; next }
 		$2 + 0 < least[$1] + 0 { least[$1] = $2; row[$1] = $0 }
