@@ -3,6 +3,7 @@
 #include "self.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,9 +50,31 @@ bool mtag__self_begin(void)
 	return true;
 }
 
+/* A program that blocks a signal to wait for it has no handler; one that crashes may have lost its own. */
+static bool may_handle(int number)
+{
+	struct sigaction action;
+
+	if (number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
+	    number == SIGABRT || number == SIGTRAP)
+		return true;
+	return sigaction(number, NULL, &action) || (action.sa_flags & SA_SIGINFO) ||
+	       (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
 bool mtag__self_in_handler(void)
 {
-	return blocked() & ~mtag__self.mask;
+	uint64_t more = blocked() & ~mtag__self.mask;
+	int saved = errno, number;
+
+	for (number = 1; more; number++, more >>= 1) {
+		if ((more & 1) && may_handle(number)) {
+			errno = saved;
+			return true;
+		}
+	}
+	errno = saved;
+	return false;
 }
 
 __attribute__((visibility("default"))) void mtag_heap_word(const uint32_t *word)

@@ -56,6 +56,26 @@ struct thrower {
 	}
 };
 
+/* An allocator's operators may call other functions of its own: each object is drawn once all the same. */
+template <typename New, typename Delete>
+static void check_drawn(const char *name, New make, Delete end)
+{
+	const std::size_t rounds = 4000000, bytes = 128;
+
+	reader_head(&self);
+	const double expected = double(rounds * (bytes + 1)) / double(self.head.period);
+	const uint64_t before = self.head.seen;
+	for (std::size_t i = 0; i < rounds; i++)
+		end(make(bytes));
+	reader_head(&self);
+	const double drawn = double(self.head.seen - before);
+	/* Some 1,000, so 0.2 is more than six times the deviation. */
+	if (drawn < 0.8 * expected || drawn > 1.2 * expected) {
+		std::printf("%s: %.0f samples, not %.0f\n", name, drawn, expected);
+		failed = 1;
+	}
+}
+
 /* An operator that nobody has used so far asks nothing of the dynamic linker. */
 static void check_dlerror()
 {
@@ -118,6 +138,13 @@ int main()
 	check(
 		"aligned, nothrow []", [&] { return ::operator new[](size, alignment, no); },
 		[&](void *p) { ::operator delete[](p, alignment, no); });
+	check_drawn(
+		"small", [](std::size_t n) { return ::operator new(n); },
+		[](void *p) { ::operator delete(p); });
+	check_drawn(
+		"small, aligned",
+		[](std::size_t n) { return ::operator new (n, std::align_val_t{64}); },
+		[](void *p) { ::operator delete (p, std::align_val_t{64}); });
 	try {
 		new thrower;
 		failed = 1;
