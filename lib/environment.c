@@ -168,6 +168,7 @@ static long act(long *due)
 {
 	uint32_t asked = atomic_load(&requests);
 	bool timely;
+	long left;
 
 	if (!atomic_load(&attached))
 		return -1;
@@ -182,7 +183,11 @@ static long act(long *due)
 	/* What was missed, while stopped or on a slow disk, is left out. */
 	while (timely && *due <= now())
 		*due += interval;
-	return interval ? *due - now() : -1;
+	if (!interval)
+		return -1;
+	/* One that was asked for may have taken so long that the next is due. */
+	left = *due - now();
+	return left > 0 ? left : 0;
 }
 
 static void *run_helper(void *arg)
