@@ -221,6 +221,7 @@ static int limit(struct mtag_request *r)
 	const struct nlattr *bytes = attribute(r, MTAG_A_LIMIT_BYTES);
 	const struct nlattr *fd = attribute(r, MTAG_A_LIMIT_FD);
 	struct mtag_target t;
+	struct pid *pid;
 	int err;
 
 	if (!tag || !bytes || !fd)
@@ -228,11 +229,14 @@ static int limit(struct mtag_request *r)
 	err = mtag_request_target(&t, MTAG_ACCESS_READ, r);
 	if (err)
 		return err;
+	/* The task may be reaped meanwhile: then it has none, and its pid goes. */
+	pid = get_task_pid(t.task, PIDTYPE_TGID);
 	if (nla_get_u16(tag) <= MTAG_ID_KSM || mtag_tree_has(t.space->tree, nla_get_u16(tag)))
 		err = mtag_watch_set(t.space, nla_get_u16(tag), nla_get_u64(bytes),
-				     nla_get_u32(fd), task_tgid(t.task));
+				     nla_get_u32(fd), pid);
 	else
 		err = -ENOENT;
+	put_pid(pid);
 	mtag_access_put(&t);
 	if (err)
 		r->extack._msg = mtag_watch_why(err);

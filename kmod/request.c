@@ -9,12 +9,15 @@
  * with its own credentials, before its sendmsg() returns, and only a fatal
  * signal ends the wait.
  */
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/task_work.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
 #include "access.h"
@@ -53,9 +56,8 @@ static DEFINE_SPINLOCK(batches_lock);	/* batches, and the requests of those in t
 
 static void request_free(struct mtag_request *r)
 {
-	put_cred(r->opener);
 	consume_skb(r->skb);
-	sock_put(r->sk);
+	fput(r->file);
 	kfree(r);
 }
 
@@ -66,10 +68,13 @@ static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlms
 
 	if (!r)
 		return NULL;
-	/* The socket belongs to a program, so it has a file. */
+	/*
+	 * The socket belongs to a program, so it has a file. With that it stays bound: the answer
+	 * finds it by its port, which must not be another's by then.
+	 */
 	r->sk = NETLINK_CB(skb).sk;
-	r->opener = get_cred(r->sk->sk_socket->file->f_cred);
-	sock_hold(r->sk);
+	r->file = get_file(r->sk->sk_socket->file);
+	r->opener = r->file->f_cred;
 	r->skb = skb_get(skb);
 	r->nlh = nlh;
 	r->portid = NETLINK_CB(skb).portid;
@@ -96,8 +101,11 @@ static void batch_run(struct mtag_later *later, bool runs)
 	list_del(&b->node);
 	spin_unlock(&batches_lock);
 	list_for_each_entry_safe(r, next, &b->requests, node) {
-		/* A killed sender hears no answer. */
-		if (runs && !fatal_signal_pending(current))
+		/*
+		 * A killed sender hears no answer. A worker of io_uring may end before it comes here,
+		 * and has no files then.
+		 */
+		if (runs && !fatal_signal_pending(current) && !(current->flags & PF_EXITING))
 			answer(r);
 		request_free(r);
 		cond_resched();
@@ -127,6 +135,9 @@ static int batch_join(struct mtag_request *r)
 	struct batch *b;
 	int err = -ENOENT;
 
+	/* Who has a batch has work to do: most requests are the first of their call. */
+	if (!task_work_pending(current))
+		return err;
 	spin_lock(&batches_lock);
 	/* The newest come first: those of tasks that wait long are not looked at. */
 	list_for_each_entry(b, &batches, node) {

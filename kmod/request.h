@@ -16,9 +16,10 @@ typedef int mtag_request_t(struct mtag_request *r);
  * @node:	in its batch
  * @skb:	its message; reference
  * @nlh:	its header, in @skb
- * @sk:		socket of the sender; reference
+ * @file:	of the sender's socket; reference
+ * @sk:		that socket; bound as long as there is @file
  * @portid:	of @sk
- * @opener:	credentials of the opener of @sk; reference
+ * @opener:	credentials of the opener of @file
  * @pid:	its attribute proc-pid in @skb, or NULL
  * @run:	answers it
  * @extack:	details of an error
@@ -27,6 +28,7 @@ struct mtag_request {
 	struct list_head node;
 	struct sk_buff *skb;
 	const struct nlmsghdr *nlh;
+	struct file *file;
 	struct sock *sk;
 	u32 portid;
 	const struct cred *opener;

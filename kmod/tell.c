@@ -4,6 +4,7 @@
  * space.
  */
 #include <linux/compiler.h>
+#include <linux/rcupdate.h>
 #include "mtag.h"
 #include "tell.h"
 
@@ -11,10 +12,13 @@ static mtag_tell_t *told;
 
 static void tell(const struct mtag_news *news)
 {
-	mtag_tell_t *listener = READ_ONCE(told);
+	mtag_tell_t *listener;
 
+	rcu_read_lock();
+	listener = READ_ONCE(told);
 	if (listener)
 		listener(news);
+	rcu_read_unlock();
 }
 
 /**
@@ -44,7 +48,7 @@ void mtag_tell_limit(struct task_struct *leader, const char *tag, u64 bytes)
 	});
 }
 
-/* Sends all further events to @listener. NULL drops them. */
+/* Sends all further events to @listener, after a grace period. NULL drops them. */
 void mtag_tell_to(mtag_tell_t *listener)
 {
 	WRITE_ONCE(told, listener);

@@ -17,9 +17,9 @@ static inline struct page *mtag_page_get(struct mm_struct *mm, unsigned long add
 {
 	struct page *page;
 #if MTAG_SINCE(6, 5)
-	long got = get_user_pages_remote(mm, addr, 1, FOLL_DUMP, &page, NULL);
+	long got = get_user_pages_remote(mm, addr, 1, FOLL_DUMP | FOLL_HWPOISON, &page, NULL);
 #else
-	long got = get_user_pages_remote(mm, addr, 1, FOLL_DUMP, &page, NULL, NULL);
+	long got = get_user_pages_remote(mm, addr, 1, FOLL_DUMP | FOLL_HWPOISON, &page, NULL, NULL);
 #endif
 
 	if (got == 1)
