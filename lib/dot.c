@@ -13,8 +13,8 @@ static const struct {
 };
 
 /*
- * A name within a quoted label, where both a quote and a backslash are special: \ is written \\,
- * and what is not printable \xNN, and then each backslash twice.
+ * A name within a quoted label, where quotes, backslashes and references of HTML are special: \ is
+ * written \\, and what is not printable \xNN, and then each backslash twice.
  */
 static void put_name(struct mtag__out *out, const char *name, bool printable)
 {
@@ -27,6 +27,8 @@ static void put_name(struct mtag__out *out, const char *name, bool printable)
 			mtag__puts(out, "\\\\\\\\");
 		} else if (c == '"') {
 			mtag__puts(out, "\\\"");
+		} else if (c == '&') {
+			mtag__puts(out, "&amp;");
 		} else if (printable || (c >= ' ' && c < 0x7f)) {
 			mtag__putc(out, *name);
 		} else {

@@ -46,7 +46,7 @@ static int history_options(struct ctl *ctl, int argc, char **argv, struct choice
 	choice->words = argv + optind;
 	choice->n_words = argc - optind;
 	if (opt == OPTION_DONE && choice->clear &&
-	    (choice->oom || choice->count || choice->n_words)) {
+	    (choice->oom || choice->count || choice->n_words || ctl->json || ctl->stats)) {
 		fail_print("history: --clear forgets all processes; it takes nothing else");
 		return OPTION_BAD;
 	}

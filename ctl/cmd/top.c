@@ -81,6 +81,10 @@ static int top_options(struct ctl *ctl, int argc, char **argv, struct top *top)
 		fail_print("top: -d and -n are for live data; --from prints one sample");
 		return OPTION_BAD;
 	}
+	if (top->source.sample && !top->source.from) {
+		fail_print("top: --sample chooses a sample of a file; --from names the file");
+		return OPTION_BAD;
+	}
 	return opt;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options, reading and printing of the commands that show processes and tags as they are now. */
 #include <errno.h>
+#include <string.h>
 
 #include "cmd/shape.h"
 #include "cmd/view.h"
@@ -63,6 +64,10 @@ int view_options(struct ctl *ctl, int argc, char **argv, const char *otherwise, 
 			return OPTION_BAD;
 	if (ctl->json || !view->form)
 		view->form = form_find(ctl->json ? "json" : otherwise);
+	if (view->by_pid && !strcmp(argv[0], "tree")) {
+		fail_print("tree: --by-pid is for show; tree has one process");
+		return OPTION_BAD;
+	}
 	return opt == OPTION_DONE && !fits_form(argv[0], view) ? OPTION_BAD : opt;
 }
 
@@ -118,6 +123,8 @@ int view_print(const struct ctl *ctl, struct view *view, pid_t *pids, size_t n,
 		}
 		return status;
 	}
+	if (status && !snap.n_procs && view->output)
+		return status;
 	/* To a database of metrics, nothing is an answer too. */
 	if (!status && !ctl->json && !snap.n_procs && !form_sums_processes(view->form))
 		fail_print(view->source.from ? "the sample has no process"

@@ -18,7 +18,7 @@ static const struct weight {
 
 #define DARKEST 7 /* from this one on, white text has the better contrast */
 
-/* A name within a quoted label, where both a quote and a backslash are special. */
+/* A name within a quoted label, where quotes, backslashes and references of HTML are special. */
 static int print_name(const struct fmt *fmt, const char *name)
 {
 	_cleanup_(freep) char *clean = utf8_clean_export(name);
@@ -29,6 +29,8 @@ static int print_name(const struct fmt *fmt, const char *name)
 		if (*p == '"' || *p == '\\')
 			fputc('\\', fmt->out);
 		fputc(*p, fmt->out);
+		if (*p == '&')
+			fputs("amp;", fmt->out);
 	}
 	return 0;
 }

@@ -237,8 +237,8 @@ static int make_functions(struct profile *profile)
 
 		pprof__function__init(function);
 		function->id = i + 1;
+		/* Without a system_name: of one that equals the name pprof cuts what is in brackets. */
 		function->name = profile->functions.pairs[i]->first;
-		function->system_name = function->name;
 		function->filename = profile->functions.pairs[i]->second;
 	}
 	return 0;

@@ -222,7 +222,8 @@ static int place(const struct treemap *map, const struct block *block, struct re
 {
 	bool divided = block->n && r.w >= PARTS_WIDE && r.h >= PARTS_HIGH;
 
-	if (block->proc && print_box(map, block, r, divided))
+	/* The whole has no box; what is too small has one, but no process either. */
+	if (block != &map->blocks->blocks[0] && print_box(map, block, r, divided))
 		return -ENOMEM;
 	if (!divided)
 		return 0;

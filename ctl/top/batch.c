@@ -42,8 +42,7 @@ static void add_sums(struct json_object *object, const struct row *row)
 		json_add_u64(object, "asked_bytes", row->v[SORT_ASKED]);
 }
 
-/* A row of a tag, or one above it that stands for it, too, as it has no other. */
-static bool has_tag(const struct rows *rows, const struct row *row)
+static unsigned int tag_level(const struct rows *rows)
 {
 	const enum row_kind *kinds;
 	unsigned int level = 0;
@@ -51,7 +50,24 @@ static bool has_tag(const struct rows *rows, const struct row *row)
 	rows_kinds(rows->by, &kinds);
 	while (kinds[level] != ROW_TAG)
 		level++;
-	return row->level == level || (row->level < level && !rows_may_open(row));
+	return level;
+}
+
+/*
+ * What is listed as row number @at, if it is the row of a tag or stands for one: then that of the only tag below it
+ * that has not ended. Otherwise NULL.
+ */
+static const struct row *tag_row(const struct rows *rows, size_t at)
+{
+	const struct row *row = &rows->row[at];
+	unsigned int level = tag_level(rows);
+
+	if (row->level < level && rows_may_open(row))
+		return NULL;
+	for (size_t i = at; i < row->end; i++)
+		if (rows->row[i].level == level && rows->row[i].pairs)
+			return &rows->row[i];
+	return NULL;
 }
 
 int batch_json(const struct fmt *fmt, const struct rows *rows, uint64_t time_ms)
@@ -61,10 +77,10 @@ int batch_json(const struct fmt *fmt, const struct rows *rows, uint64_t time_ms)
 	if (!array)
 		return -ENOMEM;
 	for (size_t i = 0; i < rows->n_list; i++) {
-		const struct row *row = &rows->row[rows->list[i]];
+		const struct row *row = tag_row(rows, rows->list[i]);
 		struct json_object *object;
 
-		if (!has_tag(rows, row))
+		if (!row)
 			continue;
 		object = json_add_object(array);
 		if (time_ms)
