@@ -314,8 +314,11 @@ unsigned int mtag_labels_count(struct mtag_labels *l, const struct mtag_report *
 	return nr;
 }
 
-/* @_name: an array of whole words. */
-#define RESERVED(_name)		((struct mtag_label){ .name = (_name), .len = strlen(_name) })
+/* @name is in an array of whole words. */
+static struct mtag_label reserved(const char *name)
+{
+	return (struct mtag_label){ .name = name, .len = strlen(name) };
+}
 
 /* As mtag_labels_find(), of a tag whose @node, or the lack of one, says that it is another. */
 bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
@@ -323,18 +326,18 @@ bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 t
 {
 	static const char untagged[8] = "", ksm[8] = "[ksm]", hidden[16] = "[hidden]";
 
-	*label = RESERVED(untagged);
+	*label = reserved(untagged);
 	if (tag == MTAG_ID_UNTAGGED)
 		return true;
 	if (tag == MTAG_ID_KSM) {
-		*label = RESERVED(ksm);
+		*label = reserved(ksm);
 		return !empty;
 	}
 	if (!node)
 		return false;
 	/* The process may have another user's tag: by a number that it was told or made up. */
 	if (!mtag_tree_sees_node(r->space, node, r->uid)) {
-		*label = RESERVED(hidden);
+		*label = reserved(hidden);
 		return !empty;
 	}
 	l->seen = node->parent;
