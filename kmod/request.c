@@ -102,8 +102,8 @@ static void batch_run(struct mtag_later *later, bool runs)
 	spin_unlock(&batches_lock);
 	list_for_each_entry_safe(r, next, &b->requests, node) {
 		/*
-		 * A killed sender hears no answer. A worker of io_uring may end before it comes here,
-		 * and has no files then.
+		 * A killed sender hears no answer. A worker of io_uring may end before it comes
+		 * here, and has no files then.
 		 */
 		if (runs && !fatal_signal_pending(current) && !(current->flags & PF_EXITING))
 			answer(r);

@@ -36,6 +36,10 @@ go tool pprof -top pprof 2>&1 | grep -qx 'Type: rss'
 ok $? 'and shows the resident size unless asked for another'
 go tool pprof -top -unit B -tagfocus 'tag=^a/b$' pprof 2>/dev/null | grep -q '^ *77824B .* 77824B .* b$'
 ok $? 'the label tag picks a path'
+sed 's|"tag":"a|&<x as y>::drop|' odd >rust && show pprof rust &&
+	go tool pprof -top -unit B pprof 2>/dev/null | grep -qF 'a<x as y>::drop'
+ok $? 'and cuts nothing out of names'
+show pprof odd
 script -qec "'$ctl' show -f pprof --from odd" /dev/null >got </dev/null
 is "$? $(tr -d '\r' <got)" "1 mtagctl: show: this format is binary and not for a terminal; name a file: -o FILE" \
 	'pprof is not printed to a terminal'

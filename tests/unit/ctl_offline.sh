@@ -76,6 +76,9 @@ fails 2 "no process 5 in this sample of " tree --from "$golden" 5
 fails 2 "no process 5 in this sample of " tree --from "$golden" -o graph.dot 5
 cmp -s before graph.dot
 ok 'so it is if the process of tree is not there'
+fails 2 "no process 5 in this sample of " show --from "$golden" -f json -o graph.dot 5
+cmp -s before graph.dot
+ok 'and if no process of show is'
 fails 2 "$golden: no sample 2; it has 1" show --from "$golden" --sample 2
 fails 1 '--sample chooses a sample of a file' show --sample 2
 fails 1 "invalid sample '0'" show --from "$golden" --sample 0
@@ -399,6 +402,18 @@ mkdir place && (cd place && mkfifo in && { "$ctl" merge -r ../none.rules -o out 
 	kill $! && exec 3>&- && wait; [ "$(ls)" = in ])
 ok 'of a file that was not completed nothing is left'
 fails 2 '/: line 1: Is a directory' merge -r / one
+# sample TAG PROCESSES: a snapshot of that many, each with 100 KiB under that tag, and one of 1 GB.
+sample() {
+	echo '{"mtag_snapshot":1,"time_ms":5}'
+	jq -nc --arg tag "$1" --argjson n "$2" 'range(1; $n + 2) | . as $pid | ({id: 0, tag: "", size: 0},
+		{id: 2, tag: $tag, size: (if $pid > $n then 1e9 else 102400 end)}) | {pid: $pid, comm: "p&#10;q", id, parent_id: 0, tag,
+		rss_bytes: .size, anon_bytes: .size, file_bytes: 0, shmem_bytes: 0, swap_bytes: 0, peak_rss_bytes: .size}'
+	echo "{\"end\":$((2 * $2 + 2))}"
+}
+sample x 400 >many && "$ctl" show -f html --from many | grep -q '>400 more<\|400 more'
+ok 'processes too small for the treemap are one box'
+sample 'a&lt;b' 1 | "$ctl" show -f dot --from - >hostile.dot && grep -qF 'a&amp;lt;b' hostile.dot && grep -qF 'p&amp;#10;q' hostile.dot
+ok 'what graphviz would take for a reference of HTML is a name'
 if command -v dot >/dev/null; then
 	dot -Tplain graph.dot | awk '$1 == "node"' | wc -l | grep -qx 11
 	ok 'graphviz finds a node for each process and tag'

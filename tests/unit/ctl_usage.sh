@@ -85,6 +85,9 @@ is 1 2 '^mtagctl: top takes no arguments' top 1
 is 1 2 '^mtagctl: top: -d and -n are for live data' top --from x -n 2
 is 1 2 "^mtagctl: history: invalid count '0'" history -n 0
 is 1 2 "^mtagctl: history: --clear forgets all processes; it takes nothing else" history --clear 1
+is 1 2 "^mtagctl: history: --clear forgets all processes; it takes nothing else" history --clear -j
+is 1 2 '^mtagctl: top: --sample chooses a sample of a file' top --sample 2
+is 1 2 '^mtagctl: tree: --by-pid is for show' tree --by-pid -f openmetrics 1
 is 1 2 '^mtagctl: track needs at least one process id' track
 is 1 2 '^mtagctl: run needs a command' run -t a --
 is 1 2 '^mtagctl: run: the tag is malformed' run -t a//b -- true
