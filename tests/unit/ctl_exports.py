@@ -114,7 +114,7 @@ def pprof(ctl, path, raw_path):
     with open(raw_path, encoding='utf-8') as file:
         text = file.read()
     samples, locations = text.split('\nSamples:\n')[1].split('\nLocations\n')
-    names = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) :0 s=0$', locations, re.M))
+    names = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) :0 s=0\(\)$', locations, re.M))
     assert samples.startswith('pages/count rss/bytes[dflt] swap/bytes\n'), samples[:80]
     got = {}
     for pages, rss, swap, stack, tag, pid in re.findall(

@@ -36,7 +36,7 @@ go tool pprof -top pprof 2>&1 | grep -qx 'Type: rss'
 ok $? 'and shows the resident size unless asked for another'
 go tool pprof -top -unit B -tagfocus 'tag=^a/b$' pprof 2>/dev/null | grep -q '^ *77824B .* 77824B .* b$'
 ok $? 'the label tag picks a path'
-sed 's|"tag":"a|&<x as y>::drop|' odd >rust && show pprof rust &&
+sed 's|"tag": "a\(["/]\)|"tag": "a<x as y>::drop\1|' odd >rust && show pprof rust &&
 	go tool pprof -top -unit B pprof 2>/dev/null | grep -qF 'a<x as y>::drop'
 ok $? 'and cuts nothing out of names'
 show pprof odd

@@ -83,7 +83,7 @@ def pprof(path, raw_path):
     with open(raw_path, encoding='utf-8') as file:
         text = file.read()
     samples, locations = text.split('\nSamples:\n')[1].split('\nLocations\n')
-    lines = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) s=0$', locations, re.M))
+    lines = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) s=0\(\)$', locations, re.M))
     got, swap = {}, 0
     for pages, rss, swapped, stack, tag in re.findall(
             r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n(?: +tag:\[(.*)\]\n)? +pid:\[\d+\]$', samples, re.M):
