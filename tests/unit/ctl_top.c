@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/label.c */
-/* sources: ctl/top/rows.c ctl/top/table.c */
+/* sources: ctl/top/rows.c ctl/top/table.c ctl/top/batch.c ctl/format/show.c ctl/format/heap.c */
 /* mtagctl top: its rows against sums that are made in another way, and the lines of its table. */
 #include <locale.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "ctl.h"
 #include "ctl_tap.h"
 #include "ctl_top.h"
+#include "top/batch.h"
 #include "top/table.h"
 #include "utf8.h"
 
@@ -322,6 +323,43 @@ static void tables(const struct moment *now, const struct moment *before)
 	ok(good, "no line is wider than the terminal");
 }
 
+/* ---- JSON ---- */
+
+/* A process without tags, or with one of 100 pages. */
+static void make_one(struct moment *moment, bool tagged, unsigned int when)
+{
+	struct proc *proc = snap_proc(&moment->snap, 100, "one");
+
+	proc_add_tag(proc, 0, 0, "")->c[MTAG_C_ANON] = 10 * 4096;
+	if (tagged)
+		proc_add_tag(proc, 2, 0, "cache")->c[MTAG_C_ANON] = 100 * 4096;
+	moment->ns = when * 1000000000ULL;
+	snap_finish(&moment->snap);
+}
+
+/* The line of a process that has one tag is that tag's: others, which went, are not in its change. */
+static void batches(void)
+{
+	struct moment now = {0}, before = {0};
+	struct rows rows = {0};
+	char *text = NULL;
+	size_t size;
+	struct fmt fmt = {.out = open_memstream(&text, &size)};
+
+	make_one(&before, true, 1);
+	make_one(&now, false, 2);
+	build(&rows, BY_PROCESS, "", &now, &before);
+	rows_list(&rows, SORT_RSS, false);
+	batch_json(&fmt, &rows, 0);
+	fclose(fmt.out);
+	ok(strstr(text, "\"rss_bytes\":40960,") && strstr(text, "\"rss_delta_bytes\":0"),
+	   "a tag's change is that of its own bytes");
+	free(text);
+	rows_clear(&rows);
+	end(&now);
+	end(&before);
+}
+
 int main(void)
 {
 	struct moment now, before;
@@ -337,6 +375,7 @@ int main(void)
 	orders(&now, &before);
 	carries(&now, &before);
 	tables(&now, &before);
+	batches();
 	end(&now);
 	make(&now, 0, PROCS, TAGS, 1);
 	filters(&now);
