@@ -194,6 +194,52 @@ static void held_dump(void)
 	   "a dump of all waits for it: who waits can be killed");
 }
 
+struct question {
+	int fd;
+	pid_t pid;
+	atomic_int asker;
+};
+
+static void *asks(void *arg)
+{
+	struct question *q = arg;
+
+	atomic_store(&q->asker, gettid());
+	nl_ask(q->fd, MTAG_CMD_AUDIT, 0, q->pid);
+	return NULL;
+}
+
+/* Closes its socket while a request waits. Is its port free for others to bind? */
+static bool frees_port(pid_t pid)
+{
+	struct question q = {nl_open(), pid, 0};
+	struct sockaddr_nl at;
+	socklen_t len = sizeof(at);
+	pthread_t thread;
+	int other;
+
+	must0(pthread_create(&thread, NULL, asks, &q));
+	if (!until(atomic_load(&q.asker) && in_state(atomic_load(&q.asker), 'D'), 30))
+		bail("the request does not wait");
+	/* It is bound since it sent. */
+	must(getsockname(q.fd, (struct sockaddr *)&at, &len));
+	must(close(q.fd));
+	other = must(socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC));
+	return !bind(other, (struct sockaddr *)&at, len) || errno != EADDRINUSE;
+}
+
+/* The answer finds its socket by the port. */
+static void stays_bound(pid_t pid)
+{
+	pid_t who = child();
+	int status = 0;
+
+	if (!who)
+		_exit(frees_port(pid));
+	ok(until(ended(who, &status), 60) && !status,
+	   "the port of a socket that is closed meanwhile is nobody else's");
+}
+
 /* ---- a process that waits in exec ---- */
 
 /* The file system keeps it waiting with mmap_lock held for reading. */
@@ -319,6 +365,7 @@ int main(void)
 	held(MTAG_CMD_PROC_GET, pid, "it is being read");
 	held(MTAG_CMD_PSS_GET, pid, "it is being read with its shares");
 	held_dump();
+	stays_bound(pid);
 	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
 	reap(pid);
 	held_exec();
