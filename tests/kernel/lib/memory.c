@@ -62,7 +62,8 @@ char *huge_area(size_t len)
 {
 	char *p = area_prot(len, HPAGE, PROT_READ | PROT_WRITE);
 
-	must(madvise(p, len, MADV_HUGEPAGE));
+	if (has_huge_pages())
+		must(madvise(p, len, MADV_HUGEPAGE));
 	return p;
 }
 

@@ -22,7 +22,7 @@ bool has_huge_pages(void);
 /* From here on khugepaged fills no gaps: what is resident stays as it is. */
 void no_khugepaged(void);
 
-/* The same for huge pages: aligned, and with MADV_HUGEPAGE. */
+/* The same for huge pages: aligned, and with MADV_HUGEPAGE where the kernel has them. */
 char *huge_area(size_t len);
 
 /* Writes to every page under a tag. All contents differ, so that KSM merges none. */
