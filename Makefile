@@ -235,7 +235,8 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
 sources_of = $(call with_made,$(shell sed -n 's|^[ /]\*\{0,1\}/* *sources: *||p' $(1) | sed 's|\*/||' | tr '\n' ' '))
 with_made  = $(1) $(if $(filter ctl/format/pprof.c,$(1)),$(ctl_made))
 # Files of kmod/ are compiled for user space with the headers of tests/unit/kernel instead of the kernel's.
-shim_of = $(if $(filter kmod/%,$(sources_of)),-Itests/unit/kernel)
+shim    = $(if $(filter kmod/%,$(1)),-Itests/unit/kernel)
+shim_of = $(call shim,$(sources_of))
 # Files of C that one includes, as seen from here: the .d file has what the last of several sources includes.
 included_of = $(shell sed -n 's|^\#include "\(\.\./\)*\(.*\.c\)"|\2|p' $(1))
 unit_cflags = $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib -I$(B)/gen -I. $(shell $(PKG) --cflags $(ctl_pkgs))
@@ -245,7 +246,7 @@ all_checked := $(sort $(call checked,$(lib_src) $(call sources_of,$(filter %.c,$
 $(B)/obj/checked/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
 $(all_checked): $(B)/obj/checked/%.o: %.c | $(known)
 	@mkdir -p $(@D)
-	$(CC) $(unit_cflags) $(if $(filter kmod/%,$<),-Itests/unit/kernel) -c -o $@ $<
+	$(CC) $(unit_cflags) $(call shim,$<) -c -o $@ $<
 .SECONDEXPANSION:
 $(B)/tests/unit/%: tests/unit/%.c $$(call checked,$$(call sources_of,tests/unit/$$*.c)) \
 		$$(call included_of,tests/unit/$$*.c) $(call checked,$(lib_src))
@@ -290,7 +291,7 @@ all_fuzzed := $(sort $(call fuzzed,$(call sources_of,$(wildcard tests/fuzz/*.c))
 $(B)/obj/fuzzed/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
 $(all_fuzzed): $(B)/obj/fuzzed/%.o: %.c | $(known)
 	@mkdir -p $(@D)
-	$(FUZZCC) $(fuzz_cflags) -fsanitize=fuzzer-no-link $(if $(filter kmod/%,$<),-Itests/unit/kernel) -c -o $@ $<
+	$(FUZZCC) $(fuzz_cflags) -fsanitize=fuzzer-no-link $(call shim,$<) -c -o $@ $<
 $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call fuzzed,$$(call sources_of,tests/fuzz/$$*.c)) $$(call included_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	$(FUZZCC) $(fuzz_cflags) -fsanitize=fuzzer $(call shim_of,$<) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) \

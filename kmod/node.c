@@ -79,7 +79,8 @@ struct mtag_node *mtag_node_alloc(struct mtag_tree *tree, size_t len, gfp_t gfp)
 	size_t bytes = node_bytes(len);
 	struct mtag_node *node;
 
-	BUILD_BUG_ON(offsetof(struct mtag_node, name) + 16 > COMMON_BYTES);
+	/* Two words for a common name. Others begin in the struct and end whole words behind it. */
+	BUILD_BUG_ON(offsetof(struct mtag_node, name) + 2 * sizeof(u64) > COMMON_BYTES);
 	if (node_charge(tree, bytes))
 		return NULL;
 	node = bytes == COMMON_BYTES ? kmem_cache_zalloc(cache, gfp) : kzalloc(bytes, gfp);

@@ -80,7 +80,6 @@ static int conclude(const struct ctl *ctl, struct limit *limit)
 	struct fmt fmt;
 	uint64_t time_ms;
 	int err = kern_limit(limit->kern, limit->event.pid, limit->tag, 0, limit->fd);
-
 	bool gone = err == -ESRCH || err == -ENOENT;
 
 	if (gone && !was_reached(limit)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options, reading and printing of the commands that show processes and tags as they are now. */
 #include <errno.h>
-#include <string.h>
 
 #include "cmd/shape.h"
 #include "cmd/view.h"
@@ -35,6 +34,10 @@ static bool take_option(struct ctl *ctl, const char *command, int opt, struct vi
 /* Returns false after an error message. */
 static bool fits_form(const char *command, const struct view *view)
 {
+	if (view->by_pid && view->one) {
+		fail_print("%s: --by-pid is for show; %s has one process", command, command);
+		return false;
+	}
 	if (view->by_pid && !form_sums_processes(view->form)) {
 		fail_print("%s: --by-pid is for -f openmetrics; the other formats show each "
 			   "process anyway",
@@ -64,10 +67,6 @@ int view_options(struct ctl *ctl, int argc, char **argv, const char *otherwise, 
 			return OPTION_BAD;
 	if (ctl->json || !view->form)
 		view->form = form_find(ctl->json ? "json" : otherwise);
-	if (view->by_pid && !strcmp(argv[0], "tree")) {
-		fail_print("tree: --by-pid is for show; tree has one process");
-		return OPTION_BAD;
-	}
 	return opt == OPTION_DONE && !fits_form(argv[0], view) ? OPTION_BAD : opt;
 }
 
@@ -123,6 +122,7 @@ int view_print(const struct ctl *ctl, struct view *view, pid_t *pids, size_t n,
 		}
 		return status;
 	}
+	/* Nor is a file replaced by nothing after an error. */
 	if (status && !snap.n_procs && view->output)
 		return status;
 	/* To a database of metrics, nothing is an answer too. */

@@ -11,7 +11,8 @@
 
 /*
  * The page at @addr with a reference, from swap if it is there; or an error. A page of anonymous
- * memory that is not there stays so, and is -EFAULT. Caller holds mmap_lock, and keeps it.
+ * memory that is not there stays so, and is -EFAULT; one that the hardware lost is -EHWPOISON.
+ * Caller holds mmap_lock, and keeps it.
  */
 static inline struct page *mtag_page_get(struct mm_struct *mm, unsigned long addr)
 {

@@ -64,25 +64,23 @@ extern const struct mtag__operator __start_mtag_operators[] MTAG__HIDDEN;
 extern const struct mtag__operator __stop_mtag_operators[] MTAG__HIDDEN;
 
 /* jemalloc's operators for aligned objects call aligned_alloc(), which is ours. */
-static bool comes_back(enum mtag__allocator kind, const char *name)
+static bool comes_back(const char *name)
 {
-	return kind == MTAG__JEMALLOC && strstr(name, "St11align_val_t") &&
-	       !strncmp(name, "_Zn", 3);
+	return !strncmp(name, "_Zn", 3) && strstr(name, "St11align_val_t") &&
+	       mtag__next_own("mallctl");
 }
 
 /* In any mode: no operator asks the dynamic linker later. */
 static void find_operators(void)
 {
 	const struct mtag__operator *found;
-	const char *allocator;
-	enum mtag__allocator kind = mtag__next_kind(&allocator);
 
 	for (found = __start_mtag_operators; found < __stop_mtag_operators; found++) {
 		*found->next = dlsym(RTLD_NEXT, found->name);
 		if (!*found->next)
 			*found->entry = found->without;
 		else if (mtag__view.mode == MTAG_HEAP_SAMPLED && mtag__next_own(found->name) &&
-			 !comes_back(kind, found->name))
+			 !comes_back(found->name))
 			*found->entry = found->counting;
 		else
 			*found->entry = *found->next;

@@ -261,10 +261,9 @@ static void out_before(void)
 
 /* ---- what is discarded while its process is being tracked ---- */
 
-#define DISCARDED (64 * MIB)
-
 static struct {
 	char *p;
+	size_t size;
 	int advice;
 	atomic_bool runs;
 } discard;
@@ -273,7 +272,7 @@ static void *discards(void *arg)
 {
 	prefault_stack();
 	atomic_store(&discard.runs, true);
-	must(madvise(discard.p, DISCARDED, discard.advice));
+	must(madvise(discard.p, discard.size, discard.advice));
 	return arg;
 }
 
@@ -284,19 +283,20 @@ static void discarded_meanwhile(int advice, const char *name)
 	int fd = must(open(MTAG_DEVICE, O_RDONLY | O_CLOEXEC));
 	pthread_t thread;
 
-	discard.p = area(DISCARDED);
+	discard.size = getenv("MTAG_LONG") ? 256 * MIB : 64 * MIB;
+	discard.p = area(discard.size);
 	discard.advice = advice;
 	atomic_store(&discard.runs, false);
-	memset(discard.p, 1, DISCARDED);
-	if (!page_out(discard.p, DISCARDED))
-		bail("MADV_PAGEOUT leaves %" PRIu64 " bytes", smaps(discard.p, DISCARDED).rss);
+	memset(discard.p, 1, discard.size);
+	if (!page_out(discard.p, discard.size))
+		bail("MADV_PAGEOUT leaves %" PRIu64 " bytes", smaps(discard.p, discard.size).rss);
 	if (pthread_create(&thread, NULL, discards, NULL))
 		bail("thread");
 	while (!atomic_load(&discard.runs))
 		;
 	must(ioctl(fd, MTAG_IOC_ATTACH, &a));
 	pthread_join(thread, NULL);
-	is(smaps(discard.p, DISCARDED).swap, 0, "%s while it is being tracked frees all", name);
+	is(smaps(discard.p, discard.size).swap, 0, "%s while it is being tracked frees all", name);
 	clean(getpid(), "%s while it is being tracked: none of that swap is counted", name);
 }
 
