@@ -3,6 +3,7 @@
  * Keeps the counters of each (space, tag), and compares them with limits.
  */
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include "account.h"
 #include "limit.h"
 #include "mtag.h"
@@ -90,8 +91,8 @@ static void limit_note(struct mtag_space *s, const struct mtag_accounts *acc, un
  * @looks:	how often the caller has looked already
  *
  * To us a copy that has yet to replace its original looks like one page more. So a limit that
- * copies on all CPUs may have reached counts as not reached, unless MTAG_LOOKS looks have found it
- * so.
+ * copies on all CPUs may have reached counts as not reached, unless the tag is at rest. Where pages
+ * are copied all the time, the copies are events, which compare for themselves.
  *
  * Context: any but NMI.
  * Return: whether the caller is to look again, until MTAG_LOOKS after a grace period: in it the
@@ -102,6 +103,7 @@ bool mtag_account_look_at_limits(struct mtag_space *s, int looks)
 	const struct mtag_accounts *acc;
 	struct mtag_limit *l;
 	bool again = false;
+	int replacing;
 	s64 now;
 
 	rcu_read_lock();
@@ -109,11 +111,12 @@ bool mtag_account_look_at_limits(struct mtag_space *s, int looks)
 	hlist_for_each_entry_rcu(l, &s->limits, node) {
 		if (l->tag >= mtag_accounts_nr(acc))
 			continue;
+		replacing = atomic_read_acquire(&l->replacing);
 		now = mtag_stock_resident(acc, l->tag);
-		if (looks < MTAG_LOOKS && !READ_ONCE(l->crossed) && now >= l->pages &&
-		    now < l->pages + num_possible_cpus()) {
+		if (!READ_ONCE(l->crossed) && now >= l->pages &&
+		    now < l->pages + num_possible_cpus() && !mtag_limit_at_rest(l, replacing)) {
 			now = l->pages - 1;
-			again = true;
+			again |= looks < MTAG_LOOKS;
 		}
 		again |= mtag_limit_see(s, l, now);
 	}
@@ -125,16 +128,20 @@ bool mtag_account_look_at_limits(struct mtag_space *s, int looks)
  * mtag_account_check_limits() - compare all tags that have limits with them
  * @s:		space
  *
- * For those who change counters otherwise than by the functions below, and for new limits.
+ * For those who change counters otherwise than by the functions below, and for new limits. A
+ * process whose tags come near a limit and leave it all the time could keep us here: after
+ * MTAG_LOOKS_MOST its own events have to do.
  * Context: may sleep.
  */
 void mtag_account_check_limits(struct mtag_space *s)
 {
 	int looks;
 
-	for (looks = 0; mtag_account_look_at_limits(s, looks); looks++)
+	for (looks = 0; looks < MTAG_LOOKS_MOST && mtag_account_look_at_limits(s, looks); looks++) {
 		if (looks < MTAG_LOOKS)
 			synchronize_rcu();
+		cond_resched();
+	}
 }
 
 /* ---- changes ---- */
@@ -237,6 +244,8 @@ void mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind ki
  */
 void mtag_account_replace(struct mtag_space *s, unsigned int tag)
 {
+	if (unlikely(READ_ONCE(s->slow) & MTAG_SLOW_LIMIT))
+		mtag_limit_replacing(s, tag);
 	change(s, tag, MTAG_ANON, 1, 1);
 }
 

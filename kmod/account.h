@@ -9,7 +9,8 @@
 #include "accounts.h"
 #include "limit.h"
 
-#define MTAG_LOOKS	6	/* at a limit, until what each has seen is no copy */
+#define MTAG_LOOKS	6	/* at a limit, in the hope of a moment without a copy */
+#define MTAG_LOOKS_MOST	100	/* far more than a process needs that does not try to keep us */
 
 struct mtag_space;
 

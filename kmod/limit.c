@@ -8,8 +8,13 @@
  * where each of them is compared.
  */
 #include <linux/cpumask.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
 #include "limit.h"
 #include "mtag.h"
+
+/* Protects mtag_limit.seen and .seen_at of all limits. A leaf. */
+static DEFINE_RAW_SPINLOCK(seen_lock);
 
 /*
  * Pages that all CPUs can add without a comparison: MTAG_STOCK_PAGES at most of each of three kinds
@@ -39,6 +44,8 @@ void mtag_limit_init(struct mtag_limit *l, u32 tag, s64 pages)
 	l->always = hysteresis(pages) < 2 * unseen();
 	l->near = true;
 	l->crossed = 0;
+	atomic_set(&l->replacing, 0);
+	l->seen = -1;
 }
 
 static bool any_near(struct mtag_space *s)
@@ -117,6 +124,55 @@ bool mtag_limit_see(struct mtag_space *s, struct mtag_limit *l, s64 pages)
 {
 	step(l, pages);
 	return measure(s, l, pages);
+}
+
+/**
+ * mtag_limit_replacing() - a page of @tag is counted next, and one that it replaces is to go
+ * @s:		space, of which a limit is near
+ * @tag:	id
+ *
+ * Context: page-table lock, until the other page has gone.
+ */
+void mtag_limit_replacing(struct mtag_space *s, u32 tag)
+{
+	struct mtag_limit *l;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(l, &s->limits, node)
+		if (l->tag == tag)
+			atomic_inc(&l->replacing);
+	rcu_read_unlock();
+	/* Whoever sees the page counted sees this, too: pairs with mtag_limit_at_rest(). */
+	smp_mb__after_atomic();
+}
+
+/**
+ * mtag_limit_at_rest() - was no page of the tag about to be replaced while pages were summed up?
+ * @l:		the limit
+ * @replacing:	@l->replacing before the sum, acquired
+ *
+ * True if no page has begun to replace another since a look that lies a grace period back: those
+ * of before have ended in it, as they hold a page-table lock. One whose end the kernel does not
+ * tell, the copy of the zero page, has ended then, too. If pages are replaced all the time this
+ * stays false, and each end of a replacement, which is an event, makes the comparison.
+ * Context: RCU read side.
+ */
+bool mtag_limit_at_rest(struct mtag_limit *l, int replacing)
+{
+	bool rests;
+	int now;
+
+	/* The sum comes before this. Pairs with mtag_limit_replacing(). */
+	smp_rmb();
+	raw_spin_lock(&seen_lock);
+	now = atomic_read(&l->replacing);
+	rests = now == replacing && now == l->seen && poll_state_synchronize_rcu(l->seen_at);
+	if (now != l->seen) {
+		l->seen = now;
+		l->seen_at = get_state_synchronize_rcu();
+	}
+	raw_spin_unlock(&seen_lock);
+	return rests;
 }
 
 /*

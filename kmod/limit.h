@@ -23,6 +23,9 @@
  * @pages:	resident pages at which it is crossed; constant
  * @again:	once it has fallen to this, a later crossing is another one; constant
  * @signal:	queued by the event that crosses the limit
+ * @replacing:	pages of the tag that have begun to replace others, while a limit is near
+ * @seen:	@replacing as a look from beside saw it, or -1
+ * @seen_at:	cookie of RCU: when that was
  */
 struct mtag_limit {
 	struct hlist_node node;
@@ -33,6 +36,9 @@ struct mtag_limit {
 	s64 pages;
 	s64 again;
 	struct irq_work signal;
+	atomic_t replacing;
+	int seen;
+	unsigned long seen_at;
 };
 
 /* Has a limit of @s to do with @tag? Context: any. */
@@ -55,5 +61,7 @@ void mtag_limit_add(struct mtag_space *s, struct mtag_limit *l);
 void mtag_limit_del(struct mtag_limit *l);
 void mtag_limit_gone(struct mtag_space *s, struct mtag_limit *l);
 bool mtag_limit_see(struct mtag_space *s, struct mtag_limit *l, s64 pages);
+void mtag_limit_replacing(struct mtag_space *s, u32 tag);
+bool mtag_limit_at_rest(struct mtag_limit *l, int replacing);
 
 #endif /* MTAG_LIMIT_H */

@@ -29,7 +29,6 @@
 
 #define WATCHES_MAX	64	/* of a space: each is compared with in its slow path */
 #define FOREIGN_MAX	32	/* of them, set by others: they cannot use up the process's own */
-#define LOOKS_MOST	100	/* far more than a process needs that does not try to keep us */
 
 /* Protects the lists of limits of all spaces, and the next. */
 static DEFINE_MUTEX(watch_lock);
@@ -148,7 +147,7 @@ static void watch_bury(struct watch *w)
 /*
  * Near limits of others went uncompared, if the going away of one of @dead cleared their bit. The
  * spaces wait together. A process whose tags come near a limit and leave it all the time could keep
- * us here: after LOOKS_MOST its own events have to do.
+ * us here: after MTAG_LOOKS_MOST its own events have to do.
  */
 static void compare_others(const struct list_head *dead)
 {
@@ -156,7 +155,7 @@ static void compare_others(const struct list_head *dead)
 	bool again = true;
 	int looks;
 
-	for (looks = 0; again && looks < LOOKS_MOST; looks++) {
+	for (looks = 0; again && looks < MTAG_LOOKS_MOST; looks++) {
 		again = false;
 		list_for_each_entry(w, dead, dead) {
 			again |= mtag_account_look_at_limits(w->space, looks);
