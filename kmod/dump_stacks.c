@@ -405,7 +405,7 @@ int mtag_dump_stacks(struct mtag_request *r)
 
 /* ---- beginning ---- */
 
-/* Begins in @s, which has a relative's tree, if the sender may. */
+/* Begins in @s, which has a relative's tree, if the sender may. Return: whether, or an error. */
 static int start_relative(struct mtag_space *s, unsigned int one_in, const struct cred *opener)
 {
 	struct task_struct *task = mtag_access_owner(s);
@@ -420,29 +420,44 @@ static int start_relative(struct mtag_space *s, unsigned int one_in, const struc
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	if (!mtag_space_stacks(s))
-		err = mtag_stacks_start(s, mm, cred, one_in, NULL);
+		err = mtag_stacks_start(s, mm, cred, one_in, NULL) ?: mtag_space_stacks(s);
 	put_cred(cred);
 	mmput(mm);
 	return err;
 }
 
-/* Begins in all of the tree that the sender may; what ends meanwhile is left out. */
-static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
+/*
+ * Begins once in all of the tree that the sender may; what ends meanwhile is left out. Return:
+ * whether it has begun in any, or an error.
+ */
+static int start_pass(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
 {
 	struct mtag_space *s = NULL;
 	unsigned int bucket = 0;
-	int err = 0;
+	int begun = 0, err = 0;
 
 	while ((s = mtag_space_next(s, &bucket))) {
 		if (s->tree == tree && !mtag_space_parked(s))
 			err = start_relative(s, one_in, opener);
+		begun |= err > 0;
 		if (err == -EINTR || err == -ENOMEM) {
 			mtag_space_put(s);
 			return err;
 		}
 		cond_resched();
 	}
-	return 0;
+	return begun;
+}
+
+/* A relative may fork before we come to it, and its child be where we have been. */
+static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
+{
+	int ret;
+
+	do
+		ret = start_pass(tree, one_in, opener);
+	while (ret > 0);
+	return ret;
 }
 
 /**

@@ -67,14 +67,14 @@ static bool recipe_ok(const struct mtag_unwind_recipe *r)
 {
 	if (r->flags & ~(MTAG_UNWIND_AT_BP | MTAG_UNWIND_LOST_BP | MTAG_UNWIND_LOST_BX))
 		return false;
+	/* Of all kinds: a CPU may begin to read a register by a kind that it mispredicts. */
+	if (r->reg >= 16)
+		return false;
 	switch (r->kind) {
 	case MTAG_UNWIND_SP:
 	case MTAG_UNWIND_PLT:
 		/* A frame has room for its return address: SP rises by each. */
 		return r->off >= (int)sizeof(u64) && r->off <= OFF_MAX;
-	case MTAG_UNWIND_REG:
-	case MTAG_UNWIND_DEREF:
-		return r->reg < 16;
 	default:
 		return r->kind < MTAG_UNWIND_KINDS;
 	}

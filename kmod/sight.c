@@ -82,15 +82,20 @@ static bool is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
 }
 
 /*
- * Beneath which stack a page of @s is. One that was never taken for it is another process's, which
- * had the frame or the swap slot before: leaves are not written where no stacks are taken, and
- * pages from then come to page tables in many ways.
+ * How a page of @s was first touched. A stack that was never taken for it is another process's,
+ * which had the frame or the swap slot before: leaves are not written where no stacks are taken,
+ * and pages from then come to page tables in many ways. Those, and what has no leaf at all, are as
+ * old as the taking of stacks at least.
  */
-static u32 stack_of(const struct mtag_space *s, struct mtag_leaf leaf)
+static struct mtag_leaf leaf_of(const struct mtag_space *s, struct mtag_leaf leaf)
 {
-	if (leaf.stack < MTAG_LEAF_FIRST || mtag_stackset_has(s->stacks.touched->own, leaf.stack))
-		return leaf.stack;
-	return MTAG_LEAF_NONE;
+	const struct mtag_stackset *own = s->stacks.touched->own;
+	bool known = leaf.stack == MTAG_LEAF_NONE ? leaf.born != 0 :
+		     leaf.stack < MTAG_LEAF_FIRST || mtag_stackset_has(own, leaf.stack);
+
+	if (known)
+		return leaf;
+	return (struct mtag_leaf){ .stack = MTAG_LEAF_NONE, .born = own->born };
 }
 
 static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
@@ -100,15 +105,15 @@ static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	int i;
 
 	if (!e->page) {
-		leaf = mtag_leaf_slot(e->swap);
+		leaf = leaf_of(v->s, mtag_leaf_slot(e->swap));
 		if (is_old(sight, leaf))
-			entry_of(sight, mtag_swap_tag(e->swap), stack_of(v->s, leaf))->swap++;
+			entry_of(sight, mtag_swap_tag(e->swap), leaf.stack)->swap++;
 		return;
 	}
 	for (i = 0; PageAnon(e->page) && i < e->nr; i++) {
-		leaf = mtag_ksm_leaf(e->page + i);
+		leaf = leaf_of(v->s, mtag_ksm_leaf(e->page + i));
 		if (is_old(sight, leaf))
-			entry_of(sight, mtag_whose_now(v->s, e, i), stack_of(v->s, leaf))->anon++;
+			entry_of(sight, mtag_whose_now(v->s, e, i), leaf.stack)->anon++;
 	}
 }
 

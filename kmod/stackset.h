@@ -14,11 +14,14 @@
  * struct mtag_stackset - a set of stacks
  * @ref:	one for each that refers to it
  * @room:	ids are below it; constant
+ * @born:	when the first process that it is of began to have stacks taken, as
+ *		mtag_leaf_now() gives it; constant
  * @bits:	one for each id. Set by atomic operations, and never cleared
  */
 struct mtag_stackset {
 	struct kref ref;
 	u32 room;
+	u16 born;
 	unsigned long bits[];
 };
 

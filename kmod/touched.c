@@ -107,6 +107,8 @@ struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_stac
 	t->own = own ? mtag_stackset_get(own) : mtag_stackset_alloc(mtag_stack_room(), gfp);
 	if (!t->own)
 		goto tables;
+	if (!own)
+		t->own->born = mtag_leaf_now();
 	t->user = user;
 	kref_init(&t->ref);
 	return t;

@@ -266,6 +266,18 @@ void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned
 		visit_range(v, vma, addr, end);
 }
 
+/* The first address of a part of [@addr, @end) that may be populated, or @end. */
+static unsigned long pass_hole(struct mm_struct *mm, unsigned long addr, unsigned long end)
+{
+	unsigned long next;
+
+	while (addr < end && !find_pmd(mm, addr, end, &next)) {
+		addr = next;
+		cond_resched();
+	}
+	return addr;
+}
+
 /**
  * mtag_visit_mm() - visit all that is mapped, and let others have mmap_lock now and then
  * @v:		its @visit is called for each page and swap entry
@@ -273,7 +285,8 @@ void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned
  * @stride:	visit so many bytes at once, a power of 2
  * @before:	called before each part, with mmap_lock held for reading; NULL: nothing
  *
- * Mappings that come and go meanwhile may be missed, as by smaps_rollup.
+ * Mappings that come and go meanwhile may be missed, as by smaps_rollup. What has been mapped and
+ * never touched may be large: it is passed, without @v->leave.
  * Context: may sleep; mmap_lock not held.
  * Return: 0; -EINTR if killed; what @before returned if that was not 0.
  */
@@ -291,7 +304,7 @@ int mtag_visit_mm(struct mtag_visitor *v, struct mm_struct *mm, unsigned long st
 		if (ret)
 			break;
 		/* A stack may grow at its lower end meanwhile. */
-		addr = max(addr, READ_ONCE(vma->vm_start));
+		addr = pass_hole(mm, max(addr, READ_ONCE(vma->vm_start)), vma->vm_end);
 		end = min(vma->vm_end, ALIGN(addr + 1, stride));
 		mtag_visit_vma(v, vma, addr, end);
 		addr = end;

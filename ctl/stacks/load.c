@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -18,9 +19,11 @@
 #include "uapi/linux/mtag.h"
 #include "unwind/cache.h"
 
+#define FILES_MOST 65536 /* the module's ids of files have 16 bits */
+
 void loader_init(struct loader *loader)
 {
-	*loader = (struct loader){.device = -1};
+	*loader = (struct loader){.device = -1, .owner = geteuid()};
 }
 
 void loader_clear(struct loader *loader)
@@ -29,24 +32,32 @@ void loader_clear(struct loader *loader)
 	loader_init(loader);
 }
 
-/* Notes a file; false if that was done before, or there is no memory for it. */
-static bool is_new(struct loader *loader, dev_t dev, ino_t ino)
+static bool is_same(const struct loaded *a, const struct loaded *b)
 {
-	struct loaded *file;
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Notes a file; false if that was done before, there is no memory for it, or the module would take no more. */
+static bool is_new(struct loader *loader, const struct stat *st)
+{
+	struct loaded this = {st->st_dev, st->st_ino, st->st_size, st->st_ctim}, *file;
 
 	for (size_t i = 0; i < loader->files; i++)
-		if (loader->file[i].dev == dev && loader->file[i].ino == ino)
+		if (is_same(&loader->file[i], &this))
 			return false;
+	if (loader->files == FILES_MOST)
+		return false;
 	file = array_grow(loader->file, loader->files, &loader->room, sizeof(*file));
 	if (!file)
 		return false;
 	loader->file = file;
-	loader->file[loader->files++] = (struct loaded){.dev = dev, .ino = ino};
+	loader->file[loader->files++] = this;
 	return true;
 }
 
 /* That there is a table, or no valid one, is no error of loading. */
-static int hand_in(const struct loader *loader, const struct table *table, int fd)
+static int hand_in_as_is(const struct loader *loader, const struct table *table, int fd)
 {
 	struct mtag_ioc_unwind arg = {
 		.size = sizeof(arg),
@@ -60,22 +71,48 @@ static int hand_in(const struct loader *loader, const struct table *table, int f
 	return -errno;
 }
 
-static int load_image(const struct loader *loader, const struct image *image, bool trusted, int fd)
+/*
+ * What the module keeps of a user's files is in that user's share, as it is if he hands them in himself: root has no
+ * share that would end.
+ */
+static int hand_in(const struct loader *loader, const struct table *table, int fd, bool of_root)
+{
+	int err;
+
+	if (geteuid() || of_root || !loader->owner)
+		return hand_in_as_is(loader, table, fd);
+	if (seteuid(loader->owner))
+		return 0;
+	err = hand_in_as_is(loader, table, fd);
+	return seteuid(0) ? -errno : err;
+}
+
+static int load_image(const struct loader *loader, const struct image *image, bool trusted, int fd,
+		      bool of_root)
 {
 	struct table table;
 	int err = cache_table(image, trusted, &table);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	err = hand_in(loader, &table, fd);
+	err = hand_in(loader, &table, fd, of_root);
 	free(table.data);
 	return err;
 }
 
-/* Nobody else can write to the file, but root, who need not lie. */
-static bool is_trusted(const struct stat *st)
+/* Only root can write to it, who need not lie; and nobody says so whom root has let mount something. */
+static bool is_roots(int fd, const struct stat *st)
 {
-	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	struct statvfs vfs;
+
+	return !st->st_uid && !(st->st_mode & (S_IWGRP | S_IWOTH)) && !fstatvfs(fd, &vfs) &&
+	       !(vfs.f_flag & ST_NOSUID);
+}
+
+/* Nobody else can write to the file, but root. */
+static bool is_own(const struct stat *st)
+{
+	return geteuid() && st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* The file @fd, which is closed. */
@@ -87,9 +124,11 @@ static int load_fd(struct loader *loader, int fd)
 
 	if (fd < 0)
 		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, st.st_dev, st.st_ino) &&
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, &st) &&
 	    !image_open(&image, fd)) {
-		err = load_image(loader, &image, is_trusted(&st), fd);
+		bool of_root = is_roots(fd, &st);
+
+		err = load_image(loader, &image, of_root || is_own(&st), fd, of_root);
 		image_close(&image);
 	}
 	close(fd);
@@ -107,9 +146,9 @@ static int load_vdso(struct loader *loader)
 	struct image image;
 	int err;
 
-	if (geteuid() || !is_new(loader, 0, 0) || image_open_vdso(&image))
+	if (geteuid() || !is_new(loader, &(struct stat){0}) || image_open_vdso(&image))
 		return 0;
-	err = load_image(loader, &image, true, -1);
+	err = load_image(loader, &image, true, -1, true);
 	image_close(&image);
 	return err;
 }
@@ -173,6 +212,26 @@ static int load_mapping(struct loader *loader, pid_t pid, char *line)
 	return load_fd(loader, fd);
 }
 
+/* The user whose rights a process has; root if that cannot be read. */
+static uid_t owner_of(pid_t pid)
+{
+	_cleanup_(freep) char *line = NULL;
+	unsigned int uid = 0;
+	size_t size = 0;
+	char path[64];
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	status = fopen(path, "re");
+	if (!status)
+		return 0;
+	while (getline(&line, &size, status) > 0)
+		if (sscanf(line, "Uid: %*u %u", &uid) == 1)
+			break;
+	fclose(status);
+	return uid;
+}
+
 int load_process(struct loader *loader, pid_t pid)
 {
 	_cleanup_(freep) char *line = NULL;
@@ -185,11 +244,16 @@ int load_process(struct loader *loader, pid_t pid)
 	maps = fopen(path, "re");
 	if (!maps)
 		return 0;
+	loader->owner = owner_of(pid);
 	if (open_device(loader)) {
-		while (!err && getline(&line, &size, maps) > 0)
-			err = load_mapping(loader, pid, line);
-		if (!err)
-			err = load_vdso(loader);
+		/* Where there is no room for a file of the user's there may be for one of root's. */
+		while (getline(&line, &size, maps) > 0) {
+			int now = load_mapping(loader, pid, line);
+
+			err = err ? err : now;
+		}
+		if (load_vdso(loader))
+			err = -ENOMEM;
 		close_device(loader);
 	}
 	fclose(maps);

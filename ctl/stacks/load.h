@@ -5,19 +5,24 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
 
 /**
  * struct loader - which files have been seen to
  * @device:	/dev/mtag, open while tables are handed in, else -1: whoever has it open keeps the module
- * @file:	device and inode of each
+ * @owner:	whose process it is: the module has the tables of his files in his share
+ * @file:	what identifies each; a program that was rebuilt may have the inode of the old one
  * @files:	how many
  * @room:	how many fit
  */
 struct loader {
 	int device;
+	uid_t owner;
 	struct loaded {
 		dev_t dev;
 		ino_t ino;
+		off_t size;
+		struct timespec changed;
 	} * file;
 	size_t files, room;
 };

@@ -5,6 +5,7 @@
 #include <gelf.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unwind/image.h"
@@ -12,7 +13,8 @@
 #define NOTES_MOST 16
 #define NOTE_MOST  65536 /* bytes */
 
-static int read_texts(struct image *image)
+/* A file is @size bytes: what its headers claim beyond that is not executed. */
+static int read_texts(struct image *image, uint64_t size)
 {
 	size_t count;
 
@@ -26,6 +28,7 @@ static int read_texts(struct image *image)
 		if (phdr.p_type != PT_LOAD || !(phdr.p_flags & PF_X) || !phdr.p_filesz)
 			continue;
 		if (phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
+		    phdr.p_offset + phdr.p_filesz > size ||
 		    phdr.p_vaddr + phdr.p_filesz < phdr.p_vaddr || image->texts == IMAGE_TEXTS)
 			return -ENOEXEC;
 		image->text[image->texts++] =
@@ -104,8 +107,8 @@ static bool is_bounded(int fd)
 	       header.e_phnum != PN_XNUM && (header.e_shnum || !header.e_shoff);
 }
 
-/* Takes @elf, which may be NULL. */
-static int look(struct image *image, Elf *elf)
+/* Takes @elf of @size bytes, which may be NULL. */
+static int look(struct image *image, Elf *elf, uint64_t size)
 {
 	GElf_Ehdr header;
 	int err = -ENOEXEC;
@@ -113,7 +116,7 @@ static int look(struct image *image, Elf *elf)
 	*image = (struct image){.elf = elf};
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64 &&
 	    gelf_getehdr(elf, &header) && header.e_machine == EM_X86_64)
-		err = read_texts(image);
+		err = read_texts(image, size);
 	if (err)
 		image_close(image);
 	else
@@ -123,19 +126,21 @@ static int look(struct image *image, Elf *elf)
 
 int image_open(struct image *image, int fd)
 {
-	if (!is_bounded(fd)) {
+	struct stat st;
+
+	if (!is_bounded(fd) || fstat(fd, &st)) {
 		*image = (struct image){0};
 		return -ENOEXEC;
 	}
 	elf_version(EV_CURRENT);
 	/* Not mapped: its owner may cut it off meanwhile. For that libelf never frees its notes, some 100 bytes. */
-	return look(image, elf_begin(fd, ELF_C_READ, NULL));
+	return look(image, elf_begin(fd, ELF_C_READ, NULL), (uint64_t)st.st_size);
 }
 
 int image_open_memory(struct image *image, void *data, size_t size)
 {
 	elf_version(EV_CURRENT);
-	return look(image, elf_memory(data, size));
+	return look(image, elf_memory(data, size), size);
 }
 
 int image_open_vdso(struct image *image)

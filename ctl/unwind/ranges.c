@@ -124,14 +124,15 @@ int ranges_replace(struct ranges *ranges, uint64_t start, uint64_t end,
 		return 0;
 	if (ranges->range[first].offset < start)
 		first++;
-	more = realloc(ranges->range, (first + 2 + rest) * sizeof(*more) + sizeof(*more) * 2);
+	/* There may be two more ranges than before, or fewer. */
+	more = realloc(ranges->range, (ranges->count + 2) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	ranges->range = more;
+	ranges->room = ranges->count + 2;
 	memmove(&more[first + 2], &more[last + 1], rest * sizeof(*more));
 	more[first] = (struct range){start, number};
 	more[first + 1] = (struct range){end, after};
 	ranges->count = first + 2 + rest;
-	ranges->room = ranges->count;
 	return 0;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # From the module to Prometheus: systemd's timer has mtagctl write a file, node_exporter reads it, Prometheus asks that,
 # and has to the byte what mtagctl -j and smaps_rollup say of a program that is stopped.
-# vm: only=6.1 stock=1 because="what comes after mtagctl is the same on all" module=linger_ms=2000 timeout=600
+# vm: long=1 only=6.1 stock=1 because="what comes after mtagctl is the same on all" module=linger_ms=2000 timeout=600
 . tests/kernel/lib.sh
 . tests/lib/scrape.sh
 export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 XDG_RUNTIME_DIR=/run/user/0

@@ -216,6 +216,32 @@ static void by_other_ids(void)
 	end_child(first);
 }
 
+/* A user chooses how large the tables of his files are: they take nothing of root's share, which is not limited. */
+static void handed_in_by_root(void)
+{
+	uint32_t word = 0;
+	pid_t pid;
+	int fd;
+
+	must0(sh("cp /bin/sleep /tmp/alices && chown %d /tmp/alices", ALICE));
+	pid = child();
+	if (!pid) {
+		user(ALICE);
+		execl("/tmp/alices", "alices", "1000", NULL);
+		_exit(1);
+	}
+	ok(until(!sh("grep -q alices /proc/%d/comm", pid), 30), "a user runs a program of his own");
+	is(sh("mtagctl track --stacks %d", pid), 0, "root has its stacks taken");
+	fd = must(open("/tmp/alices", O_RDONLY | O_CLOEXEC));
+	is(-table_give(fd, &word, sizeof(word)), EINVAL, "and has not handed in its table as his");
+	in_child {
+		user(ALICE);
+		is(-table_give(fd, &word, sizeof(word)), EEXIST, "it is the user's");
+	}
+	end_child(pid);
+	close(fd);
+}
+
 int main(void)
 {
 	begin_test();
@@ -229,5 +255,6 @@ int main(void)
 	ok(idle(), "and again");
 	by_other_ids();
 	ok(idle(), "once more");
+	handed_in_by_root();
 	return end_test();
 }
