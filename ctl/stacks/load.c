@@ -34,14 +34,15 @@ void loader_clear(struct loader *loader)
 
 static bool is_same(const struct loaded *a, const struct loaded *b)
 {
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	return a->owner == b->owner && a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
 /* Notes a file; false if that was done before, there is no memory for it, or the module would take no more. */
 static bool is_new(struct loader *loader, const struct stat *st)
 {
-	struct loaded this = {st->st_dev, st->st_ino, st->st_size, st->st_ctim}, *file;
+	struct loaded this = {loader->owner, st->st_dev, st->st_ino, st->st_size, st->st_ctim};
+	struct loaded *file;
 
 	for (size_t i = 0; i < loader->files; i++)
 		if (is_same(&loader->file[i], &this))

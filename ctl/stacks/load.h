@@ -11,7 +11,7 @@
  * struct loader - which files have been seen to
  * @device:	/dev/mtag, open while tables are handed in, else -1: whoever has it open keeps the module
  * @owner:	whose process it is: the module has the tables of his files in his share
- * @file:	what identifies each; a program that was rebuilt may have the inode of the old one
+ * @file:	what identifies each, and for whom; a program that was rebuilt may have the inode of the old one
  * @files:	how many
  * @room:	how many fit
  */
@@ -19,6 +19,7 @@ struct loader {
 	int device;
 	uid_t owner;
 	struct loaded {
+		uid_t owner;
 		dev_t dev;
 		ino_t ino;
 		off_t size;
