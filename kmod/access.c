@@ -190,12 +190,15 @@ struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access acce
 kuid_t mtag_access_uid(struct mm_struct *mm)
 {
 	struct task_struct *task;
+	const struct cred *cred;
 	kuid_t uid = INVALID_UID;
 
 	rcu_read_lock();
 	task = mtag_mm_owner(mm);
-	if (task)
-		uid = task_cred_xxx(task, euid);
+	/* A fork that fails takes the credentials away first. */
+	cred = task ? rcu_dereference(task->real_cred) : NULL;
+	if (cred)
+		uid = cred->euid;
 	rcu_read_unlock();
 	return uid;
 }
@@ -205,14 +208,21 @@ kuid_t mtag_access_uid(struct mm_struct *mm)
  * @s:		the space
  *
  * Context: may sleep. The caller must put_task_struct() it.
- * Return: NULL if no task runs there: exec is still building the program, or
- * the program has ended.
+ * Return: NULL if no task runs there: fork or exec is still building the process, or the program
+ * has ended.
  */
 struct task_struct *mtag_access_owner(struct mtag_space *s)
 {
-	struct mm_struct *mm = mtag_space_mmget(s);
 	struct task_struct *task;
+	struct mm_struct *mm;
 
+	/*
+	 * A fork that fails frees its task and signal_struct whoever refers to them. Pairs with
+	 * mtag_life_thread_begin(), after which it cannot fail.
+	 */
+	if (smp_load_acquire(&s->birth.unborn))
+		return NULL;
+	mm = mtag_space_mmget(s);
 	if (!mm)
 		return NULL;
 	rcu_read_lock();

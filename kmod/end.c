@@ -205,7 +205,7 @@ static bool agrees(struct mtag_space *s, struct mm_struct *mm)
 {
 	s64 total[MTAG_KINDS];
 
-	return READ_ONCE(s->live) && !READ_ONCE(s->dirty) &&
+	return READ_ONCE(s->live) && !mtag_space_wrong(s) &&
 	       !atomic_read(&s->migration.charged) && !atomic_read(&s->migration.uncharged) &&
 	       add_up(s, total) &&
 	       total[MTAG_ANON] == mtag_compat_rss_idle(mm, MM_ANONPAGES) &&

@@ -295,7 +295,7 @@ static void put_process(struct mtag_past *p, struct mtag_space *s, struct mm_str
 	p->status = wait_status();
 	p->oom = READ_ONCE(s->oom) && (p->status & 0x7f) == SIGKILL;
 	p->reaped = mtag_mm_reaped(mm);
-	p->inexact = READ_ONCE(s->dirty) || !READ_ONCE(s->live) ||
+	p->inexact = mtag_space_wrong(s) || !READ_ONCE(s->live) ||
 		     atomic_read(&s->migration.charged) || atomic_read(&s->migration.uncharged);
 	p->lost = atomic64_read(&s->lost);
 	p->overflow = atomic64_read(&s->overflow);

@@ -95,7 +95,7 @@ static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, str
 	const struct mtag_space *child = c->v.s;
 
 	return !c->w.inexact && !parent->fork.events && !child->fork.events && parent->live &&
-	       !READ_ONCE(parent->dirty) && !atomic_read(&parent->migration.uncharged) &&
+	       !mtag_space_wrong(parent) && !atomic_read(&parent->migration.uncharged) &&
 	       !atomic_read(&parent->migration.charged) &&
 	       READ_ONCE(parent->tree->nr_tags) <= c->w.nr_tags &&
 	       c->total[MTAG_ANON] == mtag_compat_rss_idle(mm, MM_ANONPAGES) &&

@@ -207,7 +207,8 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 		return;
 	if (s->birth.unborn)
 		WRITE_ONCE(s->process, task->signal);
-	WRITE_ONCE(s->birth.unborn, false);
+	/* Pairs with mtag_access_owner(). */
+	smp_store_release(&s->birth.unborn, false);
 	if (!mtag_space_parked(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
 		own = mtag_naming_born(s, task, gfp);

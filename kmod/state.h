@@ -189,6 +189,7 @@ struct mtag_space {
 	struct mtag_walk *walk;		/* the walk under way; walk_lock */
 	bool live;			/* counted, and not untracked since; walk_lock */
 	bool dirty;			/* an event was missed: walk before the next answer */
+	bool repairing;			/* that walk is under way; build_lock */
 	bool unsure;			/* more events may be missed: the space stays dirty */
 	u8 naming;			/* enum mtag_naming */
 	bool left;			/* its process has ended, and was told of; by xchg() */
@@ -257,6 +258,16 @@ static inline void mtag_space_lost(struct mtag_space *s, int nr)
 static inline void mtag_space_dirty(struct mtag_space *s)
 {
 	WRITE_ONCE(s->dirty, true);
+}
+
+/*
+ * Are the numbers of @s known to be wrong, or were they until a repair that is under way? It may
+ * begin or fail between the looks: pairs with mtag_walk_repair(). Context: any.
+ */
+static inline bool mtag_space_wrong(const struct mtag_space *s)
+{
+	return smp_load_acquire(&s->dirty) || smp_load_acquire(&s->repairing) ||
+	       READ_ONCE(s->dirty);
 }
 
 #endif /* MTAG_STATE_H */

@@ -97,7 +97,7 @@ static void sweep_space(struct sweep *w, struct mtag_space *s)
 /* False if the numbers of @s say nothing about its tags now. Context: tree->lock. */
 static bool sweep_try(struct sweep *w, struct mtag_space *s)
 {
-	if (!s->grabbed || !READ_ONCE(s->live) || READ_ONCE(s->dirty) || s->birth.unborn ||
+	if (!s->grabbed || !READ_ONCE(s->live) || mtag_space_wrong(s) || s->birth.unborn ||
 	    atomic_read(&s->migration.uncharged) || !mmap_read_trylock(s->grabbed))
 		return false;
 	sweep_space(w, s);

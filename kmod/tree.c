@@ -29,7 +29,9 @@ struct node_key {
 };
 
 static struct rhashtable node_table;
-static atomic_t last_tree_id;
+/* The ids of all trees. An id in two trees at once would make the tags of one those of the other. */
+static DEFINE_XARRAY_ALLOC1(tree_ids);
+static u32 next_tree_id;	/* xa_lock of tree_ids */
 
 static u32 hash_name(u32 tree_id, u16 parent, const char *name, u8 len, u32 seed)
 {
@@ -101,9 +103,11 @@ struct mtag_tree *mtag_tree_create(gfp_t gfp)
 	if (!tree)
 		return NULL;
 	kref_init(&tree->ref);
-	do {
-		tree->id = atomic_inc_return(&last_tree_id);
-	} while (!tree->id);
+	if (xa_alloc_cyclic(&tree_ids, &tree->id, xa_mk_value(0), xa_limit_32b, &next_tree_id,
+			    gfp & ~__GFP_ACCOUNT) < 0) {
+		kfree(tree);
+		return NULL;
+	}
 	mutex_init(&tree->lock);
 	mutex_init(&tree->build_lock);
 	xa_init_flags(&tree->nodes, XA_FLAGS_ACCOUNT);
@@ -130,6 +134,7 @@ static void tree_free(struct work_struct *work)
 	}
 	xa_destroy(&tree->nodes);
 	mtag_node_uncharge_all(tree);
+	xa_erase(&tree_ids, tree->id);
 	kfree(tree);
 }
 

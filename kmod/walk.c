@@ -348,8 +348,12 @@ int mtag_walk_repair(struct mtag_space *s)
 	if (ret)
 		goto put;
 	if (READ_ONCE(s->dirty) && READ_ONCE(s->mm) && !mtag_space_parked(s)) {
-		/* An event missed from here on makes the space dirty again. */
-		WRITE_ONCE(s->dirty, false);
+		/*
+		 * An event missed from here on makes the space dirty again. Until they are counted
+		 * the numbers are wrong: pairs with mtag_space_wrong().
+		 */
+		WRITE_ONCE(s->repairing, true);
+		smp_store_release(&s->dirty, false);
 		/*
 		 * Forked before the first count of its parent ended: all its pages become
 		 * untagged, except those that another process may have from before.
@@ -361,6 +365,7 @@ int mtag_walk_repair(struct mtag_space *s)
 			count_repair(s);
 			WRITE_ONCE(s->birth.untag, false);
 		}
+		smp_store_release(&s->repairing, false);
 	}
 	mutex_unlock(&s->tree->build_lock);
 put:
