@@ -38,6 +38,19 @@ static int receive(struct listener *listener)
 	return n > 0;
 }
 
+/* The kernel tells who listens to its list of families that ours goes: its events end without a word. */
+static bool says_gone(const struct listener *listener, struct nlmsghdr *hdr)
+{
+	struct nlattr *id;
+
+	if (hdr->nlmsg_type != GENL_ID_CTRL || !genlmsg_valid_hdr(hdr, 0) ||
+	    genlmsg_hdr(hdr)->cmd != CTRL_CMD_DELFAMILY)
+		return false;
+	id = nla_find(genlmsg_attrdata(genlmsg_hdr(hdr), 0), genlmsg_attrlen(genlmsg_hdr(hdr), 0),
+		      CTRL_ATTR_FAMILY_ID);
+	return id && nla_len(id) >= (int)sizeof(uint16_t) && nla_get_u16(id) == listener->family;
+}
+
 int listen_next(struct listener *listener, struct event *event)
 {
 	for (;;) {
@@ -51,6 +64,8 @@ int listen_next(struct listener *listener, struct event *event)
 			continue;
 		}
 		listener->next = nlmsg_next(hdr, &listener->left);
+		if (says_gone(listener, hdr))
+			return -ENOPROTOOPT;
 		if (hdr->nlmsg_type != listener->family || !genlmsg_valid_hdr(hdr, 0) ||
 		    genlmsg_hdr(hdr)->cmd != MTAG_CMD_EVENT)
 			continue;
@@ -70,7 +85,10 @@ static int join(struct listener *listener)
 	group = genl_ctrl_resolve_grp(listener->sock, MTAG_GENL_NAME, MTAG_GENL_MCGRP_EVENTS);
 	if (group < 0)
 		return -EIO;
-	return nl_socket_add_membership(listener->sock, group) < 0 ? -EPERM : 0;
+	if (nl_socket_add_membership(listener->sock, group) < 0)
+		return -EPERM;
+	group = genl_ctrl_resolve_grp(listener->sock, "nlctrl", "notify");
+	return group < 0 || nl_socket_add_membership(listener->sock, group) < 0 ? -EIO : 0;
 }
 
 int listen_open(struct listener **out)

@@ -17,7 +17,10 @@ static inline void listen_closep(struct listener **listener)
 
 /* Becomes readable when there are events. */
 int listen_fd(const struct listener *listener);
-/* The next event that has come: 1; none: 0. -ENOBUFS: some were missed before the next; else -errno. */
+/*
+ * The next event that has come: 1; none: 0. -ENOBUFS: some were missed before the next;
+ * -ENOPROTOOPT: the module has gone; else -errno.
+ */
 int listen_next(struct listener *listener, struct event *event);
 
 #endif

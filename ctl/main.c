@@ -136,12 +136,13 @@ static const struct command commands[] = {
 	  "WASTED: the tag's resident heap pages, less what is alive on them. ERROR is one\n"
 	  "standard deviation of ASKED. The last line says what the RSS consists of.\n",
 	  cmd_heap, "Fjp" },
-	{ "limit", "PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
+	{ "limit", "[-f FORMAT] PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
+	  "  -f, --format F     table or json (as -j)\n"
 	  "  -t, --timeout SEC  give up after that time\n"
 	  "BYTES (or with a letter KiB, MiB or GiB: 64M) is compared with the RSS of TAG\n"
 	  "itself. The exit status is 3 when TAG has reached it: the page fault that does\n"
 	  "wakes mtagctl, nothing is polled. It is 0 if the process ends before, executes\n"
-	  "another program or is untracked, or at the timeout.\n", cmd_limit, "jpL" },
+	  "another program or is untracked, or at the timeout.\n", cmd_limit, "fjpL" },
 	{ "events", "[-f FORMAT] [-a] [-n N]", "what happens to tracked processes, as it happens",
 	  "  -f, --format F    table or json (as -j)\n"
 	  "  -a, --all         begin with the processes that are tracked already\n"
@@ -165,11 +166,12 @@ static const struct command commands[] = {
 	  "  --clear           forget all; needs CAP_SYS_ADMIN\n"
 	  "The newest come first, each with its largest tags at its end. HOW is the exit\n"
 	  "status, the signal, or OOM. With -s all tags, by kind of memory.\n", cmd_history, "fjpsL" },
-	{ "doctor", "[-m FILE] [--root DIR]", "is this kernel fit for mtag, and if not, why",
+	{ "doctor", "[-f FORMAT] [-m FILE] [--root DIR]", "is this kernel fit for mtag, and if not, why",
+	  "  -f, --format F     table or json (as -j)\n"
 	  "  -m, --module FILE  check this file instead of the installed module\n"
 	  "  -r, --root DIR     look at /proc, /sys, /boot and /lib/modules below DIR\n"
 	  "The exit status is 0 if mtag is usable, 4 without the module, 2 if something\n"
-	  "fails. Some checks need root.\n", cmd_doctor, "jp" },
+	  "fails. Some checks need root.\n", cmd_doctor, "fjp" },
 	{ "help", "[COMMAND]", "show this help, or that of a command", "", cmd_help, "" },
 	{ "complete", "[WORD...]", NULL,
 	  "Prints what the last WORD of a command line, without \"mtagctl\", can become: for\n"

@@ -137,12 +137,13 @@ static bool is_own(const struct ctl *ctl, int opt)
 	return opt > 'z' || !strchr("jps", opt) || optarg;
 }
 
-static void refuse_option(const struct ctl *ctl, char **argv)
+/* @before was optind before getopt_long(), which has not gone on within a group of letters. */
+static void refuse_option(const struct ctl *ctl, char **argv, int before)
 {
 	char letter[] = {'-', (char)optopt, '\0'};
+	bool in_group = optind == before || strncmp(argv[optind - 1], "--", 2) != 0;
 	/* Of -abc, name the letter; a long option, unknown or with a bad value, is in argv. */
-	const char *option =
-		optopt && strncmp(argv[optind - 1], "--", 2) ? letter : argv[optind - 1];
+	const char *option = optopt && in_group ? letter : argv[optind - 1];
 
 	if (ctl->command && strchr(ctl->command->takes, 'L') && !strncmp(option, "--from", 6) &&
 	    (!option[6] || option[6] == '='))
@@ -157,16 +158,16 @@ static void refuse_option(const struct ctl *ctl, char **argv)
 int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
 		const struct option *longs)
 {
-	int opt;
+	int opt, before = optind;
 
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	for (; (opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1; before = optind) {
 		if (opt == ':') {
 			fail_print("%s: option '%s' needs a value", argv[0], argv[optind - 1]);
 			return OPTION_BAD;
 		}
 		if (opt == '?') {
-			refuse_option(ctl, argv);
+			refuse_option(ctl, argv, before);
 			return OPTION_BAD;
 		}
 		if (opt == 'h' && ctl->command) {

@@ -261,11 +261,12 @@ static inline void mtag_space_dirty(struct mtag_space *s)
 }
 
 /*
- * Are the numbers of @s known to be wrong, or were they until a repair that is under way? It may
- * begin or fail between the looks: pairs with mtag_walk_repair(). Context: any.
+ * Are the numbers of @s known to be wrong, or were they until a repair that is under way?
+ * Context: any.
  */
 static inline bool mtag_space_wrong(const struct mtag_space *s)
 {
+	/* It may begin or fail between the looks: pairs with mtag_walk_repair(). */
 	return smp_load_acquire(&s->dirty) || smp_load_acquire(&s->repairing) ||
 	       READ_ONCE(s->dirty);
 }

@@ -29,7 +29,7 @@ struct node_key {
 };
 
 static struct rhashtable node_table;
-/* The ids of all trees. An id in two trees at once would make the tags of one those of the other. */
+/* The ids of all trees. With an id in two trees the tags of one would be those of the other. */
 static DEFINE_XARRAY_ALLOC1(tree_ids);
 static u32 next_tree_id;	/* xa_lock of tree_ids */
 

@@ -350,9 +350,10 @@ int mtag_walk_repair(struct mtag_space *s)
 	if (READ_ONCE(s->dirty) && READ_ONCE(s->mm) && !mtag_space_parked(s)) {
 		/*
 		 * An event missed from here on makes the space dirty again. Until they are counted
-		 * the numbers are wrong: pairs with mtag_space_wrong().
+		 * the numbers are wrong.
 		 */
 		WRITE_ONCE(s->repairing, true);
+		/* Pairs with mtag_space_wrong(), as does the next. */
 		smp_store_release(&s->dirty, false);
 		/*
 		 * Forked before the first count of its parent ended: all its pages become
@@ -365,6 +366,7 @@ int mtag_walk_repair(struct mtag_space *s)
 			count_repair(s);
 			WRITE_ONCE(s->birth.untag, false);
 		}
+		/* After what made it dirty again. */
 		smp_store_release(&s->repairing, false);
 	}
 	mutex_unlock(&s->tree->build_lock);

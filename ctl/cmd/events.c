@@ -100,8 +100,7 @@ static int drain(struct events *e)
 		} else if (got == -ENOMEM) {
 			status = fail_memory();
 		} else if (got < 0) {
-			fail_print("cannot read events: %s", strerror(-got));
-			status = CTL_REFUSED;
+			status = fail_all(e->kern, "read events", got);
 		} else {
 			status = show(e, &event);
 		}

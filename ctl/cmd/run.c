@@ -59,8 +59,14 @@ static int intern_path(int fd, const char *path, uint32_t *id)
 			.name = (uintptr_t)name,
 		};
 
-		if (ioctl(fd, MTAG_IOC_CHILD, &child))
-			return fail_call("create the tag");
+		if (ioctl(fd, MTAG_IOC_CHILD, &child)) {
+			if (errno != ENOSPC)
+				return fail_call("create the tag");
+			fail_print("cannot create the tag %.*s: there are as many as the module's "
+				   "parameter max_tags allows",
+				   len, name);
+			return CTL_REFUSED;
+		}
 		*id = child.id;
 	}
 	return CTL_OK;
@@ -111,6 +117,19 @@ static int take_stacks(int fd, const struct wanted *wanted)
 	return CTL_REFUSED;
 }
 
+static int fail_track(void)
+{
+	if (errno == ENOSPC) {
+		fail_print("cannot track this process: there are as many as the module's parameter "
+			   "max_processes allows");
+		return CTL_REFUSED;
+	}
+	if (errno != EBUSY)
+		return fail_call("track this process");
+	fail_print("cannot track this process: %s; `mtagctl doctor` says why", strerror(EBUSY));
+	return CTL_REFUSED;
+}
+
 static int attach_self(const char *tag, uint32_t by, const struct wanted *wanted)
 {
 	struct mtag_ioc_attach attach = {.size = sizeof(attach), .flags = by};
@@ -127,7 +146,7 @@ static int attach_self(const char *tag, uint32_t by, const struct wanted *wanted
 				   by == MTAG_ATTACH_BY_MAP ? "mapping" : "thread like that");
 			return CTL_REFUSED;
 		}
-		return fail_call("track this process");
+		return fail_track();
 	}
 	status = wanted->one_in ? take_stacks(fd, wanted) : CTL_OK;
 	if (status || !tag)

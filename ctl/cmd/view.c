@@ -32,8 +32,14 @@ static bool take_option(struct ctl *ctl, const char *command, int opt, struct vi
 }
 
 /* Returns false after an error message. */
-static bool fits_form(const char *command, const struct view *view)
+static bool fits_form(const struct ctl *ctl, const char *command, const struct view *view)
 {
+	/* The JSON of tree has sums, not kinds. */
+	if (ctl->stats && (!form_has_statistics(view->form) || (view->one && ctl->json))) {
+		fail_print("%s: -s is for the format%s", command,
+			   view->one ? " table" : "s table and json");
+		return false;
+	}
 	if (view->by_pid && view->one) {
 		fail_print("%s: --by-pid is for show; %s has one process", command, command);
 		return false;
@@ -67,7 +73,7 @@ int view_options(struct ctl *ctl, int argc, char **argv, const char *otherwise, 
 			return OPTION_BAD;
 	if (ctl->json || !view->form)
 		view->form = form_find(ctl->json ? "json" : otherwise);
-	return opt == OPTION_DONE && !fits_form(argv[0], view) ? OPTION_BAD : opt;
+	return opt == OPTION_DONE && !fits_form(ctl, argv[0], view) ? OPTION_BAD : opt;
 }
 
 /* ---- a series of samples ---- */

@@ -21,9 +21,9 @@ static unsigned int from_environment(const char *name, unsigned int otherwise)
 	const char *text = getenv(name);
 	unsigned long value;
 
-	if (!text || parse_count(text, &value) || value > WIDTH_MAX)
+	if (!text || parse_count(text, &value))
 		return otherwise;
-	return (unsigned int)value;
+	return value < WIDTH_MAX ? (unsigned int)value : WIDTH_MAX;
 }
 
 void fmt_resize(struct fmt *fmt)

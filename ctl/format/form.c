@@ -94,6 +94,11 @@ bool form_has_shares(const struct form *form)
 	return form->print == print_table || form->print == print_tree || form->print == show_json;
 }
 
+bool form_has_statistics(const struct form *form)
+{
+	return form->print == print_table || form->print == show_json;
+}
+
 bool form_takes_series(const struct form *form)
 {
 	return form->series;

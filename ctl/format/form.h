@@ -23,6 +23,8 @@ bool form_has_lines(const struct form *form);
 bool form_sums_processes(const struct form *form);
 /* Whether it prints USS and PSS where they are known. */
 bool form_has_shares(const struct form *form);
+/* Whether -s does something. */
+bool form_has_statistics(const struct form *form);
 /* It shows all samples of a file, not only one: the subject needs a timeline, which is ranked. */
 bool form_takes_series(const struct form *form);
 /* 0 or -ENOMEM. */

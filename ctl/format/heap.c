@@ -52,6 +52,7 @@ static const struct field rss_fields[] = {
 	{"rss_own_bytes", VIEW(account.bytes[TERM_OWN])},
 	RSS_KEYS(VIEW),
 	{"lost_samples", VIEW(lost)},
+	{"damaged_objects", VIEW(damaged)},
 	{"seen", VIEW(seen)},
 };
 

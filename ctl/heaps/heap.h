@@ -77,6 +77,7 @@ struct heap_tag {
  * @period:	mean distance of samples, bytes
  * @seen:	allocations that have come by
  * @lost:	samples for which there was no room
+ * @damaged:	objects whose note of an exact count was overwritten: they count as alive for ever
  * @allocator:	its name, or ""
  * @knows_retained: it tells
  * @retained:	what it keeps free, touched or not, and told so
@@ -88,7 +89,7 @@ struct heap_view {
 	bool sums_only, wasted_before;
 	struct heap_account account;
 	bool exact, instead, knows_retained;
-	uint64_t period, seen, lost, retained, age;
+	uint64_t period, seen, lost, damaged, retained, age;
 	char allocator[HEAP_ALLOCATOR];
 	char reason[HEAP_REASON];
 };

@@ -60,5 +60,6 @@ void heap_sum_process(struct heap_view *sum, const struct heap_view *view, bool 
 		sum->age = 0;
 	sum->seen += view->seen;
 	sum->lost += view->lost;
+	sum->damaged += view->damaged;
 	add_account(&sum->account, &view->account);
 }

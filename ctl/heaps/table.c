@@ -120,6 +120,11 @@ static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 	if (view->lost)
 		fprintf(fmt->out, "%" PRIu64 " samples found no room: all numbers are too low.\n",
 			view->lost);
+	if (view->damaged)
+		fprintf(fmt->out,
+			"The program wrote beyond its objects: %" PRIu64
+			" that it freed count as alive.\n",
+			view->damaged);
 	if (!view->seen)
 		fputs("No allocation has come by: the program has an allocator of its own, and "
 		      "only\nthat knows its objects.\n",

@@ -419,6 +419,7 @@ static void take_head(struct heap_view *view, const struct mtag_heap_head *head)
 	view->period = head->period;
 	view->seen = head->seen;
 	view->lost = head->samples_lost;
+	view->damaged = head->damaged;
 	view->knows_retained = figures->time && figures->known & MTAG_HEAP_KNOWS_RETAINED;
 	if (!view->knows_retained)
 		return;

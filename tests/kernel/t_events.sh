@@ -52,4 +52,17 @@ is $? 2 "nobody may not listen"
 grep -q CAP_SYS_ADMIN "$tmp/nobody"
 ok $? "and is told what it takes"
 is "$(health drift)" 0 "no counter of those that ended is off"
+
+mtagctl events >"$tmp/last" 2>&1 &
+events=$!
+until_true 30 grep -q EVENT "$tmp/last"
+unload
+ok $? "a listener does not keep the module"
+timeout 30 tail --pid=$events -f /dev/null
+kill $events 2>/dev/null
+wait $events
+is $? 4 "and ends when that goes"
+grep -q 'not loaded' "$tmp/last"
+ok $? "saying so"
+load linger_ms=3600000
 done_testing
