@@ -26,7 +26,7 @@
 /**
  * struct mtag_tree - the tags shared by a process and its descendants
  * @ref:	held by spaces and readers
- * @id:		never reused; never 0
+ * @id:		no other tree has it; never 0
  * @build_lock: one walk, retag or change of tracking at a time; readers of all tags
  * @lock:	protects @nodes, growth of @nr_tags, @spaces
  * @nodes:	by id from MTAG_ID_FIRST; RCU for readers

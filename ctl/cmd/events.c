@@ -76,11 +76,13 @@ static int show_tracked(struct events *e)
 static int catch_up(struct events *e)
 {
 	struct event event = {.kind = "overrun"}, old;
-	int status = show(e, &event);
+	int status = show(e, &event), got = 1;
 
 	/* They may come as fast as they are read. */
-	for (unsigned int n = 0; n < OLD_MOST && listen_next(e->listener, &old); n++)
-		;
+	for (unsigned int n = 0; n < OLD_MOST && got && got != -ENOPROTOOPT; n++)
+		got = listen_next(e->listener, &old);
+	if (got == -ENOPROTOOPT)
+		return fail_all(e->kern, "read events", got);
 	return status ? status : show_tracked(e);
 }
 
