@@ -27,7 +27,7 @@ matches() { [[ $1 =~ $pattern ]]; }
 
 # plan_vms: a directory $tmp/vm/N with `options` and `list` for each VM, as tests/run-all describes them.
 plan_vms() {
-	local source name command line n=0 machine key each why said slow memory
+	local source name command line n=0 machine key each why said slow memory threads
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
 	local group mem cpus dimm icount module append thread timeout args only_long only since not also core short stock
 	local because needs repairs
@@ -48,15 +48,16 @@ plan_vms() {
 					continue
 				fi
 				set_memory "$each" "$mem"
+				set_threads "$each" "$thread"
 				machine="--kernel $each --mem $memory --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
-				key="$machine|$module|$append|$thread|$group"
+				key="$machine|$module|$append|$threads|$group"
 				[ -z "$kept" ] || ! take_kept "$command${args:+ $args} [$each:$group]" \
 					"$(kept_file "$command${args:+ $args}" "$each" "$key")" || continue
 				if [ -z "${dirs[$key]:-}" ]; then
 					dirs[$key]=$tmp/vm/$((${#dirs[@]} + 1))
 					mkdir -p "${dirs[$key]}"
 					printf '%s\n' "kernel=$each" "group=$group" "machine=$machine" "module=${module//,/ }" \
-						"append=${append//,/ }" "thread=$thread" "how=$key" >"${dirs[$key]}/options"
+						"append=${append//,/ }" "thread=$threads" "how=$key" >"${dirs[$key]}/options"
 				fi
 				[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
 				n=$((n + 1))
@@ -127,6 +128,14 @@ set_memory() {
 	memory=$2
 	kernel_says "$1" kernel_more
 	[ -z "$said" ] || memory=$(($(numfmt --from=iec "$2") / 1048576 + said))M
+}
+
+# set_threads KERNEL THREAD: sets `threads` to how a test whose line says thread=THREAD runs its CPUs there.
+set_threads() {
+	threads=$2
+	[ -z "$long$pattern${MTAG_KERNELS:-}" ] || return 0
+	kernel_says "$1" kernel_thread
+	threads=${said:-$2}
 }
 
 # parse LINE: a "vm:" line into the variables of plan_vms; false when the test is left out.

@@ -72,12 +72,12 @@ sed -i 's|^check: .*|check: ; @false|' "$tree/Makefile"
 run .ci/run
 ends 2 "0 passed, 1 failed" "a make that fails before the tests is one failure"
 
-# In place of a VM: a test passes, and says how many repairs its line of the list allows.
+# In place of a VM: a test passes, and says how many repairs its line of the list allows, and how the VM runs its CPUs.
 program tests/vm/run <<-'END'
 	[[ $* != *--build-only* ]] || exit 0
 	dir=${!#}
 	while IFS=$'\t' read -r id seconds repairs command; do
-		printf '%s\n' 'ok 1' 1..1 "# counts: repairs_$repairs=1" >"$dir/$id.out"
+		printf '%s\n' 'ok 1' 1..1 "# counts: repairs_$repairs=1 $MTAG_VM_THREAD=1" >"$dir/$id.out"
 		: >"$dir/$id.dmesg"
 		echo 0 1 >"$dir/$id.status"
 	done <"$dir/list"
@@ -128,15 +128,16 @@ ran() {
 	is "$(sed -n "s|^PASS tests/kernel/t_$1.sh \[\(.*\):.*|\1|p" "$tmp/out" | sort -V | paste -sd ' ')" "${*:2:$#-2}" "${!#}"
 }
 rm "$tree"/tests/{kernel/t_*,unit/*,vm/kernels/6.16}
-echo kernel_check=core >"$tree/tests/vm/kernels/6.12"
+printf '%s\n' kernel_check=core kernel_thread=single >"$tree/tests/vm/kernels/6.12"
 echo kernel_check=core >"$tree/tests/vm/kernels/6.12-rt"
 echo kernel_check=long >"$tree/tests/vm/kernels/6.12-cloud"
 ktest plain ''
-ktest core core=1
+ktest core 'core=1 thread=multi'
 ktest also also=6.12-rt
 ktest since 'core=1 since=6.8 because="no folios"'
 ktest not 'core=1 not=rt because="no kprobes"'
 run tests/run-all --vm
+says '^multi +2 +1 +- +1$' "a test that wants a thread for each CPU has them but where the kernel's file says single"
 ran plain 6.1 "an ordinary test runs where all do"
 ran core 6.1 6.12 6.12-rt "one of the core on other kernels, too, but not on those for make check-long"
 ran also 6.1 6.12-rt "a test runs on a kernel that its line names"
