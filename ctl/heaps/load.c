@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,6 +13,9 @@
 #include "file.h"
 #include "heaps/load.h"
 #include "uapi/linux/mtag.h"
+
+#define ENVIRON_MOST                                                                               \
+	(6UL << 20) /* three quarters of the greatest stack that exec(2) reckons with */
 
 struct reader {
 	int device;
@@ -200,18 +204,25 @@ bool heap_is_static(const char *path)
 	return head.e_phnum > 0;
 }
 
-/* Was the library to be preloaded? The environment of the program's start: words with a NUL after each. */
+/*
+ * Was the library to be preloaded? The environment of the program's start: words with a NUL after each. A process may
+ * name any of its memory as that, terabytes of it: what exec(2) lets it begin with is looked at.
+ */
 static bool wanted_view(pid_t pid)
 {
 	static const char key[] = "LD_PRELOAD=";
 	_cleanup_(fclosep) FILE *file = NULL;
-	_cleanup_(freep) char *word = NULL;
-	size_t size = 0;
+	_cleanup_(freep) char *text = malloc(ENVIRON_MOST + 1);
 	char path[64];
+	size_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	file = fopen(path, "re");
-	while (file && getdelim(&word, &size, '\0', file) > 0)
+	file = text ? fopen(path, "re") : NULL;
+	if (!file)
+		return false;
+	n = fread(text, 1, ENVIRON_MOST, file);
+	text[n] = '\0';
+	for (const char *word = text; word < text + n; word += strlen(word) + 1)
 		if (!strncmp(word, key, strlen(key)))
 			return strstr(word, "libmtag-heap.so");
 	return false;

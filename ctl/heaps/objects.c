@@ -68,6 +68,7 @@ static void add_object(struct heap_objects *objects, const struct mtag_heap_samp
 		.tag = sample->tag < objects->n_tags ? sample->tag : 0,
 		.stack = sample->stack,
 		.time = sample->time,
+		.sequence = sample->sequence,
 	};
 }
 
@@ -99,21 +100,27 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Two objects that overlap are not alive together: one was freed while we read. The first in memory stays. */
+/*
+ * Two objects that overlap are not alive together: the older one was freed, while we read, or so that the library did
+ * not see it. A large one that nobody saw go would otherwise hide for ever what came in its place. Sequences wrap.
+ */
 static void drop_overlaps(struct heap_objects *objects)
 {
-	size_t kept = 0;
+	struct heap_object *kept = objects->objects;
+	size_t n = 0;
 
 	qsort(objects->objects, objects->n_objects, sizeof(*objects->objects), by_address);
 	for (size_t i = 0; i < objects->n_objects; i++) {
-		const struct heap_object *object = &objects->objects[i];
+		const struct heap_object object = objects->objects[i];
 
-		if (kept && object->address < objects->objects[kept - 1].end)
-			objects->skipped++;
-		else
-			objects->objects[kept++] = *object;
+		while (n && object.address < kept[n - 1].end &&
+		       (int32_t)(object.sequence - kept[n - 1].sequence) > 0)
+			n--;
+		if (!n || object.address >= kept[n - 1].end)
+			kept[n++] = object;
 	}
-	objects->n_objects = kept;
+	objects->skipped += objects->n_objects - n;
+	objects->n_objects = n;
 }
 
 /* ---- sums ---- */

@@ -28,6 +28,7 @@ struct heap_source {
  * @tag:	an id below that of the tags that were asked for
  * @stack:	as struct mtag_heap_sample has it
  * @time:	likewise
+ * @sequence:	later samples have a greater one, but for wrapping
  * @resident:	bytes of it on pages that are there; set by heap_view_make()
  */
 struct heap_object {
@@ -38,6 +39,7 @@ struct heap_object {
 	uint32_t tag;
 	uint32_t stack;
 	uint64_t time;
+	uint32_t sequence;
 	uint64_t resident;
 };
 
@@ -62,7 +64,7 @@ struct heap_sum {
  * @head:	of the area, texts ended by NUL
  * @objects:	ascending by address
  * @sums:	by tag id
- * @skipped:	samples that were torn, or overlap another one
+ * @skipped:	samples that were torn, or overlap a later one
  */
 struct heap_objects {
 	struct mtag_heap_head head;

@@ -2,7 +2,8 @@
 /*
  * Taking samples. A thread meets one in so many bytes; then it takes the lock of the table. Signals
  * stay as they are: a handler that interrupts it meanwhile finds the thread busy and goes on without.
- * So does who does not get the lock after a while: the sample is lost, the program is not.
+ * So does who does not get the lock after a while: the sample is lost, the program is not. An address that
+ * is freed then waits for whoever has the lock next.
  */
 #include "sampler.h"
 
@@ -22,8 +23,9 @@
 #include "tag.h"
 #include "view.h"
 
-#define SPINS  100
-#define YIELDS 1000
+#define SPINS	100
+#define YIELDS	1000
+#define WAITING 64
 
 _Alignas(4096) struct mtag__filter mtag__filter;
 uint32_t (*mtag__sampler_owner)(const void *p);
@@ -34,6 +36,13 @@ static _Atomic uint32_t lock;
 
 /* It was not to be had the last time. */
 static atomic_bool stuck;
+
+/*
+ * Addresses that were freed by threads that could not take their samples, and whether there are any. One is here
+ * before the allocator has it back, so that no later object of that address is in the table yet.
+ */
+static _Atomic uintptr_t waiting[WAITING];
+static atomic_bool waits;
 
 /* ---- entering and leaving ---- */
 
@@ -115,6 +124,24 @@ static void count_lost(void)
 	__atomic_fetch_add(&mtag__view.head->samples_lost, 1, __ATOMIC_RELAXED);
 }
 
+/* By any thread at any time, that of a signal's handler too. */
+static void let_wait(uintptr_t address)
+{
+	unsigned i;
+
+	for (i = 0; i < WAITING; i++) {
+		uintptr_t none = 0;
+
+		if (atomic_compare_exchange_strong_explicit(&waiting[i], &none, address,
+							    memory_order_release,
+							    memory_order_relaxed)) {
+			atomic_store_explicit(&waits, true, memory_order_release);
+			return;
+		}
+	}
+	count_lost();
+}
+
 /* ---- threads ---- */
 
 static uint64_t draw_distance(void)
@@ -165,6 +192,33 @@ static void count_cell(const struct mtag_heap_sample *sample, bool out)
 			   mtag__chance_times(random, 1, weight), __ATOMIC_RELAXED);
 }
 
+/* Caller has entered and the lock. */
+static bool take_one(uintptr_t address, struct mtag_heap_sample *sample)
+{
+	if (!mtag__table_take(&mtag__view.table, address, sample))
+		return false;
+	mtag__filter_count((void *)address, -1);
+	return true;
+}
+
+/* Likewise. */
+static void take_waiting(void)
+{
+	struct mtag_heap_sample sample;
+	unsigned i;
+
+	if (!atomic_load_explicit(&waits, memory_order_relaxed))
+		return;
+	/* Whoever sets it again from here on is found next time. */
+	atomic_exchange_explicit(&waits, false, memory_order_acquire);
+	for (i = 0; i < WAITING; i++) {
+		uintptr_t address = atomic_exchange_explicit(&waiting[i], 0, memory_order_acquire);
+
+		if (address && take_one(address, &sample))
+			count_cell(&sample, true);
+	}
+}
+
 /*
  * Caller has entered. Only what is in the table will be counted out. A sample of the same address was freed in a way
  * that has not come by, and is counted out now.
@@ -175,6 +229,7 @@ static void store_sample(struct mtag_heap_sample *sample)
 	bool stored = false;
 
 	if (lock_table()) {
+		take_waiting();
 		stored = mtag__table_add(&mtag__view.table, sample, &old);
 		if (stored && !old.address)
 			mtag__filter_count((void *)(uintptr_t)sample->address, 1);
@@ -237,16 +292,21 @@ bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
 	bool found = false;
 	struct program program;
 
-	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED) || !enter(&program))
+	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED))
 		return false;
+	if (!enter(&program)) {
+		let_wait((uintptr_t)p);
+		return false;
+	}
 	/* Or its first allocation would be a sample for certain, and weigh as if by chance. */
 	if (mtag__self_begin())
 		mtag__self.countdown = mtag__chance_distance(&mtag__self.random, mtag__view.period);
 	if (lock_table()) {
-		found = mtag__table_take(&mtag__view.table, (uintptr_t)p, sample);
-		if (found)
-			mtag__filter_count(p, -1);
+		take_waiting();
+		found = take_one((uintptr_t)p, sample);
 		unlock_table();
+	} else {
+		let_wait((uintptr_t)p);
 	}
 	if (found) {
 		count_cell(sample, true);
@@ -313,8 +373,12 @@ void mtag__sampler_forked(bool child)
 {
 	if (fork_locked)
 		unlock_table();
-	if (child)
+	if (child) {
 		mtag__view.head->pid = (uint32_t)syscall(SYS_getpid);
+		/* Or children that do the same would take samples of the same objects. */
+		if (mtag__self_seed())
+			mtag__self.countdown = draw_distance();
+	}
 	if (fork_entered)
 		leave_plainly(fork_errno);
 }

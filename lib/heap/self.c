@@ -50,6 +50,13 @@ bool mtag__self_begin(void)
 	return true;
 }
 
+bool mtag__self_seed(void)
+{
+	if (mtag__self.begun)
+		mtag__self.random = new_seed();
+	return mtag__self.begun;
+}
+
 /* A program that blocks a signal to wait for it has no handler; one that crashes may have lost its own. */
 static bool may_handle(int number)
 {

@@ -62,6 +62,9 @@ static inline __attribute__((always_inline)) bool mtag__countdown(uint64_t *coun
 /* Seeds the calling thread's random numbers, on its first visit. Returns false if it was here. */
 bool mtag__self_begin(void);
 
+/* Seeds them anew, in a child of fork(). Returns false if the thread never was here. */
+bool mtag__self_seed(void);
+
 /* Does this thread block signals that it did not when it began? It may be in a signal handler. */
 bool mtag__self_in_handler(void);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <time.h>
@@ -25,6 +26,9 @@
 #define PERIOD_MAX  (1 << 30)
 
 #define SAMPLES_MIN (1 << 14)
+
+/* Of a limited address space, one part in so many. */
+#define SHARE 16
 
 struct mtag__view mtag__view;
 
@@ -97,23 +101,33 @@ static void *map_parts(uint32_t slots, uint32_t samples)
 	return NULL;
 }
 
-/* Less if the address space is limited: then threads share a slot, or samples may be lost. */
+static bool shrink(uint32_t *slots, uint32_t *samples)
+{
+	if (*slots > 1)
+		*slots = *slots >= 4 ? *slots / 4 : 1;
+	else if (*samples > SAMPLES_MIN / 4)
+		*samples /= 4;
+	else
+		return false;
+	return true;
+}
+
+/*
+ * Less if the address space is limited, which is the program's to use: then threads share a slot, or samples may be
+ * lost.
+ */
 static void *map_area(uint32_t *slots, uint32_t *samples)
 {
-	for (;;) {
-		void *p = map_parts(*slots, *samples);
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	void *p = NULL;
 
-		if (p)
-			return p;
-		if (*slots > 1)
-			*slots /= 4;
-		else if (*samples > SAMPLES_MIN / 4)
-			*samples /= 4;
-		else
-			return NULL;
-		if (!*slots)
-			*slots = 1;
-	}
+	getrlimit(RLIMIT_AS, &limit);
+	while (area_bytes(*slots, *samples) > limit.rlim_cur / SHARE && shrink(slots, samples))
+		;
+	do
+		p = map_parts(*slots, *samples);
+	while (!p && shrink(slots, samples));
+	return p;
 }
 
 bool mtag__view_open_slots(uint32_t first, uint32_t last)

@@ -496,6 +496,30 @@ static void samples(void)
 	heap_objects_clear(&objects);
 }
 
+static void later(int i, uint64_t address, uint64_t bytes, uint32_t sequence)
+{
+	sample(i, address, bytes, ONE, A);
+	area.samples[i].sequence = sequence;
+	area.samples[i].check = mtag_heap_check(&area.samples[i]);
+}
+
+/* A large object was freed unseen, others lie in its place, one of which was freed unseen before. */
+static void stale(void)
+{
+	begin(MTAG_HEAP_SAMPLED);
+	later(0, BASE, 1000, UINT32_MAX);
+	later(1, BASE + 100, 100, UINT32_MAX - 1);
+	later(2, BASE + 200, 100, 0);
+	later(3, BASE + 300, 100, 1);
+	later(4, BASE + 1000, 100, UINT32_MAX - 2);
+	ok(!heap_objects_read(&source, 4, &objects) && objects.n_objects == 3 &&
+		   objects.skipped == 2 && objects.objects[0].address == BASE + 200 &&
+		   objects.objects[1].address == BASE + 300 &&
+		   objects.objects[2].address == BASE + 1000,
+	   "of those that overlap the later ones are taken");
+	heap_objects_clear(&objects);
+}
+
 int main(void)
 {
 	struct proc *proc = snap_proc(&snap, 1, "x");
@@ -511,6 +535,7 @@ int main(void)
 	sums();
 	heads();
 	samples();
+	stale();
 	snap_clear(&snap);
 	return tap_end();
 }

@@ -72,6 +72,10 @@ for mode in sampled exact off; do
 	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib timeout 20 python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
 		"$tmp/starter.so" 2>&1)" 1 "a plugin whose constructor waits for a thread, $mode"
 done
+gcc -O1 -fno-builtin -shared -fPIC tests/unit/heap/plugin/handlers.c -o "$tmp/libhandlers.so"
+gcc -O1 -fno-builtin -Iinclude -Ilib tests/unit/heap/plugin/forks.c -o "$tmp/forks" "$tmp/libhandlers.so" -Wl,-rpath,"$tmp"
+same "$(MTAG_HEAP_PERIOD=4096 LD_PRELOAD=$lib "$tmp/forks" 2>&1)" \
+	'7, then 4 in the parent and 2 in its child; 0 took the same' "what is freed while a process forks, and its children"
 same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/operators 2>&1)" '' "operators leave dlerror(3) alone where nothing is counted"
 
 # ---- under stress ----
@@ -145,6 +149,8 @@ fi
 same "$(LD_PRELOAD=$lib MTAG_HEAP=nonsense MTAG_HEAP_PERIOD=none /bin/true 2>&1)" '' "it prints nothing, whatever it is told"
 same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/phases)" 'Bail out! no area is found' "it can be switched off"
 same "$(ulimit -v 60000; LD_PRELOAD=$lib MTAG_HEAP=exact /bin/echo good 2>&1)" good "little address space is enough"
+same "$(ulimit -v 1300000; LD_PRELOAD=$lib MTAG_HEAP=exact perl -e 'print length("x" x (400 << 20)) >> 20' 2>&1)" 400 \
+	"a limited address space is the program's to use"
 same "$(readelf -n "$lib" | awk '/Provider: otel_memory/ { getline; print $2 }' | sort -u | xargs)" 'alloc free' \
 	"samples have probes"
 
