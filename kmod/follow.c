@@ -137,6 +137,30 @@ static void new_by_touch(struct mtag_space *s, struct page *page, int nr,
 		mtag_owner_mixed(page);
 }
 
+/* The owner of the contents that the swap entry at @addr stands for. */
+static void own_as_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
+{
+	unsigned long entry = mtag_visit_swap(mm, addr);
+
+	mtag_owner_change(page, mtag_swap_tag(entry));
+	mtag_leaf_set(page, 1, mtag_leaf_slot(entry));
+}
+
+/*
+ * A parked space counts nothing. What it touches is untagged if its process is tracked again;
+ * what it reads from swap keeps its owner: the slot may be a relative's, and reclaim writes to it.
+ */
+static void parked_new(struct page *page, int nr, struct mm_struct *mm, unsigned long addr,
+		       unsigned long parent_ip)
+{
+	bool by_swapin = mtag_caller_of(parent_ip) == MTAG_BY_SWAPIN;
+	int i;
+
+	mtag_owner_set_run(page, nr, MTAG_ID_UNTAGGED);
+	for (i = 0; by_swapin && i < nr; i++)
+		own_as_slot(mm, page + i, addr + i * PAGE_SIZE);
+}
+
 /**
  * mtag_follow_new() - a new anonymous folio is mapped in @s
  * @s:		space
@@ -156,8 +180,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	u32 tag;
 
 	if (mtag_space_parked(s)) {
-		/* The page is untagged if the process is tracked again. */
-		mtag_owner_set_run(page, nr, MTAG_ID_UNTAGGED);
+		parked_new(page, nr, vma->vm_mm, addr, parent_ip);
 		return;
 	}
 	/* In some kernels faults and collapses call the same function. */
@@ -287,13 +310,8 @@ static void split_removed(struct mtag_space *s, struct page *page, int nr, unsig
 /* The page may be in the swap cache since before its owner was known. The swap slot has it. */
 static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
 {
-	unsigned long entry;
-
-	if (mtag_is_ksm(page) || mtag_page_mapcount(page))
-		return;
-	entry = mtag_visit_swap(mm, addr);
-	mtag_owner_change(page, mtag_swap_tag(entry));
-	mtag_leaf_set(page, 1, mtag_leaf_slot(entry));
+	if (!mtag_is_ksm(page) && !mtag_page_mapcount(page))
+		own_as_slot(mm, page, addr);
 }
 
 /**
@@ -338,25 +356,10 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		mtag_swap_in(s, vma->vm_mm, addr + i * PAGE_SIZE);
 }
 
-/*
- * The swap entry that reclaim left for @page, 0 if the contents are dropped. It
- * is in the page table already, but a KSM page does not tell at which address.
- */
-static unsigned long left_in_swap(struct page *page, struct mm_struct *mm, unsigned long addr)
-{
-	struct folio *folio = page_folio(page);
-
-	if (!folio_test_swapcache(folio))
-		return 0;
-	if (addr != MTAG_NO_ADDR)
-		return mtag_visit_swap(mm, addr);
-	return folio_test_swapbacked(folio) && !PageHWPoison(page) ? page_private(page) : 0;
-}
-
 static void reclaimed(struct mtag_space *s, struct page *page, struct mm_struct *mm,
 		      unsigned long addr)
 {
-	unsigned long entry = left_in_swap(page, mm, addr);
+	unsigned long entry = mtag_swap_left(page, mm, addr);
 
 	if (!entry)
 		return;
@@ -399,10 +402,12 @@ static void parked_removed(struct mtag_space *s, struct page *page, struct mm_st
 	int i;
 
 	for (i = 0; i < nr; i++) {
-		entry = left_in_swap(page + i, mm, behind(addr, i));
+		entry = mtag_swap_left(page + i, mm, behind(addr, i));
 		if (!entry)
 			continue;
-		mtag_swap_set(entry, mtag_ksm_owner_valid(s, page + i));
+		/* Other trees may have the slot of a merged page, too. */
+		mtag_swap_set(entry, mtag_is_ksm(page + i) ? MTAG_ID_KSM
+							   : mtag_ksm_owner_valid(s, page + i));
 		mtag_leaf_set_slot(entry, mtag_ksm_leaf(page + i));
 	}
 }

@@ -139,6 +139,26 @@ void mtag_swap_set(unsigned long entry, u32 tag)
 }
 
 /**
+ * mtag_swap_left() - the swap entry that reclaim left for a page
+ * @page:	just unmapped
+ * @mm:		mm of the mapping
+ * @addr:	where it was mapped, or MTAG_NO_ADDR: a KSM page does not tell
+ *
+ * Context: page-table lock; the entry is in the page table already.
+ * Return: 0 if the contents are dropped.
+ */
+unsigned long mtag_swap_left(struct page *page, struct mm_struct *mm, unsigned long addr)
+{
+	struct folio *folio = page_folio(page);
+
+	if (!folio_test_swapcache(folio))
+		return 0;
+	if (addr != MTAG_NO_ADDR)
+		return mtag_visit_swap(mm, addr);
+	return folio_test_swapbacked(folio) && !PageHWPoison(page) ? page_private(page) : 0;
+}
+
+/**
  * mtag_swap_out() - reclaim replaces a mapping of a page in @s by a swap entry
  * @s:		space
  * @entry:	swap entry, already in the page table

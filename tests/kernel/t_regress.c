@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bugs that reviewers found, one function for each. */
 /* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
+#include "lib/netlink.h"
 #include "lib/test.h"
 #include <linux/io_uring.h>
 #include <sys/mount.h>
@@ -221,6 +222,43 @@ static void swap_cached_range(void)
 	is(anon_of(a) + anon_of(b) + swap_of(a) + swap_of(b), 0, "nothing of them is left");
 }
 
+/*
+ * What a relative that is no longer tracked reads and gives up again keeps its owner: its slot, which is still that of
+ * others, is the same.
+ */
+static void swap_cached_untracked(void)
+{
+	char *p = area(N * PG);
+	struct gate *g = gate();
+	pid_t pid;
+
+	touch(a, p, N * PG);
+	pid = child();
+	if (!pid) {
+		pass_gate(g, 1);
+		must0(nl_ask(nl_open(), MTAG_CMD_UNTRACK, 0, getpid())->error);
+		read_all(0, p, N * PG);
+		squeeze(p, N * PG);
+		reclaim(p, N * PG);
+		open_gate(g, 2);
+		pass_gate(g, 3);
+		_exit(0);
+	}
+	if (!squeeze(p, N * PG))
+		bail("reclaim leaves %" PRIu64 " bytes", smaps(p, N * PG).rss);
+	open_gate(g, 1);
+	pass_gate(g, 2);
+	is(swap_of(a), N * PG,
+	   "swapped pages stay their tag's when an untracked relative reads them");
+	read_all(0, p, N * PG);
+	is(anon_of(a), N * PG, "and are its when they come back");
+	is(swap_of(a), 0, "nothing of it is left in swap");
+	exact("exact after an untracked relative paged in and out");
+	open_gate(g, 3);
+	reap(pid);
+	must(munmap(p, N * PG));
+}
+
 /* Ends and leaves the owners of its pages, with ids that no other process has, in most slots. */
 static void leave_owners(void)
 {
@@ -341,16 +379,19 @@ int main(void)
 	failed_fixed();
 	pinned_shmem();
 	audit_of_shared_memory();
+	nl_begin();
 	swap = swap_small() && group_make();
 	if (swap) {
 		open_gate(g, 1);
 		reap(unattached);
 		group_enter();
 		swap_cached_range();
+		swap_cached_untracked();
 		spew("/sys/fs/cgroup/cgroup.procs", "0");
 	} else {
 		skip("stale owners in swap (no zram or no memory.reclaim here)");
 		skip("swap-cached pages given to a tag (no zram or no memory.reclaim here)");
+		skip("and read by an untracked relative (no zram or no memory.reclaim here)");
 		open_gate(g, 2);
 		reap(unattached);
 	}
