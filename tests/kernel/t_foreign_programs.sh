@@ -6,6 +6,7 @@
 # vm: also=7.3 group=foreign mem=900M timeout=600 args=redis
 # vm: group=foreign mem=900M timeout=600 short=6.1 because="stacks follow pages in the same code everywhere" args=stacks python sqlite
 # vm: group=foreign-long mem=900M timeout=3600 long=1 args=stacks gcc
+# vm: group=foreign-long mem=900M timeout=3600 long=1 args=stacks redis
 # vm: group=foreign-long mem=900M timeout=3600 long=1 args=postgres
 . tests/kernel/foreign.sh
 
