@@ -80,7 +80,7 @@ same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/operators 2>&1)" '' "operators leave 
 
 # ---- under stress ----
 calm='broken 0, interrupted yes'
-rounds=${MTAG_LONG:+60000} # a minute at least
+rounds=${MTAG_LONG:+220000} # a minute at least
 rounds=${rounds:-4000}
 for mode in sampled exact; do
 	same "$(MTAG_HEAP=$mode MTAG_HEAP_PERIOD=4096 LD_PRELOAD=$lib timeout 900 $bin/stress $rounds 2>&1)" "$calm" \
