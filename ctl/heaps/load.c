@@ -14,8 +14,8 @@
 #include "heaps/load.h"
 #include "uapi/linux/mtag.h"
 
-#define ENVIRON_MOST                                                                               \
-	(6UL << 20) /* three quarters of the greatest stack that exec(2) reckons with */
+/* Three quarters of the greatest stack that exec(2) reckons with. */
+#define ENVIRON_MOST (6UL << 20)
 
 struct reader {
 	int device;

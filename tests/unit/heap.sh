@@ -80,14 +80,14 @@ same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/operators 2>&1)" '' "operators leave 
 
 # ---- under stress ----
 calm='broken 0, interrupted yes'
-rounds=${MTAG_LONG:+220000} # a minute at least
-rounds=${rounds:-4000}
+rounds=4000 limit=120
+[ -z "${MTAG_LONG:-}" ] || rounds=220000 limit=900 # a minute at least
 for mode in sampled exact; do
-	same "$(MTAG_HEAP=$mode MTAG_HEAP_PERIOD=4096 LD_PRELOAD=$lib timeout 900 $bin/stress $rounds 2>&1)" "$calm" \
+	same "$(MTAG_HEAP=$mode MTAG_HEAP_PERIOD=4096 LD_PRELOAD=$lib timeout $limit $bin/stress $rounds 2>&1)" "$calm" \
 		"threads, forks and signals: $mode"
 done
 for other in $(others); do
-	same "$(MTAG_HEAP_PERIOD=4096 LD_PRELOAD="$lib $other" timeout 900 $bin/stress $rounds 2>&1)" "$calm" \
+	same "$(MTAG_HEAP_PERIOD=4096 LD_PRELOAD="$lib $other" timeout $limit $bin/stress $rounds 2>&1)" "$calm" \
 		"threads, forks and signals: $other"
 done
 
