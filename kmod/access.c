@@ -107,7 +107,7 @@ bool mtag_access_may_track(struct task_struct *task)
 	return is_own(task) || (capable_over(task) && mtag_access_may_read(task));
 }
 
-static bool may(struct task_struct *task, enum mtag_access access)
+static bool access_permitted(struct task_struct *task, enum mtag_access access)
 {
 	if (access == MTAG_ACCESS_LIST)
 		return may_read(task, PTRACE_MODE_READ_FSCREDS | PTRACE_MODE_NOAUDIT);
@@ -131,17 +131,17 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
 		return true;
 	old = override_creds(opener);
 	/* The caller's own memory need not be the opener's. */
-	allowed = is_own(task) ? capable_over(task) : may(task, access);
+	allowed = is_own(task) ? capable_over(task) : access_permitted(task, access);
 	revert_creds(old);
 	return allowed;
 }
 
 static bool both_may(struct task_struct *task, enum mtag_access access, const struct cred *opener)
 {
-	return may(task, access) && opener_may(task, access, opener);
+	return access_permitted(task, access) && opener_may(task, access, opener);
 }
 
-static struct mm_struct *refused(enum mtag_access access)
+static struct mm_struct *refused_access(enum mtag_access access)
 {
 	return ERR_PTR(access == MTAG_ACCESS_TRACK ? -EPERM : -EACCES);
 }
@@ -169,7 +169,7 @@ struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access acce
 
 	if (!down_read_trylock(lock)) {
 		if (!both_may(task, access, opener))
-			return refused(access);
+			return refused_access(access);
 		if (down_read_killable(lock))
 			return ERR_PTR(-EINTR);
 	}
@@ -178,7 +178,7 @@ struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access acce
 		mm = ERR_PTR(-ESRCH);
 	} else if (!both_may(task, access, opener)) {
 		mmput(mm);
-		mm = refused(access);
+		mm = refused_access(access);
 	} else if (cred) {
 		*cred = get_task_cred(task);
 	}

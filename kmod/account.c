@@ -193,8 +193,8 @@ static noinline void change_slowly(struct mtag_space *s, unsigned int tag, enum 
 	limit_note(s, acc, tag, transient);
 }
 
-static __always_inline void change(struct mtag_space *s, unsigned int tag, enum mtag_kind kind,
-				   int pages, int transient)
+static __always_inline void account_change(struct mtag_space *s, unsigned int tag,
+					   enum mtag_kind kind, int pages, int transient)
 {
 	/* A page-table lock does so, except on PREEMPT_RT. */
 	preempt_disable();
@@ -218,7 +218,7 @@ static __always_inline void change(struct mtag_space *s, unsigned int tag, enum 
  */
 void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
 {
-	change(s, tag, kind, pages, 0);
+	account_change(s, tag, kind, pages, 0);
 }
 
 /* As mtag_account_add(), for many pages that @tag, which must have an account, first touches. */
@@ -246,7 +246,7 @@ void mtag_account_replace(struct mtag_space *s, unsigned int tag)
 {
 	if (unlikely(READ_ONCE(s->slow) & MTAG_SLOW_LIMIT))
 		mtag_limit_replacing(s, tag);
-	change(s, tag, MTAG_ANON, 1, 1);
+	account_change(s, tag, MTAG_ANON, 1, 1);
 }
 
 static noinline void touch_slowly(struct mtag_space *s, unsigned int tag, s64 pages)

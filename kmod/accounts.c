@@ -179,3 +179,45 @@ void mtag_accounts_extend(struct mtag_space *s, unsigned int nr_tags)
 	/* Pairs with mtag_accounts_nr(), behind which the account is found zeroed. */
 	smp_store_release(&acc->nr_tags, nr_tags);
 }
+
+/**
+ * mtag_accounts_reserve_all() - allocate memory for the accounts in every space of a tree
+ * @tree:	tree
+ * @own:	a space of it that may not be in the list yet
+ * @nr_tags:	highest id + 1
+ * @gfp:	allocation flags of the caller's context
+ *
+ * So a page's owner always has an account. On failure no space gets one.
+ * Context: tree->lock. May sleep if @gfp allows.
+ * Return: 0 or -ENOMEM.
+ */
+int mtag_accounts_reserve_all(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags,
+			      gfp_t gfp)
+{
+	struct mtag_space *s;
+	int ret;
+
+	list_for_each_entry(s, &tree->spaces, sibling) {
+		ret = mtag_accounts_reserve(s, nr_tags, gfp);
+		if (ret)
+			return ret;
+	}
+	return mtag_accounts_reserve(own, nr_tags, gfp);
+}
+
+/**
+ * mtag_accounts_extend_all() - add the accounts in every space of a tree
+ * @tree:	tree
+ * @own:	as for mtag_accounts_reserve_all(), which the caller has called
+ * @nr_tags:	highest id + 1
+ *
+ * Context: tree->lock.
+ */
+void mtag_accounts_extend_all(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags)
+{
+	struct mtag_space *s;
+
+	list_for_each_entry(s, &tree->spaces, sibling)
+		mtag_accounts_extend(s, nr_tags);
+	mtag_accounts_extend(own, nr_tags);
+}

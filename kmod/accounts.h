@@ -13,6 +13,7 @@
 #include <linux/types.h>
 
 struct mtag_space;
+struct mtag_tree;
 
 enum mtag_kind { MTAG_ANON, MTAG_FILE, MTAG_SHMEM, MTAG_SWAP, MTAG_KINDS };
 #define MTAG_RESIDENT_KINDS	MTAG_SWAP	/* those before it */
@@ -92,5 +93,8 @@ struct mtag_accounts *mtag_accounts_alloc(struct mtag_space *s, unsigned int nr_
 void mtag_accounts_free(struct mtag_accounts *acc);
 int mtag_accounts_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp);
 void mtag_accounts_extend(struct mtag_space *s, unsigned int nr_tags);
+int mtag_accounts_reserve_all(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags,
+			      gfp_t gfp);
+void mtag_accounts_extend_all(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags);
 
 #endif /* MTAG_ACCOUNTS_H */

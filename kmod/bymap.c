@@ -89,7 +89,7 @@ static void name_file(struct map_name *m, const struct file *file, gfp_t gfp)
 }
 
 /* Finds or creates the tag @m. A tag that cannot be had is replaced by the one above. */
-static u32 make(struct mtag_space *s, const struct map_name *m, gfp_t gfp)
+static u32 map_tag(struct mtag_space *s, const struct map_name *m, gfp_t gfp)
 {
 	int tag = mtag_tree_make(s, s->base_tag, m->group, strlen(m->group), gfp), below = tag;
 
@@ -112,7 +112,7 @@ static u32 make_in_hook(struct mtag_space *s, struct map_name *m, const struct f
 	if (gfp) {
 		if (file)
 			name_file(m, file, gfp);
-		tag = make(s, m, gfp);
+		tag = map_tag(s, m, gfp);
 	} else {
 		mtag_space_lost(s, 1);
 	}

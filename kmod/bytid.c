@@ -78,7 +78,7 @@ static size_t name_of(struct task_struct *task, char name[MTAG_NAME_MAX + 1])
 }
 
 /* There may be many spaces. Context: as @gfp says. */
-static void pause(gfp_t gfp)
+static void pause_loop(gfp_t gfp)
 {
 	if (gfpflags_allow_blocking(gfp))
 		cond_resched();
@@ -102,7 +102,7 @@ static struct mtag_node *free_tag(struct mtag_tree *tree, u32 parent, gfp_t gfp)
 		list_for_each_entry(s, &tree->spaces, sibling) {
 			acc = rcu_dereference_protected(s->accounts, true);
 			idle = idle && !mtag_account_owns(acc, tag) && !mtag_limit_watched(s, tag);
-			pause(gfp);
+			pause_loop(gfp);
 		}
 		if (idle)
 			return node;
@@ -112,7 +112,7 @@ static struct mtag_node *free_tag(struct mtag_tree *tree, u32 parent, gfp_t gfp)
 }
 
 /* A thread has the tag: another of that name and TID, or any that gets a free one. */
-static void revive(struct mtag_tree *tree, u32 tag)
+static void revive_tag(struct mtag_tree *tree, u32 tag)
 {
 	xa_lock(&tree->nodes);
 	__xa_clear_mark(&tree->nodes, tag, MTAG_NODE_FREE);
@@ -125,7 +125,7 @@ static void revive(struct mtag_tree *tree, u32 tag)
  * Finds the tag of that name, or gives a free one the name. Context: tree->lock. Return: its id;
  * -ENOENT if there is none; -ENOMEM.
  */
-static int reuse(struct mtag_space *own, u32 parent, const char *name, size_t len, gfp_t gfp)
+static int reuse_tag(struct mtag_space *own, u32 parent, const char *name, size_t len, gfp_t gfp)
 {
 	struct mtag_tree *tree = own->tree;
 	struct mtag_node *node;
@@ -134,7 +134,7 @@ static int reuse(struct mtag_space *own, u32 parent, const char *name, size_t le
 
 	node = mtag_tree_find(tree, parent, name, len);
 	if (node) {
-		revive(tree, node->id);
+		revive_tag(tree, node->id);
 		mtag_tree_know(own, node->id);
 		return node->id;
 	}
@@ -146,7 +146,7 @@ static int reuse(struct mtag_space *own, u32 parent, const char *name, size_t le
 	node = mtag_tree_replace(tree, node, parent, name, len, gfp);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	revive(tree, node->id);
+	revive_tag(tree, node->id);
 	list_for_each_entry(s, &tree->spaces, sibling) {
 		mtag_account_give(s, node->id, above);
 		mtag_calls_give(s, node->id, above);
@@ -154,7 +154,7 @@ static int reuse(struct mtag_space *own, u32 parent, const char *name, size_t le
 		if (mtag_space_stacks(s))
 			mtag_touched_move(s->stacks.touched, node->id, above);
 		rcu_read_unlock();
-		pause(gfp);
+		pause_loop(gfp);
 	}
 	mtag_tree_know(own, node->id);
 	return node->id;
@@ -179,13 +179,13 @@ int mtag_bytid_make(struct mtag_space *s, struct task_struct *task, gfp_t gfp)
 		return -ESRCH;
 	if (!mtag_tree_lock(s->tree, gfp))
 		return -EBUSY;
-	ret = reuse(s, parent, name, len, gfp);
+	ret = reuse_tag(s, parent, name, len, gfp);
 	mutex_unlock(&s->tree->lock);
 	return ret < 0 ? mtag_tree_make(s, parent, name, len, gfp) : ret;
 }
 
 /* Context: tree->lock. Return: 0; -EEXIST if another tag has the name; -ENOMEM. */
-static int rename(struct mtag_tree *tree, u32 tag, const char *name, size_t len)
+static int rename_tag(struct mtag_tree *tree, u32 tag, const char *name, size_t len)
 {
 	struct mtag_node *old = mtag_tree_node(tree, tag), *node;
 
@@ -221,7 +221,7 @@ static bool has_word(const struct task_struct *task)
 }
 
 /* Gives the thread a tag of its own, in place of the one it may have. Return: 0 or an error. */
-static int give(struct mtag_space *s, struct task_struct *task)
+static int give_tag(struct mtag_space *s, struct task_struct *task)
 {
 	int tag = mtag_bytid_make(s, task, MTAG_GFP), ret;
 
@@ -242,7 +242,7 @@ static int give(struct mtag_space *s, struct task_struct *task)
  * One attempt to give the tag of the thread its name; @name is filled with that name. Return: 0;
  * -EAGAIN if the thread has another tag by now; or an error, and another attempt would not help.
  */
-static int follow(struct mtag_space *s, struct task_struct *task, char name[MTAG_NAME_MAX + 1])
+static int follow_name(struct mtag_space *s, struct task_struct *task, char name[MTAG_NAME_MAX + 1])
 {
 	struct mtag_space *of;
 	u32 tag = own_of(task, &of, false);
@@ -250,17 +250,17 @@ static int follow(struct mtag_space *s, struct task_struct *task, char name[MTAG
 	int ret = 0;
 
 	if (!tag)
-		return len && !has_word(task) ? give(s, task) : 0;
+		return len && !has_word(task) ? give_tag(s, task) : 0;
 	if (len) {
 		mutex_lock(&of->tree->lock);
 		/* The thread may have ended since, and another one may have its tag by now. */
-		ret = still_own(task, of, tag) ? rename(of->tree, tag, name, len) : -EAGAIN;
+		ret = still_own(task, of, tag) ? rename_tag(of->tree, tag, name, len) : -EAGAIN;
 		mutex_unlock(&of->tree->lock);
 	}
 	mtag_space_put(of);
 	/* A thread that had this name and TID has ended: they share its tag. */
 	if (ret == -EEXIST)
-		return give(s, task);
+		return give_tag(s, task);
 	if (ret && ret != -EAGAIN)
 		mtag_space_lost(s, 1);
 	return ret;
@@ -280,7 +280,7 @@ void mtag_bytid_named(struct mtag_space *s, struct task_struct *task)
 
 	/* Another task may name the thread at the same time: the later name stays. */
 	for (i = 0; i < RENAMES; i++) {
-		ret = follow(s, task, name);
+		ret = follow_name(s, task, name);
 		if (ret != -EAGAIN && (ret || !name_of(task, now) || !strcmp(name, now)))
 			break;
 	}

@@ -273,7 +273,7 @@ static int do_heap(struct mtag_space *s, union arg *arg)
  * The process that a call reads: @pid, or the caller's own if that is 0. The caller must
  * mtag_access_put() it. It makes the call itself, so its credentials are those that count.
  */
-static int reads(struct mtag_target *t, u32 pid)
+static int reads_process(struct mtag_target *t, u32 pid)
 {
 	int err;
 
@@ -296,7 +296,7 @@ static int do_heap_read(struct mtag_space *unused, union arg *arg)
 
 	if (r->flags || r->pad)
 		return -EINVAL;
-	err = reads(&t, r->pid);
+	err = reads_process(&t, r->pid);
 	if (err)
 		return err;
 	err = mtag_heap_read(t.space, t.mm, r);
@@ -312,7 +312,7 @@ static int do_owners(struct mtag_space *unused, union arg *arg)
 
 	if (o->flags || o->pad || o->span > o->nr_spans)
 		return -EINVAL;
-	err = reads(&t, o->pid);
+	err = reads_process(&t, o->pid);
 	if (err)
 		return err;
 	err = mtag_owners_read(t.space, t.mm, o);

@@ -9,8 +9,15 @@
 #include "account.h"
 #include "state.h"
 
-#define MTAG_NO_ADDR	ULONG_MAX	/* the address of the event is unknown */
+/* The address of an event that does not tell it. */
+#define MTAG_NO_ADDR	ULONG_MAX
 #define MTAG_CUT_OFF	(ULONG_MAX - 1)	/* a walk may have missed the pages: mtag_visit_cut_off() */
+
+/* The address @i pages behind @addr. */
+static inline unsigned long mtag_addr_behind(unsigned long addr, int i)
+{
+	return addr == MTAG_NO_ADDR ? addr : addr + i * PAGE_SIZE;
+}
 
 /**
  * struct mtag_walk - a walk under way in a space

@@ -27,7 +27,7 @@ struct mtag_collapse_owners {
 	u16 tag[HPAGE_PMD_NR];
 };
 
-static void forget(struct mtag_collapse_owners *c)
+static void forget_owners(struct mtag_collapse_owners *c)
 {
 	memset16(c->tag, MTAG_MIXED, HPAGE_PMD_NR);
 }
@@ -39,14 +39,14 @@ static bool lacks_leaves(struct mtag_space *s)
 }
 
 /* Two tasks may collapse pages of one mm; they take turns at the buffers. */
-static void prepare(struct mtag_space *s, gfp_t gfp)
+static void prepare_buffers(struct mtag_space *s, gfp_t gfp)
 {
 	struct mtag_collapse_owners *c;
 	struct mtag_leaf *leaves;
 
 	c = READ_ONCE(s->collapse.owners) ? NULL : kmalloc(sizeof(*c), gfp);
 	if (c) {
-		forget(c);
+		forget_owners(c);
 		if (cmpxchg(&s->collapse.owners, NULL, c))
 			kfree(c);
 	}
@@ -67,7 +67,7 @@ MTAG_HOOK_FUNC(mtag_collapse_begin)
 	if (!READ_ONCE(s->collapse.owners) || lacks_leaves(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
 		if (gfp)
-			prepare(s, gfp);
+			prepare_buffers(s, gfp);
 		if (sleeps)
 			mtag_sleep_end();
 	}
@@ -92,7 +92,7 @@ void mtag_collapse_removed(struct mtag_space *s, unsigned long addr, u32 tag,
 }
 
 /* The owner of most of @nr places: on a tie the first, untagged if all are empty. */
-static u16 most(const u16 *tags, int nr)
+static u16 most_frequent(const u16 *tags, int nr)
 {
 	int i, j, n, best = 0;
 	u16 tag = MTAG_ID_UNTAGGED;
@@ -146,7 +146,7 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 		/* Out of memory: not all owners were noted. */
 		s->collapse.missed = false;
 		if (c)
-			forget(c);
+			forget_owners(c);
 		mtag_space_lost(s, nr);
 		/* Read once: the program may change it at any time. */
 		fill = READ_ONCE(s->default_tag);
@@ -156,7 +156,7 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 		return;
 	}
 	tags = c->tag + (addr / PAGE_SIZE) % HPAGE_PMD_NR;
-	fill = most(tags, nr);
+	fill = most_frequent(tags, nr);
 	leaves_added(s, head, nr, addr, tags);
 	mtag_owner_set_run(head, nr, fill);
 	for (i = 0; i < nr; i++) {
@@ -168,5 +168,5 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 	}
 	if (mixed)
 		mtag_owner_mixed(head);
-	forget(c);
+	forget_owners(c);
 }

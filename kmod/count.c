@@ -32,7 +32,7 @@ static void count_add(struct mtag_counter *c, u32 tag, enum mtag_kind kind, int 
  * tracked process that shares the page but not the tree has it untagged as
  * well. In an old tree a relative may be charged for it.
  */
-static void untag(struct mtag_counter *c, const struct mtag_pte *e)
+static void untag_pages(struct mtag_counter *c, const struct mtag_pte *e)
 	__must_hold(&c->v.s->walk_lock)
 {
 	int i;
@@ -103,7 +103,7 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		return;
 	}
 	if (c->untag && PageAnon(e->page))
-		untag(c, e);
+		untag_pages(c, e);
 	kind = kind_of(e);
 	for (i = 0; i < e->nr; i++)
 		count_add(c, mtag_whose(v->s, e, i), kind, 1);

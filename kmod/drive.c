@@ -45,7 +45,7 @@ static long no_wait4(pid_t pid, int __user *status, int options, struct rusage *
 DEFINE_STATIC_CALL(mtag_kernel_clone, no_clone);
 DEFINE_STATIC_CALL(mtag_kernel_wait4, no_wait4);
 
-static int resolve(void)
+static int resolve_calls(void)
 {
 	static const char *const names[] = { "kernel_clone", "kernel_wait4" };
 	unsigned long at[ARRAY_SIZE(names)];
@@ -67,7 +67,7 @@ static const struct mtag_way exit_way = { "exit", NULL,
 	{ mtag_life_mm_leave, mtag_life_mm_going, mtag_life_mm_gone, mtag_life_thread_end }
 };
 
-static void hits(const struct mtag_way *way, u64 hits[MTAG_WAY_HOOKS])
+static void way_hits(const struct mtag_way *way, u64 hits[MTAG_WAY_HOOKS])
 {
 	int i;
 
@@ -81,7 +81,7 @@ static int expect_hits(const struct mtag_way *way, const u64 before[MTAG_WAY_HOO
 	u64 now[MTAG_WAY_HOOKS];
 	int i;
 
-	hits(way, now);
+	way_hits(way, now);
 	for (i = 0; i < MTAG_WAY_HOOKS && way->hooks[i]; i++) {
 		if (now[i] != before[i])
 			continue;
@@ -99,7 +99,7 @@ static int run_way(struct mtag_drive *d, int i)
 	u64 before[MTAG_WAY_HOOKS];
 	int attempt, ret;
 
-	hits(way, before);
+	way_hits(way, before);
 	for (attempt = 0; attempt < ATTEMPTS; attempt++) {
 		ret = way->run(d);
 		if (ret != -EAGAIN)
@@ -118,7 +118,7 @@ static int run_way(struct mtag_drive *d, int i)
 }
 
 /* The driven process. It never returns to its program: the signal ends that first. */
-static int driven(void *data)
+static int driven_process(void *data)
 {
 	struct mtag_drive *d = data;
 	int i;
@@ -158,7 +158,8 @@ static void wait_for(struct mtag_drive *d, pid_t nr)
 static bool fork_driven(struct mtag_drive *d)
 {
 	/* It sends no signal at exit, and is not followed by a tracer of the loader. */
-	struct kernel_clone_args args = { .flags = CLONE_UNTRACED, .fn = driven, .fn_arg = d };
+	struct kernel_clone_args args = { .flags = CLONE_UNTRACED, .fn = driven_process,
+					  .fn_arg = d };
 	pid_t nr = static_call(mtag_kernel_clone)(&args);
 
 	if (nr < 0)
@@ -187,15 +188,15 @@ static void say_missing(const struct mtag_drive *d)
 				mtag_ways[i].name);
 }
 
-static int drive(struct mtag_drive *d)
+static int drive_process(struct mtag_drive *d)
 {
 	u64 before_exit[MTAG_WAY_HOOKS];
 	bool forked;
 
 	init_completion(&d->began);
 	d->losses = mtag_ways_losses();
-	hits(&fork_way, d->before_fork);
-	hits(&exit_way, before_exit);
+	way_hits(&fork_way, d->before_fork);
+	way_hits(&exit_way, before_exit);
 	mtag_end_prove(true);
 	forked = fork_driven(d);
 	mtag_end_prove(false);
@@ -218,14 +219,14 @@ int mtag_selftest_drive(void)
 	struct file *exe = mtag_exe_file(current->mm);
 	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);
 	struct mtag_drive d = { };
-	int ret = resolve();
+	int ret = resolve_calls();
 
 	if (exe && buf)
 		d.exe = d_path(&exe->f_path, buf, PATH_MAX);
 	if (IS_ERR(d.exe))
 		d.exe = NULL;
 	if (!ret)
-		ret = drive(&d);
+		ret = drive_process(&d);
 	kfree(buf);
 	if (exe)
 		fput(exe);

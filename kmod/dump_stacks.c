@@ -300,7 +300,7 @@ static void find_images(struct dump *d)
 	d->image = find_first_bit(d->images, MTAG_IMAGES_MAX);
 }
 
-static int explain(struct mtag_request *r, int err)
+static int explain_error(struct mtag_request *r, int err)
 {
 	if (err != -ENODATA)
 		return mtag_message_explain(&r->extack, err);
@@ -346,7 +346,7 @@ static int dump_read(struct dump *d, struct mtag_request *r)
 	}
 	mtag_access_put(&t);
 	if (err)
-		return explain(r, err);
+		return explain_error(r, err);
 	d->images = bitmap_zalloc(MTAG_IMAGES_MAX, MTAG_GFP);
 	if (!d->images)
 		return mtag_message_explain(&r->extack, -ENOMEM);
@@ -355,7 +355,7 @@ static int dump_read(struct dump *d, struct mtag_request *r)
 }
 
 /* No process has stacks. There may be a better reason to refuse, as if there is no process. */
-static int refuse(struct mtag_request *r)
+static int refuse_dump(struct mtag_request *r)
 {
 	struct mtag_target t;
 	int err = mtag_request_target(&t, MTAG_ACCESS_READ, r);
@@ -363,7 +363,7 @@ static int refuse(struct mtag_request *r)
 	if (err)
 		return err;
 	mtag_access_put(&t);
-	return explain(r, -ENODATA);
+	return explain_error(r, -ENODATA);
 }
 
 /**
@@ -387,7 +387,7 @@ int mtag_dump_stacks(struct mtag_request *r)
 
 	/* Until the last message: its stacks are looked up as they are shown. */
 	if (!mtag_stacks_hold())
-		return refuse(r);
+		return refuse_dump(r);
 	d = kzalloc(sizeof(*d), MTAG_GFP);
 	if (!d) {
 		mtag_stacks_drop();

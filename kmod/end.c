@@ -125,7 +125,7 @@ static void end_work(struct work_struct *work)
 }
 
 /* Ends @s, unless somebody else does. Context: any; the caller keeps it from being freed. */
-static void end(struct mtag_space *s)
+static void end_space(struct mtag_space *s)
 {
 	unsigned long flags;
 
@@ -150,7 +150,7 @@ void mtag_end_mm(struct mm_struct *mm)
 	rcu_read_lock();
 	s = mm ? mtag_space_find(mm) : NULL;
 	if (s)
-		end(s);
+		end_space(s);
 	rcu_read_unlock();
 }
 
@@ -201,7 +201,7 @@ static bool add_up(struct mtag_space *s, s64 total[MTAG_KINDS])
  * makes all four equal. What is under migration, the kernel counts and we may not, and what was
  * zapped there we count and the kernel does not.
  */
-static bool agrees(struct mtag_space *s, struct mm_struct *mm)
+static bool sums_agree(struct mtag_space *s, struct mm_struct *mm)
 {
 	s64 total[MTAG_KINDS];
 
@@ -232,13 +232,13 @@ void mtag_end_early(struct mm_struct *mm)
 	s = mtag_space_lookup(mm);
 	if (!s)
 		return;
-	s->agreed = !mtag_space_parked(s) && agrees(s, mm);
+	s->agreed = !mtag_space_parked(s) && sums_agree(s, mm);
 	if (s->agreed || mtag_space_parked(s)) {
 		/* For readers that have found it before: there are no numbers any more. */
 		raw_spin_lock(&s->walk_lock);
 		s->live = false;
 		raw_spin_unlock(&s->walk_lock);
-		end(s);
+		end_space(s);
 	}
 	mtag_space_put(s);
 }

@@ -110,7 +110,7 @@ static void count_call(enum mtag_call call, u64 bytes)
 }
 
 /* mremap() of the current process has ended. */
-static void shifted(void)
+static void mremap_ended(void)
 {
 	struct mtag_space *s = mtag_space_current();
 
@@ -143,7 +143,7 @@ static void call_returned(struct mtag_later *later, bool runs)
 			      !syscall_get_error(current, regs)))
 		count_call(c->call, c->bytes);
 	if (runs && c->call == MTAG_MREMAP)
-		shifted();
+		mremap_ended();
 	kfree(c);
 }
 
@@ -223,7 +223,7 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
  * By how much mremap() of the current task lets the mapping grow whose @len bytes at @from it
  * moves. The new mapping does not tell, as it may be merged with the one behind it.
  */
-static unsigned long growth(unsigned long from, unsigned long len)
+static unsigned long mremap_growth(unsigned long from, unsigned long len)
 {
 	unsigned long args[6];
 
@@ -259,7 +259,7 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 		mtag_text_mapped(s, new_vma);
 	mtag_migrate_shift(s, from, to, len);
 	/* The part that the mapping grows by gets the tag of its old end. */
-	mtag_range_map(s, to + len, growth(from, len),
+	mtag_range_map(s, to + len, mremap_growth(from, len),
 		       mtag_range_tag(s, from + max(len, 1UL) - 1, &ignored));
 	s->mapping.len = 0;
 	mtag_space_put(s);

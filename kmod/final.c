@@ -135,7 +135,7 @@ struct weight {
 };
 
 /* Of the tags whose peak begins as @cut does, down to the digit at @shift. */
-static void weigh(struct mtag_space *s, u64 cut, int shift, struct weight *w, bool sleeps)
+static void weigh_tags(struct mtag_space *s, u64 cut, int shift, struct weight *w, bool sleeps)
 {
 	u32 tag, nr_tags = count_tags(s);
 	struct parent parent = {};
@@ -169,7 +169,7 @@ struct choice {
 };
 
 /* Chooses for at most @c->room bytes. */
-static void choose(struct mtag_space *s, struct choice *c, bool sleeps)
+static void choose_tags(struct mtag_space *s, struct choice *c, bool sleeps)
 {
 	int digit, shift = PEAK_BITS - DIGIT_BITS;
 	size_t left = c->room;
@@ -177,7 +177,7 @@ static void choose(struct mtag_space *s, struct choice *c, bool sleeps)
 
 	c->above = 0;
 	c->cut = 0;
-	weigh(s, 0, shift, &w, sleeps);
+	weigh_tags(s, 0, shift, &w, sleeps);
 	if (w.sum <= c->room) {
 		c->room = w.sum;
 		return;
@@ -187,7 +187,7 @@ static void choose(struct mtag_space *s, struct choice *c, bool sleeps)
 	/* Digit by digit: at which one do those above it still fit? */
 	while (shift) {
 		shift -= DIGIT_BITS;
-		weigh(s, c->cut, shift, &w, sleeps);
+		weigh_tags(s, c->cut, shift, &w, sleeps);
 		for (digit = DIGITS - 1; digit > 0 && w.bytes[digit] <= left; digit--)
 			left -= w.bytes[digit];
 		c->cut |= (u64)digit << shift;
@@ -304,24 +304,24 @@ static void put_process(struct mtag_past *p, struct mtag_space *s, struct mm_str
 }
 
 /* Allocates an entry, and chooses the tags for it. If there is no room for all, a page will do. */
-static struct mtag_past *alloc(struct mtag_space *s, struct choice *c, gfp_t gfp, bool sleeps)
+static struct mtag_past *alloc_past(struct mtag_space *s, struct choice *c, gfp_t gfp, bool sleeps)
 {
 	struct mtag_past *p;
 
 	c->room = mtag_history_room();
-	choose(s, c, sleeps);
+	choose_tags(s, c, sleeps);
 	p = mtag_history_alloc(c->room, gfp);
 	if (p || c->room <= LITTLE_ROOM)
 		return p;
 	c->room = LITTLE_ROOM;
-	choose(s, c, sleeps);
+	choose_tags(s, c, sleeps);
 	return mtag_history_alloc(c->room, gfp);
 }
 
-static bool take(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp, bool sleeps)
+static bool take_past(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp, bool sleeps)
 {
 	struct choice c;
-	struct mtag_past *p = alloc(s, &c, gfp, sleeps);
+	struct mtag_past *p = alloc_past(s, &c, gfp, sleeps);
 
 	if (!p)
 		return false;
@@ -354,7 +354,8 @@ void mtag_final_take(struct mtag_space *s, struct mm_struct *mm)
 	if (sleeps)
 		mtag_walk_verify();
 	if ((IS_ENABLED(CONFIG_PREEMPT_RT) && !sleeps) ||
-	    !take(s, mm, (sleeps ? GFP_KERNEL | __GFP_NORETRY : GFP_NOWAIT) | __GFP_NOWARN, sleeps))
+	    !take_past(s, mm, (sleeps ? GFP_KERNEL | __GFP_NORETRY : GFP_NOWAIT) | __GFP_NOWARN,
+		       sleeps))
 		mtag_history_lost();
 	if (sleeps)
 		mtag_sleep_end();

@@ -19,6 +19,7 @@
 #include "migrate.h"
 #include "mtag.h"
 #include "owner.h"
+#include "parked.h"
 #include "range.h"
 #include "stat.h"
 #include "state.h"
@@ -38,12 +39,6 @@ static unsigned long addr_of(const struct vm_area_struct *vma, const struct page
 	addr = vma->vm_start +
 	       ((folio->index + (page - &folio->page) - mtag_anon_pgoff(vma)) << PAGE_SHIFT);
 	return addr >= vma->vm_start && addr < vma->vm_end ? addr : MTAG_NO_ADDR;
-}
-
-/* The address @i pages behind @addr. */
-static unsigned long behind(unsigned long addr, int i)
-{
-	return addr == MTAG_NO_ADDR ? addr : addr + i * PAGE_SIZE;
 }
 
 /* Where tags are those of mappings: has a stack grown to @addr? Fills in its tag then. */
@@ -71,7 +66,7 @@ static u32 touch_tag(struct mtag_space *s, const struct vm_area_struct *vma, uns
  * The caller is not in the tables: its event is treated as an ordinary one, but may be another.
  * Have the space recounted.
  */
-static void foreign(struct mtag_space *s)
+static void foreign_event(struct mtag_space *s)
 {
 	atomic64_inc(&mtag_stat.foreign);
 	mtag_space_dirty(s);
@@ -137,30 +132,6 @@ static void new_by_touch(struct mtag_space *s, struct page *page, int nr,
 		mtag_owner_mixed(page);
 }
 
-/* The owner of the contents that the swap entry at @addr stands for. */
-static void own_as_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
-{
-	unsigned long entry = mtag_visit_swap(mm, addr);
-
-	mtag_owner_change(page, mtag_swap_tag(entry));
-	mtag_leaf_set(page, 1, mtag_leaf_slot(entry));
-}
-
-/*
- * A parked space counts nothing. What it touches is untagged if its process is tracked again;
- * what it reads from swap keeps its owner: the slot may be a relative's, and reclaim writes to it.
- */
-static void parked_new(struct page *page, int nr, struct mm_struct *mm, unsigned long addr,
-		       unsigned long parent_ip)
-{
-	bool by_swapin = mtag_caller_of(parent_ip) == MTAG_BY_SWAPIN;
-	int i;
-
-	mtag_owner_set_run(page, nr, MTAG_ID_UNTAGGED);
-	for (i = 0; by_swapin && i < nr; i++)
-		own_as_slot(mm, page + i, addr + i * PAGE_SIZE);
-}
-
 /**
  * mtag_follow_new() - a new anonymous folio is mapped in @s
  * @s:		space
@@ -180,7 +151,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 	u32 tag;
 
 	if (mtag_space_parked(s)) {
-		parked_new(page, nr, vma->vm_mm, addr, parent_ip);
+		mtag_parked_new(page, nr, vma->vm_mm, addr, parent_ip);
 		return;
 	}
 	/* In some kernels faults and collapses call the same function. */
@@ -213,7 +184,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		new_by_touch(s, page, nr, vma, addr);
 		break;
 	default:
-		foreign(s);
+		foreign_event(s);
 		new_by_touch(s, page, nr, vma, addr);
 	}
 }
@@ -242,27 +213,28 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
 
 	for (done = 0; done < nr; done += part) {
 		part = run_of(s, page + done, nr - done, &tag);
-		mtag_charge(s, tag, MTAG_ANON, sign * part, behind(addr, done));
+		mtag_charge(s, tag, MTAG_ANON, sign * part, mtag_addr_behind(addr, done));
 	}
 }
 
 /* Migration takes pages away: they stay charged if they can be noted. */
-static void taken(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
+static void pages_taken(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
 	int done, part;
 	u32 tag;
 
 	for (done = 0; done < nr; done += part) {
 		part = run_of(s, page + done, nr - done, &tag);
-		if (mtag_migrate_take(s, page + done, part, behind(addr, done), tag, MTAG_ANON))
+		if (mtag_migrate_take(s, page + done, part, mtag_addr_behind(addr, done), tag,
+				      MTAG_ANON))
 			continue;
-		mtag_charge(s, tag, MTAG_ANON, -part, behind(addr, done));
+		mtag_charge(s, tag, MTAG_ANON, -part, mtag_addr_behind(addr, done));
 		atomic_add(part, &s->migration.uncharged);
 	}
 }
 
 /* Migration brings pages back, in the same frames or in others. */
-static void restored(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
+static void pages_restored(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
 	u32 tag;
 	int i;
@@ -304,14 +276,14 @@ static void split_removed(struct mtag_space *s, struct page *page, int nr, unsig
 	if (this_cpu_read(mtag_split.page) == page && this_cpu_read(mtag_split.s) == s)
 		this_cpu_write(mtag_split.page, NULL);
 	else
-		taken(s, page, nr, addr);
+		pages_taken(s, page, nr, addr);
 }
 
 /* The page may be in the swap cache since before its owner was known. The swap slot has it. */
 static void own_by_slot(struct mm_struct *mm, struct page *page, unsigned long addr)
 {
 	if (!mtag_is_ksm(page) && !mtag_page_mapcount(page))
-		own_as_slot(mm, page, addr);
+		mtag_swap_own(mm, page, addr);
 }
 
 /**
@@ -335,7 +307,7 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		return;
 	switch (caller) {
 	case MTAG_BY_RESTORE:
-		restored(s, page, nr, addr);
+		pages_restored(s, page, nr, addr);
 		return;
 	case MTAG_BY_SPLIT:
 		split_added(s, page);
@@ -349,15 +321,15 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 			own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
 		break;
 	default:
-		foreign(s);
+		foreign_event(s);
 	}
 	charge_owners(s, page, nr, 1, addr);
 	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
 		mtag_swap_in(s, vma->vm_mm, addr + i * PAGE_SIZE);
 }
 
-static void reclaimed(struct mtag_space *s, struct page *page, struct mm_struct *mm,
-		      unsigned long addr)
+static void page_reclaimed(struct mtag_space *s, struct page *page, struct mm_struct *mm,
+			   unsigned long addr)
 {
 	unsigned long entry = mtag_swap_left(page, mm, addr);
 
@@ -375,41 +347,23 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 
 	switch (caller) {
 	case MTAG_BY_MIGRATE:
-		taken(s, page, nr, addr);
+		pages_taken(s, page, nr, addr);
 		return;
 	case MTAG_BY_SPLIT:
 		split_removed(s, page, nr, addr);
 		return;
 	case MTAG_BY_OTHER:
-		foreign(s);
+		foreign_event(s);
 		break;
 	default:
 		break;
 	}
 	charge_owners(s, page, nr, -1, addr);
 	for (i = 0; caller == MTAG_BY_UNMAP && i < nr; i++)
-		reclaimed(s, page + i, vma->vm_mm, behind(addr, i));
+		page_reclaimed(s, page + i, vma->vm_mm, mtag_addr_behind(addr, i));
 	for (i = 0; caller == MTAG_BY_COLLAPSE && i < nr; i++)
-		mtag_collapse_removed(s, behind(addr, i), mtag_ksm_owner(s, page + i),
+		mtag_collapse_removed(s, mtag_addr_behind(addr, i), mtag_ksm_owner(s, page + i),
 				      mtag_ksm_leaf(page + i));
-}
-
-/* A parked space counts nothing, but its tree may read the swap slots later. */
-static void parked_removed(struct mtag_space *s, struct page *page, struct mm_struct *mm, int nr,
-			   unsigned long addr)
-{
-	unsigned long entry;
-	int i;
-
-	for (i = 0; i < nr; i++) {
-		entry = mtag_swap_left(page + i, mm, behind(addr, i));
-		if (!entry)
-			continue;
-		/* Other trees may have the slot of a merged page, too. */
-		mtag_swap_set(entry, mtag_is_ksm(page + i) ? MTAG_ID_KSM
-							   : mtag_ksm_owner_valid(s, page + i));
-		mtag_leaf_set_slot(entry, mtag_ksm_leaf(page + i));
-	}
 }
 
 /* Callers may drop pages of files elsewhere than small anonymous ones. */
@@ -446,7 +400,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 	caller = mtag_caller_of(parent_ip);
 	if (mtag_space_parked(s)) {
 		if (caller == MTAG_BY_UNMAP && anon)
-			parked_removed(s, page, vma->vm_mm, nr, addr_of(vma, page));
+			mtag_parked_removed(s, page, vma->vm_mm, nr, addr_of(vma, page));
 		return;
 	}
 	learn_removal(caller, anon, nr, parent_ip);
@@ -457,7 +411,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 		return;
 	}
 	if (caller == MTAG_BY_OTHER)
-		foreign(s);
+		foreign_event(s);
 	if (caller == MTAG_BY_MIGRATE)
 		mtag_file_taken(s, vma, page, nr);
 	else if (caller == MTAG_BY_FLUSH)
@@ -485,7 +439,7 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 		return;
 	caller = mtag_caller_of(parent_ip);
 	if (caller == MTAG_BY_OTHER)
-		foreign(s);
+		foreign_event(s);
 	else if (caller == MTAG_BY_TOUCH && nr < HPAGE_PMD_NR)
 		mtag_caller_learn(&mtag_map_ip, parent_ip);
 	if (caller == MTAG_BY_RESTORE)

@@ -49,7 +49,7 @@ static size_t held;	/* what mtag_stat.memory has of @history_kb */
 
 static unsigned int history_kb = 1024;
 
-static size_t bound(void)
+static size_t bytes_allowed(void)
 {
 	return is_open ? (size_t)READ_ONCE(history_kb) << 10 : 0;
 }
@@ -108,7 +108,7 @@ static void list_out(struct mtag_past *p, struct list_head *gone)
 }
 
 /* The older of the first entries of two sorts; NULL if there is none. */
-static struct mtag_past *oldest(int a, int b)
+static struct mtag_past *oldest_entry(int a, int b)
 {
 	struct mtag_past *p = list_first_entry_or_null(&sorts[a].list, struct mtag_past, sort);
 	struct mtag_past *q = list_first_entry_or_null(&sorts[b].list, struct mtag_past, sort);
@@ -119,27 +119,28 @@ static struct mtag_past *oldest(int a, int b)
 }
 
 /* Drops the oldest entry of two sorts that has to go: a killed one, if these exceed their half. */
-static void drop(bool killed, int a, int b, struct list_head *gone)
+static void drop_oldest(bool killed, int a, int b, struct list_head *gone)
 {
 	int which = killed ? KILLED : 0;
 
-	list_out(oldest(which | a, which | b), gone);
+	list_out(oldest_entry(which | a, which | b), gone);
 	atomic64_inc(&mtag_stat.history_dropped);
 }
 
 /* Keeps to the limits: more than a limit is more than half of it in one of the two. */
-static void trim(struct list_head *gone)
+static void trim_entries(struct list_head *gone)
 {
-	size_t most = bound(), killed, exited;
+	size_t most = bytes_allowed(), killed, exited;
 
 	while (sorts[CONFINED].nr + sorts[CONFINED | KILLED].nr > CONFINED_MOST)
-		drop(sorts[CONFINED | KILLED].nr > CONFINED_MOST / 2, CONFINED, CONFINED, gone);
+		drop_oldest(sorts[CONFINED | KILLED].nr > CONFINED_MOST / 2, CONFINED, CONFINED,
+			    gone);
 	for (;;) {
 		killed = sorts[KILLED].bytes + sorts[KILLED | CONFINED].bytes;
 		exited = sorts[0].bytes + sorts[CONFINED].bytes;
 		if (killed + exited <= most)
 			break;
-		drop(killed > most / 2, 0, CONFINED, gone);
+		drop_oldest(killed > most / 2, 0, CONFINED, gone);
 	}
 }
 
@@ -203,7 +204,7 @@ void mtag_history_add(struct mtag_past *p)
 
 	spin_lock(&history_lock);
 	list_in(p);
-	trim(&gone);
+	trim_entries(&gone);
 	spin_unlock(&history_lock);
 	put_all(&gone);
 }
@@ -255,10 +256,10 @@ static void hold_bound(void)
 	size_t now;
 
 	spin_lock(&history_lock);
-	now = bound();
+	now = bytes_allowed();
 	atomic64_add((s64)now - (s64)held, &mtag_stat.memory);
 	held = now;
-	trim(&gone);
+	trim_entries(&gone);
 	spin_unlock(&history_lock);
 	put_all(&gone);
 }

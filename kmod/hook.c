@@ -242,7 +242,7 @@ static int kprobes_install(void)
 }
 
 /* Is the entry of the function patched, so that it calls the hook? */
-static bool patched(const struct mtag_hook *hook)
+static bool entry_patched(const struct mtag_hook *hook)
 {
 	u8 text[8];
 
@@ -259,7 +259,7 @@ static int check_patched(void)
 	struct mtag_hook *hook;
 
 	for (hook = mtag_hooks; hook->name; hook++) {
-		if (!patched(hook)) {
+		if (!entry_patched(hook)) {
 			pr_err_ratelimited("the hook on %s did not go in\n", hook->name);
 			return -ENXIO;
 		}
@@ -339,7 +339,7 @@ bool mtag_hook_missed(void)
 	gone = atomic_xchg(&switched, 0);
 	for (hook = mtag_hooks; hook->name; hook++) {
 		missed += probes[hook - mtag_hooks].nmissed;
-		gone |= !patched(hook);
+		gone |= !entry_patched(hook);
 	}
 	missed -= atomic_long_xchg(&misses_seen, missed);
 	/* The hooks may be back since the check: report the gap once more when it is over. */

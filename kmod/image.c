@@ -76,7 +76,7 @@ static int find_of(const struct mtag_image *file, kuid_t uid)
 }
 
 /* Context: images_lock. */
-static int find(const struct mtag_image *like)
+static int find_image(const struct mtag_image *like)
 {
 	return find_of(like, like->uid);
 }
@@ -160,7 +160,7 @@ static void block_free(struct mtag_image **block)
 }
 
 /* Lookups see the rows from when they see that there are blocks. Context: images_lock. */
-static void publish(struct mtag_rows *to, const struct mtag_rows *from)
+static void publish_rows(struct mtag_rows *to, const struct mtag_rows *from)
 {
 	to->index = from->index;
 	to->rows = from->rows;
@@ -176,14 +176,14 @@ static void take_roots_rows(struct mtag_image *image)
 	int id = find_of(image, GLOBAL_ROOT_UID);
 
 	if (id >= 0 && image_at(id)->rows.blocks)
-		publish(&image->rows, &image_at(id)->rows);
+		publish_rows(&image->rows, &image_at(id)->rows);
 }
 
 /*
  * Adds *@image, using *@block if it needs one; takes those that it uses from the caller.
  * Context: images_lock.
  */
-static int add(struct mtag_image **image, struct mtag_image ***block, struct mtag_user *user)
+static int add_image(struct mtag_image **image, struct mtag_image ***block, struct mtag_user *user)
 {
 	unsigned int id = nr_images;
 	u16 *chain = chain_of(*image, (*image)->uid);
@@ -226,7 +226,7 @@ int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, g
 	int id;
 
 	spin_lock(&images_lock);
-	id = find(&like);
+	id = find_image(&like);
 	spin_unlock(&images_lock);
 	if (id >= 0)
 		return id;
@@ -238,9 +238,9 @@ int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, g
 		block = block_alloc(gfp);
 	spin_lock(&images_lock);
 	/* Another task may have been faster. */
-	id = find(&like);
+	id = find_image(&like);
 	if (id < 0)
-		id = add(&image, &block, user);
+		id = add_image(&image, &block, user);
 	spin_unlock(&images_lock);
 	image_free(image);
 	block_free(block);
@@ -269,7 +269,7 @@ static struct mtag_image *owner_of(const struct file *file, const struct mtag_im
 
 	if (!file)
 		return &vdso;
-	id = find(like);
+	id = find_image(like);
 	return id < 0 ? NULL : image_at(id);
 }
 
@@ -321,7 +321,7 @@ void mtag_image_unreserve(size_t bytes, struct mtag_user *user)
  * themselves. Without the lock, since there may be as many images as there is room for.
  * Context: stacks are kept; may sleep.
  */
-static void share(const struct mtag_image *like, const struct mtag_rows *rows)
+static void share_rows(const struct mtag_image *like, const struct mtag_rows *rows)
 {
 	struct mtag_image *image;
 	unsigned int id, nr;
@@ -334,7 +334,7 @@ static void share(const struct mtag_image *like, const struct mtag_rows *rows)
 		if (is_same_file(image, like)) {
 			spin_lock(&images_lock);
 			if (!image->rows.blocks)
-				publish(&image->rows, rows);
+				publish_rows(&image->rows, rows);
 			spin_unlock(&images_lock);
 		}
 		cond_resched();
@@ -375,14 +375,14 @@ int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void 
 	if (image && !image->rows.blocks) {
 		image->table = table;
 		image->table_bytes = bytes;
-		publish(&image->rows, rows);
+		publish_rows(&image->rows, rows);
 		ret = 0;
 	}
 	spin_unlock(&images_lock);
 	if (ret)
 		return ret;
 	if (file && uid_eq(like.uid, GLOBAL_ROOT_UID))
-		share(&like, rows);
+		share_rows(&like, rows);
 	count_table();
 	return 0;
 }

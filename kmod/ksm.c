@@ -79,7 +79,7 @@ void mtag_ksm_copy(const struct page *to, const struct page *from)
  * @page comes from a process that is not tracked, but may be a stray: then its relatives
  * may also have the page charged, and the page will have no home.
  */
-static void strayed(const struct mm_struct *mm, struct page *page)
+static void page_strayed(const struct mm_struct *mm, struct page *page)
 {
 	const struct mtag_tree *tree;
 
@@ -106,7 +106,7 @@ MTAG_HOOK_FUNC(mtag_ksm_merge)
 		return;
 	s = mtag_space_lookup(vma->vm_mm);
 	if (!s)
-		strayed(vma->vm_mm, page);
+		page_strayed(vma->vm_mm, page);
 	gfp = mtag_sleep_gfp(&sleeps);
 	if (gfp)
 		home_set(page, s ? s->tree_id : 0, gfp & ~__GFP_ACCOUNT);

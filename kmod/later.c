@@ -75,7 +75,7 @@ static void take_back(struct task_struct *task)
 	}
 }
 
-static long works(void)
+static long works_count(void)
 {
 	long sum = 0;
 	int cpu;
@@ -107,7 +107,7 @@ void mtag_later_exit(void)
 	for_each_process_thread(process, task)
 		take_back(task);
 	rcu_read_unlock();
-	while (works())
+	while (works_count())
 		schedule_timeout_uninterruptible(1);
 	synchronize_rcu_tasks();
 }

@@ -84,7 +84,7 @@ static void go_away(struct mtag_space *s, struct mtag_limit *l)
 }
 
 /* Compares with a distance of its own for coming and going, so that the bit does not flutter. */
-static bool measure(struct mtag_space *s, struct mtag_limit *l, s64 pages)
+static bool measure_limit(struct mtag_space *s, struct mtag_limit *l, s64 pages)
 {
 	s64 way = abs(pages - (READ_ONCE(l->crossed) ? l->again : l->pages));
 
@@ -99,7 +99,7 @@ static bool measure(struct mtag_space *s, struct mtag_limit *l, s64 pages)
 	return true;
 }
 
-static void step(struct mtag_limit *l, s64 pages)
+static void step_limit(struct mtag_limit *l, s64 pages)
 {
 	if (pages >= l->pages) {
 		if (!READ_ONCE(l->crossed) && !cmpxchg(&l->crossed, 0, 1))
@@ -122,8 +122,8 @@ static void step(struct mtag_limit *l, s64 pages)
  */
 bool mtag_limit_see(struct mtag_space *s, struct mtag_limit *l, s64 pages)
 {
-	step(l, pages);
-	return measure(s, l, pages);
+	step_limit(l, pages);
+	return measure_limit(s, l, pages);
 }
 
 /**

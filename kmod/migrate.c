@@ -36,7 +36,7 @@ static void expire_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(expirer, expire_work);
 static bool armed;
 
-static void arm(void)
+static void arm_timer(void)
 {
 	if (READ_ONCE(armed) || !mtag_lock_begin())
 		return;
@@ -54,7 +54,7 @@ static bool is_over(unsigned long pfn)
 }
 
 /* Release pages that are no longer under migration. Context: walk_lock. */
-static void expire(struct mtag_space *s, struct mtag_note **freed)
+static void expire_notes(struct mtag_space *s, struct mtag_note **freed)
 {
 	struct rb_node *node, *next;
 	unsigned long place;
@@ -82,7 +82,7 @@ void mtag_migrate_expire(struct mtag_space *s)
 	if (!atomic_read(&s->migration.charged))
 		return;
 	raw_spin_lock(&s->walk_lock);
-	expire(s, &freed);
+	expire_notes(s, &freed);
 	raw_spin_unlock(&s->walk_lock);
 	mtag_notes_push(freed);
 }
@@ -102,7 +102,7 @@ static void expire_work(struct work_struct *work)
 	}
 	mtag_notes_trim();
 	if (more)
-		arm();
+		arm_timer();
 }
 
 /* ---- events ---- */
@@ -152,7 +152,7 @@ bool mtag_migrate_take(struct mtag_space *s, const struct page *page, int nr, un
 	mtag_notes_push(freed);
 	mtag_notes_push(spare);
 	if (e)
-		arm();
+		arm_timer();
 	return e;
 }
 

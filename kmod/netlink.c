@@ -34,9 +34,9 @@
 /* ---- messages ---- */
 
 /* Sends the requester a reply, which @fill fills in. */
-static int reply(struct net *net, u32 portid, const struct nlmsghdr *nlh,
-		 struct netlink_ext_ack *extack,
-		 int (*fill)(struct sk_buff *skb, const void *data), const void *data)
+static int send_reply(struct net *net, u32 portid, const struct nlmsghdr *nlh,
+		      struct netlink_ext_ack *extack,
+		      int (*fill)(struct sk_buff *skb, const void *data), const void *data)
 {
 	const struct genlmsghdr *genl = nlmsg_data(nlh);
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
@@ -56,7 +56,7 @@ static int reply(struct net *net, u32 portid, const struct nlmsghdr *nlh,
 static int request_reply(struct mtag_request *r,
 			 int (*fill)(struct sk_buff *skb, const void *data), const void *data)
 {
-	return reply(sock_net(r->sk), r->portid, r->nlh, &r->extack, fill, data);
+	return send_reply(sock_net(r->sk), r->portid, r->nlh, &r->extack, fill, data);
 }
 
 /* ---- do ---- */
@@ -84,8 +84,8 @@ static int fill_info(struct sk_buff *skb, const void *unused)
 
 static int info_get(struct sk_buff *skb, struct genl_info *info)
 {
-	return reply(genl_info_net(info), info->snd_portid, info->nlhdr, info->extack, fill_info,
-		     NULL);
+	return send_reply(genl_info_net(info), info->snd_portid, info->nlhdr, info->extack,
+			  fill_info, NULL);
 }
 
 static int history_clear(struct sk_buff *skb, struct genl_info *info)
@@ -128,7 +128,7 @@ static int proc_get(struct mtag_request *r)
 	return err;
 }
 
-static int track(struct mtag_request *r)
+static int do_track(struct mtag_request *r)
 {
 	struct mtag_target t;
 	int err = mtag_request_process(&t, MTAG_ACCESS_TRACK, r);
@@ -140,7 +140,7 @@ static int track(struct mtag_request *r)
 	return err;
 }
 
-static int untrack(struct mtag_request *r)
+static int do_untrack(struct mtag_request *r)
 {
 	struct mtag_target t;
 	int err = mtag_request_target(&t, MTAG_ACCESS_TRACK, r);
@@ -176,7 +176,7 @@ static int fill_audit(struct sk_buff *skb, const void *data)
 	return 0;
 }
 
-static int audit(struct mtag_request *r)
+static int do_audit(struct mtag_request *r)
 {
 	struct audit_reply a = {};
 	int err = mtag_request_target(&a.target, MTAG_ACCESS_READ, r);
@@ -191,7 +191,7 @@ static int audit(struct mtag_request *r)
 	return err;
 }
 
-static int reset(struct mtag_request *r)
+static int do_reset(struct mtag_request *r)
 {
 	struct mtag_target t;
 	int err = mtag_request_target(&t, MTAG_ACCESS_TRACK, r);
@@ -204,7 +204,7 @@ static int reset(struct mtag_request *r)
 }
 
 /* The attribute @type of a request, whose op has it in its policy; NULL if it is missing. */
-static const struct nlattr *attribute(struct mtag_request *r, int type)
+static const struct nlattr *get_attribute(struct mtag_request *r, int type)
 {
 	const struct nlattr *attr = nlmsg_find_attr(r->nlh, GENL_HDRLEN, type);
 
@@ -215,11 +215,11 @@ static const struct nlattr *attribute(struct mtag_request *r, int type)
 	return attr;
 }
 
-static int limit(struct mtag_request *r)
+static int do_limit(struct mtag_request *r)
 {
-	const struct nlattr *tag = attribute(r, MTAG_A_TAG_ID);
-	const struct nlattr *bytes = attribute(r, MTAG_A_LIMIT_BYTES);
-	const struct nlattr *fd = attribute(r, MTAG_A_LIMIT_FD);
+	const struct nlattr *tag = get_attribute(r, MTAG_A_TAG_ID);
+	const struct nlattr *bytes = get_attribute(r, MTAG_A_LIMIT_BYTES);
+	const struct nlattr *fd = get_attribute(r, MTAG_A_LIMIT_FD);
 	struct mtag_target t;
 	struct pid *pid;
 	int err;
@@ -257,11 +257,11 @@ static int request_do(struct sk_buff *skb, struct genl_info *info, mtag_request_
 	}
 
 LATER(proc_get)
-LATER(track)
-LATER(untrack)
-LATER(audit)
-LATER(reset)
-LATER(limit)
+LATER(do_track)
+LATER(do_untrack)
+LATER(do_audit)
+LATER(do_reset)
+LATER(do_limit)
 LATER(mtag_dump_stacks_start)
 
 /* Never returns 0, so that the core does not begin a dump of its own. */
@@ -350,11 +350,11 @@ static const struct genl_ops mtag_ops[] = {
 	{ .cmd = MTAG_CMD_INFO_GET, WITH_NOTHING, .doit = info_get },
 	{ .cmd = MTAG_CMD_PROC_GET, WITH_PID, .doit = proc_get_later, DUMP(dump_procs_start) },
 	{ .cmd = MTAG_CMD_TAG_GET, WITH_BRIEF, DUMP(dump_tags_start) },
-	{ .cmd = MTAG_CMD_TRACK, WITH_PID, .doit = track_later },
-	{ .cmd = MTAG_CMD_UNTRACK, WITH_PID, .doit = untrack_later },
-	{ .cmd = MTAG_CMD_AUDIT, WITH_PID, .doit = audit_later },
-	{ .cmd = MTAG_CMD_RESET, WITH_PID, .doit = reset_later },
-	{ .cmd = MTAG_CMD_LIMIT, WITH_LIMIT, .doit = limit_later },
+	{ .cmd = MTAG_CMD_TRACK, WITH_PID, .doit = do_track_later },
+	{ .cmd = MTAG_CMD_UNTRACK, WITH_PID, .doit = do_untrack_later },
+	{ .cmd = MTAG_CMD_AUDIT, WITH_PID, .doit = do_audit_later },
+	{ .cmd = MTAG_CMD_RESET, WITH_PID, .doit = do_reset_later },
+	{ .cmd = MTAG_CMD_LIMIT, WITH_LIMIT, .doit = do_limit_later },
 	{ .cmd = MTAG_CMD_PSS_GET, WITH_BRIEF, DUMP(dump_shares_start) },
 	{ .cmd = MTAG_CMD_HISTORY_GET, WITH_NOTHING, .start = mtag_recall_start,
 	  .dumpit = mtag_recall_dump, .done = mtag_recall_done },

@@ -335,7 +335,7 @@ void mtag_note_check_begin(struct mtag_space *s)
 }
 
 /* Forgets the pages not found, and releases them if @release. Context: walk_lock. */
-static struct mtag_note *unchecked(struct mtag_space *s, bool release)
+static struct mtag_note *drop_unchecked(struct mtag_space *s, bool release)
 {
 	struct mtag_note *e, *freed = NULL;
 	struct rb_node *node, *next;
@@ -365,7 +365,7 @@ static struct mtag_note *unchecked(struct mtag_space *s, bool release)
  */
 void mtag_note_check_end(struct mtag_space *s, bool release)
 {
-	mtag_notes_push(unchecked(s, release));
+	mtag_notes_push(drop_unchecked(s, release));
 }
 
 /**

@@ -103,7 +103,7 @@ static void events_send(struct work_struct *work)
 static DECLARE_WORK(events_work, events_send);
 
 /* Tells the listeners, if any: see mtag_tell(). The pid is that of the initial namespace. */
-static void notify(const struct mtag_news *news)
+static void notify_listeners(const struct mtag_news *news)
 {
 	const char *tag = news->tag ?: "";
 	size_t len = strlen(tag);
@@ -128,7 +128,7 @@ static void notify(const struct mtag_news *news)
 /* Context: the family is registered. Before that, its group ids belong to another family. */
 void mtag_notify_open(void)
 {
-	mtag_tell_to(notify);
+	mtag_tell_to(notify_listeners);
 }
 
 /* Context: may sleep; no hook is installed. */

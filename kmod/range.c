@@ -47,8 +47,8 @@ static __always_inline void *range_find(struct mtag_space *s, unsigned long addr
 }
 
 /* Returns the entry at @addr and its extent. */
-static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *first,
-		    unsigned long *last)
+static void *lookup_entry(struct mtag_space *s, unsigned long addr, unsigned long *first,
+			  unsigned long *last)
 {
 	if (mtree_empty(&s->ranges.tree)) {
 		*first = 0;
@@ -59,17 +59,17 @@ static void *lookup(struct mtag_space *s, unsigned long addr, unsigned long *fir
 }
 
 /* The change is made: earlier answers hold no longer. Context: as for the change. */
-static void changed(struct mtag_space *s)
+static void ranges_changed(struct mtag_space *s)
 {
-	/* Pairs with ask(): who sees the new version sees the change. */
+	/* Pairs with ask_range(): who sees the new version sees the change. */
 	smp_store_release(&s->ranges.version, mtag_answer_version());
 }
 
 /* Searches the tree for an answer. */
-static void search(struct mtag_space *s, unsigned long addr, struct mtag_answer *answer)
+static void search_tree(struct mtag_space *s, unsigned long addr, struct mtag_answer *answer)
 {
 	unsigned long last;
-	void *entry = lookup(s, addr, &answer->start, &last);
+	void *entry = lookup_entry(s, addr, &answer->start, &last);
 
 	answer->end = last == ULONG_MAX ? ULONG_MAX : last + 1;
 	answer->tag = entry_tag(s, entry);
@@ -80,29 +80,29 @@ static void search(struct mtag_space *s, unsigned long addr, struct mtag_answer 
  * Finds the answer for @addr in @vma, on any CPU or in the tree. Context: preemption disabled;
  * page-table lock of the mapping.
  */
-static noinline void ask(struct mtag_space *s, const struct vm_area_struct *vma,
-			 unsigned long addr, struct mtag_answer *answer)
+static noinline void ask_range(struct mtag_space *s, const struct vm_area_struct *vma,
+			       unsigned long addr, struct mtag_answer *answer)
 {
 	/* Where a mapping has several ranges, those of its 64 KiB are found by place. */
 	unsigned long by_place = (unsigned long)s ^ addr >> 16;
 
 	/*
-	 * Pairs with changed(). An event that misses a change here has the page-table lock since
-	 * before the change had any effect on @addr: mmap_lock or the lock of the VMA keeps faults
-	 * off meanwhile, a retag passes each page table, and no page is there otherwise.
+	 * Pairs with ranges_changed(). An event that misses a change here has the page-table lock
+	 * since before the change had any effect on @addr: mmap_lock or the lock of the VMA keeps
+	 * faults off meanwhile, a retag passes each page table, and no page is there otherwise.
 	 */
 	answer->version = smp_load_acquire(&s->ranges.version);
 	if (mtag_answer_recall((unsigned long)vma, answer->version, addr, answer) ||
 	    mtag_answer_recall(by_place, answer->version, addr, answer))
 		return;
-	search(s, addr, answer);
+	search_tree(s, addr, answer);
 	if (answer->start <= vma->vm_start && answer->end >= vma->vm_end)
 		mtag_answer_note((unsigned long)vma, answer);
 	else
 		mtag_answer_note(by_place, answer);
 }
 
-/* The answer for @addr in @vma. Context: as ask(). */
+/* The answer for @addr in @vma. Context: as ask_range(). */
 static struct mtag_answer *answer_for(struct mtag_space *s, const struct vm_area_struct *vma,
 				      unsigned long addr)
 {
@@ -110,7 +110,7 @@ static struct mtag_answer *answer_for(struct mtag_space *s, const struct vm_area
 
 	if (answer->version != READ_ONCE(s->ranges.version) || addr < answer->start ||
 	    addr >= answer->end)
-		ask(s, vma, addr, answer);
+		ask_range(s, vma, addr, answer);
 	return answer;
 }
 
@@ -124,7 +124,7 @@ static struct mtag_answer *answer_for(struct mtag_space *s, const struct vm_area
  */
 bool mtag_range_recall(struct mtag_space *s, const struct vm_area_struct *vma)
 {
-	/* See ask() for the version. */
+	/* See ask_range() for the version. */
 	return mtag_answer_recall((unsigned long)vma, smp_load_acquire(&s->ranges.version),
 				  vma->vm_start, this_cpu_ptr(&mtag_answer));
 }
@@ -284,8 +284,8 @@ static int make_room(struct mtag_space *s, bool sleeps)
 }
 
 /* Stores @entry over [@first, @last], merged with equal neighbours. */
-static int store(struct mtag_space *s, unsigned long first, unsigned long last, void *entry,
-		 gfp_t gfp)
+static int store_entry(struct mtag_space *s, unsigned long first, unsigned long last, void *entry,
+		       gfp_t gfp)
 {
 	unsigned long start, end;
 	int ret;
@@ -296,17 +296,17 @@ static int store(struct mtag_space *s, unsigned long first, unsigned long last, 
 	if (ret)
 		return ret;
 	s->ranges.nr += 2;
-	if (first && lookup(s, first - 1, &start, &end) == entry)
+	if (first && lookup_entry(s, first - 1, &start, &end) == entry)
 		first = start;
-	if (last != ULONG_MAX && lookup(s, last + 1, &start, &end) == entry)
+	if (last != ULONG_MAX && lookup_entry(s, last + 1, &start, &end) == entry)
 		last = end;
 	ret = mtree_store_range(&s->ranges.tree, first, last, entry, gfp);
-	changed(s);
+	ranges_changed(s);
 	return ret;
 }
 
 /* Drops the entries of unmapped ranges. Context: mmap_lock held for writing. */
-static void sweep(struct mtag_space *s, struct mm_struct *mm)
+static void sweep_unmapped(struct mtag_space *s, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
@@ -319,7 +319,7 @@ static void sweep(struct mtag_space *s, struct mm_struct *mm)
 		hole = vma->vm_end;
 	}
 	mtree_store_range(&s->ranges.tree, hole, ULONG_MAX, NULL, MTAG_GFP);
-	changed(s);
+	ranges_changed(s);
 	s->ranges.stores = 0;
 }
 
@@ -334,8 +334,8 @@ static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned lon
 	gfp_t gfp = mtag_sleep_gfp(&sleeps);
 
 	if (sleeps && mm && s->ranges.stores++ > 2 * mm->map_count + 1024)
-		sweep(s, mm);
-	stored = gfp && !store(s, addr, addr + len - 1, entry, gfp);
+		sweep_unmapped(s, mm);
+	stored = gfp && !store_entry(s, addr, addr + len - 1, entry, gfp);
 	if (!stored)
 		mtag_space_lost(s, 1);
 	if (sleeps)
@@ -383,7 +383,7 @@ void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 	if (mtree_empty(&s->ranges.tree) || from == to)
 		return;
 	while (done < len) {
-		entry = lookup(s, from + done, &first, &last);
+		entry = lookup_entry(s, from + done, &first, &last);
 		part = min(len - done, last - (from + done) + 1);
 		if (!part)
 			part = len - done;
@@ -425,7 +425,7 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 			break;
 	}
 	rcu_read_unlock();
-	changed(to);
+	ranges_changed(to);
 	return ret;
 }
 
@@ -453,5 +453,5 @@ int mtag_range_reserve(struct mtag_space *s)
  */
 int mtag_range_give(struct mtag_space *s, unsigned long first, unsigned long last, u32 tag)
 {
-	return store(s, first, last, xa_mk_value((tag + 1) | EXPLICIT), MTAG_GFP);
+	return store_entry(s, first, last, xa_mk_value((tag + 1) | EXPLICIT), MTAG_GFP);
 }

@@ -154,7 +154,7 @@ static struct mtag_report *report_alloc(unsigned int nr_tags, bool totals)
  * Repairs the space if it missed an event. A process too busy to be counted is
  * shown with its last counters, if it was ever counted, and with a lost event.
  */
-static int settle(struct mtag_space *s)
+static int settle_space(struct mtag_space *s)
 {
 	int err;
 
@@ -225,7 +225,7 @@ static struct mtag_report *report_get(struct mtag_space *s, bool totals)
 {
 	struct mtag_report *r;
 	struct mm_struct *mm;
-	int err = settle(s);
+	int err = settle_space(s);
 
 	if (err)
 		return ERR_PTR(err);
@@ -315,7 +315,7 @@ unsigned int mtag_labels_count(struct mtag_labels *l, const struct mtag_report *
 }
 
 /* @name is in an array of whole words. */
-static struct mtag_label reserved(const char *name)
+static struct mtag_label reserved_label(const char *name)
 {
 	return (struct mtag_label){ .name = name, .len = strlen(name) };
 }
@@ -326,18 +326,18 @@ bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 t
 {
 	static const char untagged[8] = "", ksm[8] = "[ksm]", hidden[16] = "[hidden]";
 
-	*label = reserved(untagged);
+	*label = reserved_label(untagged);
 	if (tag == MTAG_ID_UNTAGGED)
 		return true;
 	if (tag == MTAG_ID_KSM) {
-		*label = reserved(ksm);
+		*label = reserved_label(ksm);
 		return !empty;
 	}
 	if (!node)
 		return false;
 	/* The process may have another user's tag: by a number that it was told or made up. */
 	if (!mtag_tree_sees_node(r->space, node, r->uid)) {
-		*label = reserved(hidden);
+		*label = reserved_label(hidden);
 		return !empty;
 	}
 	l->seen = node->parent;
@@ -398,7 +398,7 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
  */
 int mtag_report_one(struct mtag_space *s, u32 tag, u64 *counters)
 {
-	int err = settle(s) ?: report_lock(s);
+	int err = settle_space(s) ?: report_lock(s);
 
 	if (err)
 		return err;

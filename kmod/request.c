@@ -83,7 +83,7 @@ static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlms
 	return r;
 }
 
-static void answer(struct mtag_request *r)
+static void answer_request(struct mtag_request *r)
 {
 	int err = r->run(r);
 
@@ -106,7 +106,7 @@ static void batch_run(struct mtag_later *later, bool runs)
 		 * here, and has no files then.
 		 */
 		if (runs && !fatal_signal_pending(current) && !(current->flags & PF_EXITING))
-			answer(r);
+			answer_request(r);
 		request_free(r);
 		cond_resched();
 	}

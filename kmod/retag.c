@@ -43,7 +43,7 @@ static void move_charge(struct retagger *r, u32 from, enum mtag_kind kind)
 	r->moved += PAGE_SIZE;
 }
 
-static void keep(struct retagger *r)
+static void keep_page(struct retagger *r)
 {
 	if (!r->again)
 		r->kept += PAGE_SIZE;
@@ -51,7 +51,7 @@ static void keep(struct retagger *r)
 
 static void keep_busy(struct retagger *r, unsigned long addr)
 {
-	keep(r);
+	keep_page(r);
 	r->busy = min(r->busy, addr);
 	r->busy_end = addr + PAGE_SIZE;
 }
@@ -65,7 +65,7 @@ static void retag_anon(struct retagger *r, struct page *page, unsigned long addr
 	if (!mtag_is_ksm(page) && mtag_owner_get(page) == r->w.tag)
 		return;
 	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1) {
-		keep(r);
+		keep_page(r);
 		return;
 	}
 	if (!trylock_page(page)) {
@@ -75,7 +75,7 @@ static void retag_anon(struct retagger *r, struct page *page, unsigned long addr
 	/* A relative may have a page of the swap cache in swap. */
 	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1 ||
 	    folio_test_swapcache(page_folio(page))) {
-		keep(r);
+		keep_page(r);
 	} else {
 		from = mtag_owner_get(page);
 		if (from != r->w.tag) {
@@ -172,7 +172,7 @@ static void retag_pause(struct mtag_space *s, struct mtag_walk *w)
  * are retagged whole or not at all. Only the pages of regular files and block devices are in the
  * file's own mapping.
  */
-static bool placeless(const struct vm_area_struct *vma)
+static bool vma_placeless(const struct vm_area_struct *vma)
 {
 	umode_t mode = vma->vm_file ? file_inode(vma->vm_file)->i_mode : S_IFREG;
 
@@ -186,7 +186,7 @@ static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long e
 	struct vm_area_struct *vma;
 
 	for_each_vma_range(vmi, vma, end)
-		if (placeless(vma) && (vma->vm_start < addr || vma->vm_end > end))
+		if (vma_placeless(vma) && (vma->vm_start < addr || vma->vm_end > end))
 			return -EINVAL;
 	return 0;
 }

@@ -42,7 +42,7 @@ static void new_huge(struct mtag_space *s, struct page *head)
 }
 
 /* Has this CPU cache the account of @tag, if it is one to be cached. Context: mtag_cpu_hold(). */
-static bool cached(struct mtag_space *s, u32 tag)
+static bool account_cached(struct mtag_space *s, u32 tag)
 {
 	if (tag >= mtag_accounts_nr(rcu_dereference_raw(s->accounts)) || tag == MTAG_ID_KSM)
 		return false;
@@ -61,7 +61,7 @@ static bool new_ordinary(struct mtag_space *s, struct page *page, const struct m
 
 	mtag_cpu_hold();
 	if (this_cpu_read(mtag_cpu.task) == current && this_cpu_read(mtag_cpu.space) == s &&
-	    cached(s, READ_ONCE(*this_cpu_read(mtag_cpu.word))))
+	    account_cached(s, READ_ONCE(*this_cpu_read(mtag_cpu.word))))
 		left = mtag_hot_new_small(s, page, &tag);
 	if (left == MTAG_LEFT_FULL)
 		mtag_account_full(s, tag, 0);
@@ -123,22 +123,22 @@ void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, u
  * Has this CPU at hand what the hot path needs for pages of a file in @vma, if any event has found
  * it. Context: mtag_cpu_hold().
  */
-static bool recalled(struct mtag_space *s, const struct vm_area_struct *vma)
+static bool vma_recalled(struct mtag_space *s, const struct vm_area_struct *vma)
 {
-	return mtag_range_recall(s, vma) && cached(s, this_cpu_read(mtag_answer.tag));
+	return mtag_range_recall(s, vma) && account_cached(s, this_cpu_read(mtag_answer.tag));
 }
 
 /*
  * Pages are unmapped, probably of one file: by the hot path, perhaps with the tag that another CPU
  * has found. Return: false if nothing is done.
  */
-static __always_inline bool dropped(struct mtag_space *s, const struct mtag_args *args,
-				    unsigned long parent_ip, bool recall)
+static __always_inline bool pages_dropped(struct mtag_space *s, const struct mtag_args *args,
+					  unsigned long parent_ip, bool recall)
 {
 	enum mtag_left left = MTAG_LEFT_ALL;
 
 	mtag_cpu_hold();
-	if (!recall || recalled(s, mtag_ptes_vma(args)))
+	if (!recall || vma_recalled(s, mtag_ptes_vma(args)))
 		left = mtag_hot_dropped(s, args, parent_ip);
 	if (left == MTAG_LEFT_FULL)
 		mtag_account_full(s, this_cpu_read(mtag_answer.tag), 0);
@@ -146,14 +146,14 @@ static __always_inline bool dropped(struct mtag_space *s, const struct mtag_args
 	return left != MTAG_LEFT_ALL;
 }
 
-/* A small page is only in need of an account that this CPU has cached. Return: as dropped(). */
+/* A small page only needs an account that this CPU has cached. Return: as pages_dropped(). */
 static bool gone_ordinary(struct mtag_space *s, const struct page *page)
 {
 	enum mtag_left left = MTAG_LEFT_ALL;
 	u32 tag = mtag_owner_get(page);
 
 	mtag_cpu_hold();
-	if (cached(s, tag))
+	if (account_cached(s, tag))
 		left = mtag_hot_gone_small(s, page);
 	if (left == MTAG_LEFT_FULL)
 		mtag_account_full(s, tag, 0);
@@ -192,7 +192,7 @@ void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 
 	if (unlikely(!s))
 		return;
-	if (!PageAnon(mtag_ptes_page(&args)) && dropped(s, &args, parent_ip, true))
+	if (!PageAnon(mtag_ptes_page(&args)) && pages_dropped(s, &args, parent_ip, true))
 		return;
 	/* Stacks make no difference to a page that goes. */
 	if (!(s->slow & ~MTAG_SLOW_STACKS) && parent_ip == mtag_zap_ip &&
@@ -268,7 +268,7 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
 	if (unlikely(left == MTAG_LEFT_FULL))
 		mtag_account_full(s, mtag_owner_get(mtag_ptes_page(&args)), 0);
 	mtag_cpu_release();
-	if (likely(left != MTAG_LEFT_ALL) || dropped(s, &args, parent_ip, false))
+	if (likely(left != MTAG_LEFT_ALL) || pages_dropped(s, &args, parent_ip, false))
 		return;
 	if (parent_ip == READ_ONCE(mtag_copied_ip))
 		mtag_rmap_copied(args.arg[0], args.arg[1], args.arg[2], args.arg[3], parent_ip);
@@ -376,7 +376,7 @@ void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 	if (unlikely(!s))
 		return;
 	mtag_cpu_hold();
-	if (recalled(s, vma))
+	if (vma_recalled(s, vma))
 		left = mtag_hot_mapped(s, &args, parent_ip);
 	if (left == MTAG_LEFT_FULL)
 		mtag_account_full(s, this_cpu_read(mtag_answer.tag), 0);

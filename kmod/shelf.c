@@ -75,7 +75,7 @@ static int put_reserved(const struct file *file, const void __user *table, size_
  * Room is taken first: a thread may copy for as long as its user likes. Context: stacks are kept.
  * @file is NULL for the vdso.
  */
-static int put(const struct file *file, const void __user *table, size_t bytes)
+static int put_table(const struct file *file, const void __user *table, size_t bytes)
 {
 	struct mtag_user *user = mtag_user_of(current_cred(), MTAG_GFP);
 	int ret;
@@ -131,7 +131,7 @@ int mtag_shelf_put(int fd, const void __user *table, u64 bytes)
 		return PTR_ERR(file);
 	ret = -ENODATA;
 	if (mtag_stacks_hold()) {
-		ret = put(file, table, bytes);
+		ret = put_table(file, table, bytes);
 		mtag_stacks_drop();
 	}
 	if (file)

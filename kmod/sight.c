@@ -42,7 +42,7 @@ struct walker {
  * The entry of a tag and a stack, or the free one that they would have. There is room. A process
  * chooses these, but cannot know which of them meet.
  */
-static struct mtag_seen *find(struct mtag_sight *sight, u32 tag, u32 stack)
+static struct mtag_seen *find_seen(struct mtag_sight *sight, u32 tag, u32 stack)
 {
 	u64 hash = mtag_stack_mix((u64)stack << 16 | tag);
 	unsigned int i = hash >> (64 - ilog2(sight->room));
@@ -62,7 +62,7 @@ static struct mtag_seen *entry_of(struct mtag_sight *sight, u32 tag, u32 stack)
 
 	if (e->used && e->tag == tag && e->stack == stack)
 		return e;
-	e = find(sight, tag, stack);
+	e = find_seen(sight, tag, stack);
 	if (!e->used) {
 		*e = (struct mtag_seen){ .stack = stack, .tag = tag, .used = true };
 		sight->nr++;
@@ -184,7 +184,7 @@ static void add_touches(struct mtag_sight *sight, const struct mtag_touches *c,
 		key = READ_ONCE(c->key);
 		if (!key)
 			continue;
-		e = find(sight, mtag_touched_tag(key), mtag_touched_stack(key));
+		e = find_seen(sight, mtag_touched_tag(key), mtag_touched_stack(key));
 		if (e->used || !sight->older)
 			entry_of(sight, mtag_touched_tag(key), mtag_touched_stack(key))->touched +=
 				atomic64_read(&c->pages);

@@ -23,7 +23,7 @@ void mtag_sleep_allow(void)
  * in before may count itself out on another CPU. The sum then sees the increment alone, both or
  * neither, but never the decrement alone.
  */
-static int sleeping(void)
+static int hooks_sleeping(void)
 {
 	int cpu, sum = 0;
 
@@ -41,7 +41,7 @@ void mtag_sleep_forbid(void)
 	WRITE_ONCE(no_sleep, true);
 	/* Pairs with mtag_sleep_begin(): a hook that missed no_sleep is counted. */
 	smp_mb();
-	while (sleeping())
+	while (hooks_sleeping())
 		schedule_timeout_uninterruptible(1);
 }
 

@@ -88,7 +88,7 @@ static bool needs_spare(void)
 }
 
 /* Adds spare chunks. Return: false without memory. */
-static bool fill(void)
+static bool fill_spares(void)
 {
 	struct chunk *c;
 
@@ -107,7 +107,7 @@ static bool fill(void)
 
 static void fill_work(struct work_struct *work)
 {
-	fill();
+	fill_spares();
 }
 
 static DECLARE_WORK(filler, fill_work);
@@ -159,7 +159,7 @@ static bool is_same(const struct mtag_stack *stack, u32 hash, const u64 *frames,
 }
 
 /* Both halves of the product, so that each bit of both factors counts. */
-static u64 fold(u64 a, u64 b)
+static u64 fold_product(u64 a, u64 b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
 
@@ -189,20 +189,20 @@ static u32 hash_of(const u64 *frames, unsigned int nr, unsigned int why)
 	unsigned int i;
 
 	for (i = 0; i + 1 < nr; i += 2)
-		hash = fold(frames[i] ^ secrets[1], frames[i + 1] ^ hash);
+		hash = fold_product(frames[i] ^ secrets[1], frames[i + 1] ^ hash);
 	if (i < nr)
-		hash = fold(frames[i] ^ secrets[1], hash);
+		hash = fold_product(frames[i] ^ secrets[1], hash);
 	return hash ^ hash >> 32;
 }
 
 /* Return: an id; 0 if there is no such stack yet; -ENOSPC: and no room in its chain either. */
-static int find(u32 hash, const u64 *frames, unsigned int nr, unsigned int why)
+static int find_stack(u32 hash, const u64 *frames, unsigned int nr, unsigned int why)
 {
 	const struct mtag_stack *stack;
 	int length = 0;
 	u32 id;
 
-	/* Pairs with add(): a stack before its id. */
+	/* Pairs with add_stack(): a stack before its id. */
 	for (id = smp_load_acquire(&chains[hash & (nr_chains - 1)]); id; id = stack->next) {
 		stack = stacks[id];
 		if (is_same(stack, hash, frames, nr, why))
@@ -214,8 +214,8 @@ static int find(u32 hash, const u64 *frames, unsigned int nr, unsigned int why)
 }
 
 /* Context: stack_lock. Return: an id; 0 without room. */
-static u32 add(u32 hash, const u64 *frames, unsigned int nr, unsigned int why,
-	       struct mtag_user *user)
+static u32 add_stack(u32 hash, const u64 *frames, unsigned int nr, unsigned int why,
+		     struct mtag_user *user)
 {
 	u32 *chain = &chains[hash & (nr_chains - 1)];
 	struct mtag_stack *stack;
@@ -228,7 +228,7 @@ static u32 add(u32 hash, const u64 *frames, unsigned int nr, unsigned int why,
 	*stack = (struct mtag_stack){ .hash = hash, .next = *chain, .nr = nr, .why = why };
 	memcpy(stack->frames, frames, nr * sizeof(*frames));
 	WRITE_ONCE(stacks[nr_stacks], stack);
-	/* Pairs with find(). */
+	/* Pairs with find_stack(). */
 	smp_store_release(chain, nr_stacks);
 	user->stacks++;
 	return nr_stacks++;
@@ -248,7 +248,7 @@ u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
 		      struct mtag_user *user)
 {
 	u32 hash = hash_of(frames, nr, why);
-	int id = find(hash, frames, nr, why);
+	int id = find_stack(hash, frames, nr, why);
 
 	if (likely(id > 0))
 		return id;
@@ -256,9 +256,9 @@ u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
 		return MTAG_LEAF_NONE;
 	raw_spin_lock(&stack_lock);
 	/* Another CPU may have been faster. */
-	id = find(hash, frames, nr, why);
+	id = find_stack(hash, frames, nr, why);
 	if (!id)
-		id = add(hash, frames, nr, why, user);
+		id = add_stack(hash, frames, nr, why, user);
 	raw_spin_unlock(&stack_lock);
 	if (unlikely(needs_spare()))
 		irq_work_queue(&kick);
@@ -304,7 +304,7 @@ int mtag_stack_begin(void)
 	nr_stacks = MTAG_LEAF_FIRST;
 	stacks = kvcalloc(max, sizeof(*stacks), gfp);
 	chains = kvcalloc(nr_chains, sizeof(*chains), gfp);
-	return stacks && chains && fill() ? 0 : -ENOMEM;
+	return stacks && chains && fill_spares() ? 0 : -ENOMEM;
 }
 
 /* Frees the table. Context: nothing interns or reads stacks; may sleep. */

@@ -72,7 +72,7 @@ static void taking_end(void)
 }
 
 /* Makes sure that there is all that hooks need. Goes with the hooks, see mtag_stacks_idle(). */
-static int keep(void)
+static int keep_needed(void)
 {
 	bool had;
 	int ret = 0;
@@ -144,7 +144,7 @@ static void forget_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 }
 
 /* Context: mmap_lock for reading, so that nothing is forked meanwhile. */
-static void forget(struct mtag_space *s, struct mm_struct *mm)
+static void forget_stacks(struct mtag_space *s, struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
 	struct mtag_visitor v = { .visit = forget_visit, .s = s };
@@ -157,7 +157,7 @@ static void forget(struct mtag_space *s, struct mm_struct *mm)
 }
 
 /* Context: build_lock, and mmap_lock for reading. */
-static int begin(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred)
+static int begin_stacks(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred)
 {
 	int ret;
 
@@ -174,19 +174,19 @@ static int begin(struct mtag_space *s, struct mm_struct *mm, const struct cred *
 	 * An event that did not see the bit holds the lock of its page table, and so is over when
 	 * the walk comes there.
 	 */
-	forget(s, mm);
+	forget_stacks(s, mm);
 	return 0;
 }
 
 /* Context: build_lock. */
-static int start(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred,
-		 unsigned int one_in, struct mtag_bell **bell)
+static int start_stacks(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred,
+			unsigned int one_in, struct mtag_bell **bell)
 {
 	int ret = 0;
 
 	if (!s->live || READ_ONCE(s->mm) != mm)
 		return -ESRCH;
-	ret = keep();
+	ret = keep_needed();
 	if (ret)
 		return ret;
 	if (mmap_read_lock_killable(mm))
@@ -197,7 +197,7 @@ static int start(struct mtag_space *s, struct mm_struct *mm, const struct cred *
 	mtag_bell_set(s, *bell);
 	*bell = NULL;
 	if (!mtag_space_stacks(s))
-		ret = begin(s, mm, cred);
+		ret = begin_stacks(s, mm, cred);
 	mmap_read_unlock(mm);
 	return ret;
 }
@@ -226,7 +226,7 @@ int mtag_stacks_start(struct mtag_space *s, struct mm_struct *mm, const struct c
 	if (!ret)
 		ret = mutex_lock_killable(&s->tree->build_lock) ? -EINTR : 0;
 	if (!ret) {
-		ret = start(s, mm, cred, one_in, &bell);
+		ret = start_stacks(s, mm, cred, one_in, &bell);
 		mutex_unlock(&s->tree->build_lock);
 	}
 	mtag_bell_put(bell);

@@ -62,7 +62,7 @@ struct mtag_stackset *mtag_stackset_get(struct mtag_stackset *set)
 	return set;
 }
 
-static void release(struct kref *ref)
+static void release_set(struct kref *ref)
 {
 	struct mtag_stackset *set = container_of(ref, struct mtag_stackset, ref);
 
@@ -74,5 +74,5 @@ static void release(struct kref *ref)
 void mtag_stackset_put(struct mtag_stackset *set)
 {
 	if (set)
-		kref_put(&set->ref, release);
+		kref_put(&set->ref, release_set);
 }

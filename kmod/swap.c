@@ -139,6 +139,22 @@ void mtag_swap_set(unsigned long entry, u32 tag)
 }
 
 /**
+ * mtag_swap_own() - a page is from here on owned as the swap slot whose contents it has
+ * @mm:		mm of the mapping
+ * @page:	page read from swap
+ * @addr:	where its swap entry is
+ *
+ * Context: page-table lock of the mapping.
+ */
+void mtag_swap_own(struct mm_struct *mm, struct page *page, unsigned long addr)
+{
+	unsigned long entry = mtag_visit_swap(mm, addr);
+
+	mtag_owner_change(page, mtag_swap_tag(entry));
+	mtag_leaf_set(page, 1, mtag_leaf_slot(entry));
+}
+
+/**
  * mtag_swap_left() - the swap entry that reclaim left for a page
  * @page:	just unmapped
  * @mm:		mm of the mapping

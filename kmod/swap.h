@@ -10,6 +10,7 @@
 
 u32 mtag_swap_tag(unsigned long entry);
 void mtag_swap_set(unsigned long entry, u32 tag);
+void mtag_swap_own(struct mm_struct *mm, struct page *page, unsigned long addr);
 unsigned long mtag_swap_left(struct page *page, struct mm_struct *mm, unsigned long addr);
 void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr);
 void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip);

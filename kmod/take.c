@@ -104,8 +104,8 @@ static __always_inline bool is_same(const struct taken *t, const struct mtag_tex
  * The id of a stack that was taken for the process, whose pages may be beneath it from now on. What
  * a CPU remembers was taken for the same process. Context: before a page gets it.
  */
-static u32 own(struct mtag_touched *touched, const u64 *frames, unsigned int nr,
-	       enum mtag_stack_why why)
+static u32 own_stack(struct mtag_touched *touched, const u64 *frames, unsigned int nr,
+		     enum mtag_stack_why why)
 {
 	u32 stack = mtag_stack_intern(frames, nr, why, READ_ONCE(touched->user));
 
@@ -117,8 +117,8 @@ static u32 own(struct mtag_touched *touched, const u64 *frames, unsigned int nr,
  * Walks the stack, and makes @t say so. Return: its id. In line, as is_same(): a call costs a first
  * touch 20 instructions.
  */
-static __always_inline u32 walk(struct taken *t, const struct mtag_text *text,
-				const struct pt_regs *regs, struct mtag_touched *touched)
+static __always_inline u32 walk_stack(struct taken *t, const struct mtag_text *text,
+				      const struct pt_regs *regs, struct mtag_touched *touched)
 {
 	const struct mtag_unwind_maps maps = { .map = text->maps, .nr = text->nr };
 	enum mtag_stack_why why;
@@ -136,7 +136,7 @@ static __always_inline u32 walk(struct taken *t, const struct mtag_text *text,
 	/* A call of the system returns there. */
 	if (!t->exact)
 		t->frames[0] &= ~MTAG_FRAME_EXACT;
-	t->stack = own(touched, t->frames, t->nr, why);
+	t->stack = own_stack(touched, t->frames, t->nr, why);
 	/* Its counter is another one. */
 	t->tag = NO_TAG;
 	return t->stack;
@@ -163,7 +163,7 @@ static u32 stack_of(struct mtag_touched *touched, struct taken *t, const struct 
 		    const struct pt_regs *regs, u32 tag, int nr)
 {
 	if (!is_same(t, text, regs))
-		walk(t, text, regs, touched);
+		walk_stack(t, text, regs, touched);
 	if (t->tag != tag)
 		find_counter(touched, t, tag);
 	atomic64_add(nr, t->pages);
@@ -202,7 +202,7 @@ static bool can_walk(const struct mtag_text *text, const struct pt_regs *regs)
 /* The stack without frames that stands for one that cannot be walked. */
 static u32 without_walk(struct mtag_touched *touched, const struct mtag_text *text)
 {
-	return own(touched, NULL, 0, text ? MTAG_STACK_NO_TABLE : MTAG_STACK_NO_EXEC);
+	return own_stack(touched, NULL, 0, text ? MTAG_STACK_NO_TABLE : MTAG_STACK_NO_EXEC);
 }
 
 /**
@@ -271,7 +271,7 @@ u32 mtag_take_call(struct mtag_space *s)
 		else if (is_same(t, text, regs))
 			stack = t->stack;
 		else
-			stack = walk(t, text, regs, s->stacks.touched);
+			stack = walk_stack(t, text, regs, s->stacks.touched);
 		/* There may be room next time. */
 		if (stack == MTAG_LEAF_NONE)
 			t->task = NULL;

@@ -10,7 +10,7 @@
 
 static mtag_tell_t *told;
 
-static void tell(const struct mtag_news *news)
+static void tell_news(const struct mtag_news *news)
 {
 	mtag_tell_t *listener;
 
@@ -30,7 +30,7 @@ static void tell(const struct mtag_news *news)
  */
 void mtag_tell(const char *kind, struct task_struct *leader)
 {
-	tell(&(struct mtag_news){ .kind = kind, .leader = leader });
+	tell_news(&(struct mtag_news){ .kind = kind, .leader = leader });
 }
 
 /**
@@ -43,7 +43,7 @@ void mtag_tell(const char *kind, struct task_struct *leader)
  */
 void mtag_tell_limit(struct task_struct *leader, const char *tag, u64 bytes)
 {
-	tell(&(struct mtag_news){
+	tell_news(&(struct mtag_news){
 		.kind = "limit", .leader = leader, .tag = tag, .bytes = bytes
 	});
 }

@@ -221,7 +221,8 @@ static bool goes_on(const struct mtag_unwind_map *last, const struct mtag_unwind
  * Appends [@start, @end) of @map. The kernel joins mappings without saying so: we join them, too,
  * or a process could have any number here.
  */
-static void append(struct mtag_text *text, const struct mtag_unwind_map *map, u64 start, u64 end)
+static void append_text(struct mtag_text *text, const struct mtag_unwind_map *map, u64 start,
+			u64 end)
 {
 	struct mtag_unwind_map *to = &text->maps[text->nr];
 
@@ -275,14 +276,15 @@ static struct mtag_text *text_with(const struct mtag_text *old, unsigned long st
 	for (i = 0; i < from; i++)
 		text->maps[text->nr++] = old->maps[i];
 	for (to = from; to < old->nr && old->maps[to].start < end; to++)
-		append(text, &old->maps[to], old->maps[to].start,
-		       min_t(u64, old->maps[to].end, start));
+		append_text(text, &old->maps[to], old->maps[to].start,
+			    min_t(u64, old->maps[to].end, start));
 	if (map)
-		append(text, map, start, end);
+		append_text(text, map, start, end);
 	for (i = from; i < to; i++)
-		append(text, &old->maps[i], max_t(u64, old->maps[i].start, end), old->maps[i].end);
+		append_text(text, &old->maps[i], max_t(u64, old->maps[i].start, end),
+			    old->maps[i].end);
 	for (i = to; i < old->nr; i++)
-		append(text, &old->maps[i], old->maps[i].start, old->maps[i].end);
+		append_text(text, &old->maps[i], old->maps[i].start, old->maps[i].end);
 	text_shrink(text, room, text->nr);
 	return text;
 }
@@ -310,7 +312,7 @@ static void see_user(struct mtag_touched *touched, gfp_t gfp)
 }
 
 /* Context: mmap_lock for writing; may allocate by @gfp. */
-static void note(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t gfp)
+static void note_text(struct mtag_space *s, const struct vm_area_struct *vma, gfp_t gfp)
 {
 	struct mtag_text *old = text_of(s), *text;
 	struct mtag_unwind_map map, *found = NULL;
@@ -362,7 +364,7 @@ void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
 		return;
 	gfp = mtag_sleep_gfp(&sleeps);
 	if (gfp) {
-		note(s, vma, gfp);
+		note_text(s, vma, gfp);
 	} else {
 		count_lost(s);
 		text_replace(s, NULL);

@@ -494,7 +494,7 @@ void mtag_thread_exit(void)
 {
 	/* No record is added from here on. */
 	mtag_record_each(mtag_thread_end);
-	/* RCU callbacks queue work: wait for the callbacks, then for the work. */
+	/* RCU callbacks queue work, which must be done. */
 	rcu_barrier();
 	flush_workqueue(mtag_wq);
 }

@@ -124,14 +124,14 @@ uncharge:
 /* ---- growth ---- */
 
 /* Twice as many counters as there may be stacks: some have several tags. */
-static unsigned int most(void)
+static unsigned int most_counters(void)
 {
 	unsigned int stacks = clamp(READ_ONCE(mtag_max_stacks), FEWEST / 2, 1U << 24);
 
 	return 2 * roundup_pow_of_two(stacks);
 }
 
-static void grow(struct mtag_touched *t)
+static void grow_counters(struct mtag_touched *t)
 {
 	struct mtag_touched_table *table = table_alloc(2 * t->newest->room, MTAG_GFP);
 
@@ -149,7 +149,7 @@ static void grow_later(struct mtag_later *later, bool runs)
 	struct mtag_touched *t = container_of(later, struct mtag_touched, later);
 
 	if (runs)
-		grow(t);
+		grow_counters(t);
 	/* Pairs with the cmpxchg() of whoever grows it next. */
 	smp_store_release(&t->growing, 0);
 	mtag_touched_put(t);
@@ -159,7 +159,7 @@ static void grow_later(struct mtag_later *later, bool runs)
  * Does the current task return to user space at once? A system call may wait for long before that;
  * of a page fault the number of the call is not there.
  */
-static bool returns(void)
+static bool task_returns(void)
 {
 	return !(current->flags & (PF_KTHREAD | PF_IO_WORKER | PF_EXITING)) &&
 	       (long)task_pt_regs(current)->orig_ax < 0;
@@ -169,7 +169,7 @@ static void grow_soon(struct mtag_touched *t, unsigned int room)
 {
 	unsigned long failed = READ_ONCE(t->failed);
 
-	if (room >= most() || !returns() || READ_ONCE(t->growing) ||
+	if (room >= most_counters() || !task_returns() || READ_ONCE(t->growing) ||
 	    (failed && time_before(jiffies, failed + HZ)))
 		return;
 	if (cmpxchg(&t->growing, 0, 1))

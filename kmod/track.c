@@ -141,7 +141,7 @@ static bool has_relatives(struct mtag_space *s)
  * Keep its space, so that it returns to that tree if it is tracked again.
  * Context: build_lock, released here.
  */
-static void park(struct mtag_space *s)
+static void park_space(struct mtag_space *s)
 {
 	raw_spin_lock(&s->walk_lock);
 	s->live = false;
@@ -156,12 +156,12 @@ static void park(struct mtag_space *s)
 }
 
 /* Context: build_lock, released here. */
-static void untrack(struct mtag_space *s)
+static void untrack_space(struct mtag_space *s)
 {
 	bool hashed;
 
 	if (has_relatives(s)) {
-		park(s);
+		park_space(s);
 		return;
 	}
 	/* A fork may be under way, whose child shares its pages and stays in the tree. */
@@ -228,7 +228,7 @@ static int track_new(struct mm_struct *mm)
 	ret = mtag_walk_build(s, mm, true);
 	if (ret) {
 		/* The process may have forked meanwhile. */
-		untrack(s);
+		untrack_space(s);
 	} else {
 		mtag_stray_end(mm);
 		mutex_unlock(&s->tree->build_lock);
@@ -259,7 +259,7 @@ static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
 	ret = mtag_walk_build(s, mm, false);
 	if (ret)
-		park(s);
+		park_space(s);
 	else
 		mutex_unlock(&s->tree->build_lock);
 	return ret;
@@ -284,7 +284,7 @@ static int track_parked(struct mtag_space *s, struct mm_struct *mm)
 	return build_parked(s, mm);
 }
 
-static void tell(const char *kind, struct mm_struct *mm)
+static void tell_tracking(const char *kind, struct mm_struct *mm)
 {
 	struct task_struct *task;
 
@@ -315,7 +315,7 @@ int mtag_track_start(struct mm_struct *mm)
 	if (!s || mtag_space_parked(s)) {
 		ret = s ? track_parked(s, mm) : track_new(mm);
 		if (!ret)
-			tell("track", mm);
+			tell_tracking("track", mm);
 	}
 	if (s)
 		mtag_space_put(s);
@@ -344,8 +344,8 @@ int mtag_track_stop(struct mm_struct *mm)
 	else
 		ret = mutex_lock_killable(&s->tree->build_lock);
 	if (!ret) {
-		tell("untrack", mm);
-		untrack(s);
+		tell_tracking("untrack", mm);
+		untrack_space(s);
 	}
 	if (s)
 		mtag_space_put(s);
@@ -378,7 +378,7 @@ static void drop_all(void)
  * spaces go before the hooks: without hooks nothing reports the end of an mm.
  * Context: track_mutex.
  */
-static void idle(void)
+static void remove_idle(void)
 {
 	mtag_space_open(false);
 	cancel_delayed_work_sync(&verifier);
@@ -397,7 +397,7 @@ static void linger_work(struct work_struct *work)
 {
 	mutex_lock(&track_mutex);
 	if (!atomic_read(&mtag_stat.tracked) && !mtag_track_all)
-		idle();
+		remove_idle();
 	mutex_unlock(&track_mutex);
 }
 
@@ -406,7 +406,7 @@ void mtag_track_close(void)
 {
 	mutex_lock(&track_mutex);
 	closed = true;
-	idle();
+	remove_idle();
 	mutex_unlock(&track_mutex);
 }
 

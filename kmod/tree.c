@@ -170,7 +170,7 @@ bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
 }
 
 /* Context: RCU read side. */
-static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
+static bool sees_node(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 {
 	return uid_eq(node->uid, uid) ||
 	       (node->born < s->birth.born && uid_eq(node->uid, s->birth.uid)) ||
@@ -180,7 +180,7 @@ static bool sees(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 /* As mtag_tree_sees(), of a tag of its tree. Context: RCU read side. */
 bool mtag_tree_sees_node(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 {
-	while (node && sees(s, node, uid))
+	while (node && sees_node(s, node, uid))
 		node = mtag_tree_node(s->tree, node->parent);
 	return !node;
 }
@@ -246,34 +246,6 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u16 id, u32 parent, 
 	node->depth = depth;
 	memcpy(node->name, name, len);
 	return node;
-}
-
-/*
- * Reserves the account in every space of the tree, so that a page's owner always
- * has one. On failure no space gets the account.
- */
-static int accounts_reserve(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags,
-			    gfp_t gfp)
-{
-	struct mtag_space *s;
-	int ret;
-
-	list_for_each_entry(s, &tree->spaces, sibling) {
-		ret = mtag_accounts_reserve(s, nr_tags, gfp);
-		if (ret)
-			return ret;
-	}
-	/* @own may not be in the list yet. */
-	return mtag_accounts_reserve(own, nr_tags, gfp);
-}
-
-static void accounts_extend(struct mtag_tree *tree, struct mtag_space *own, unsigned int nr_tags)
-{
-	struct mtag_space *s;
-
-	list_for_each_entry(s, &tree->spaces, sibling)
-		mtag_accounts_extend(s, nr_tags);
-	mtag_accounts_extend(own, nr_tags);
 }
 
 /* Context: tree->lock. */
@@ -370,7 +342,7 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	node = node_alloc(tree, tree->nr_tags, parent, name, len, gfp);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
-	ret = accounts_reserve(tree, s, node->id + 1, gfp);
+	ret = mtag_accounts_reserve_all(tree, s, node->id + 1, gfp);
 	if (ret)
 		goto free;
 	ret = xa_reserve(&tree->nodes, node->id, gfp);
@@ -384,7 +356,7 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 	WRITE_ONCE(tree->born, tree->born + 1);
 	/* The node comes before the accounts: only an existing tag is ever charged. */
 	WRITE_ONCE(tree->nr_tags, node->id + 1);
-	accounts_extend(tree, s, node->id + 1);
+	mtag_accounts_extend_all(tree, s, node->id + 1);
 	return node->id;
 release:
 	xa_release(&tree->nodes, node->id);
@@ -441,8 +413,8 @@ void mtag_tree_leave(struct mtag_space *s)
 	mutex_unlock(&s->tree->lock);
 }
 
-static int intern(struct mtag_space *s, u32 parent, const char *name, size_t len, bool keep,
-		  gfp_t gfp)
+static int intern_tag(struct mtag_space *s, u32 parent, const char *name, size_t len, bool keep,
+		      gfp_t gfp)
 {
 	struct mtag_tree *tree = s->tree;
 	struct mtag_node *node;
@@ -489,7 +461,7 @@ int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t 
 	if (parent == MTAG_ID_KSM || !mtag_tree_has(s->tree, parent) ||
 	    !mtag_tree_sees(s, parent, current_euid()))
 		return -ENOENT;
-	return intern(s, parent, name, len, true, MTAG_GFP);
+	return intern_tag(s, parent, name, len, true, MTAG_GFP);
 }
 
 /**
@@ -504,5 +476,5 @@ int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t 
  */
 int mtag_tree_make(struct mtag_space *s, u32 parent, const char *name, size_t len, gfp_t gfp)
 {
-	return intern(s, parent, name, len, false, gfp);
+	return intern_tag(s, parent, name, len, false, gfp);
 }

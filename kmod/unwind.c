@@ -85,7 +85,8 @@ static __always_inline bool find_map(struct walk *w)
 	return pc >= map->start && pc < map->end;
 }
 
-static __always_inline bool saved(const struct walk *w, u64 at, unsigned int reg, u64 *value)
+static __always_inline bool saved_register(const struct walk *w, u64 at, unsigned int reg,
+					   u64 *value)
 {
 	if (likely(at))
 		return mtag_userword_read(at, value);
@@ -95,7 +96,7 @@ static __always_inline bool saved(const struct walk *w, u64 at, unsigned int reg
 
 static __always_inline bool read_bp(const struct walk *w, u64 *value)
 {
-	return saved(w, w->bp_at, REG_BP, value);
+	return saved_register(w, w->bp_at, REG_BP, value);
 }
 
 /* Most registers are known of an interrupted frame only. */
@@ -113,7 +114,7 @@ static __always_inline bool read_reg(const struct walk *w, unsigned int reg, u64
 		at = w->bx_at;
 	else if (w->back)
 		return false;
-	return saved(w, at, reg, value);
+	return saved_register(w, at, reg, value);
 }
 
 /* SP points to a struct ucontext. */
@@ -193,7 +194,8 @@ static __always_inline int find_cfa(const struct walk *w, const struct mtag_unwi
 }
 
 /* Registers that are not saved at a place relative to CFA. */
-static __always_inline bool lose(struct walk *w, const struct mtag_unwind_recipe *r, u64 *base)
+static __always_inline bool lose_registers(struct walk *w, const struct mtag_unwind_recipe *r,
+					   u64 *base)
 {
 	if (r->flags & MTAG_UNWIND_AT_BP && !read_bp(w, base))
 		return false;
@@ -205,7 +207,7 @@ static __always_inline bool lose(struct walk *w, const struct mtag_unwind_recipe
 }
 
 /* To the caller's frame. */
-static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe *r)
+static __always_inline int step_frame(struct walk *w, const struct mtag_unwind_recipe *r)
 {
 	u64 cfa = w->sp + r->off, base;
 	int why;
@@ -220,7 +222,7 @@ static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe 
 			return why;
 	}
 	base = cfa;
-	if (unlikely(r->flags) && !lose(w, r, &base))
+	if (unlikely(r->flags) && !lose_registers(w, r, &base))
 		return MTAG_STACK_NO_TABLE;
 	if (r->bp != MTAG_UNWIND_SAME)
 		w->bp_at = base + r->bp;
@@ -235,9 +237,9 @@ static __always_inline int step(struct walk *w, const struct mtag_unwind_recipe 
 }
 
 /* Steps until there is no caller, or no room. */
-static __always_inline unsigned int walk(struct walk *w, u64 *frames,
-					 struct mtag_unwind_place *places, unsigned int room,
-					 int *why)
+static __always_inline unsigned int walk_frames(struct walk *w, u64 *frames,
+						struct mtag_unwind_place *places, unsigned int room,
+						int *why)
 {
 	static const struct mtag_unwind_recipe none = { .kind = MTAG_UNWIND_NONE };
 	const struct mtag_unwind_recipe *r;
@@ -259,7 +261,7 @@ static __always_inline unsigned int walk(struct walk *w, u64 *frames,
 			frames[n] |= MTAG_FRAME_EXACT;
 		n++;
 		r = w->map->rows ? mtag_rows_find(w->map->rows, offset - w->back) : NULL;
-		*why = step(w, r ? r : &none);
+		*why = step_frame(w, r ? r : &none);
 		/* The handler returns to a trampoline that has not called it. */
 		if (unlikely(!w->back))
 			frames[n - 1] |= MTAG_FRAME_EXACT;
@@ -297,7 +299,7 @@ unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_map
 	unsigned int n = 0;
 
 	if (maps->nr && mtag_userword_begin()) {
-		n = walk(&w, frames, places, room, &ended);
+		n = walk_frames(&w, frames, places, room, &ended);
 		mtag_userword_end();
 	}
 	*why = ended;

@@ -16,7 +16,7 @@ static DEFINE_SPINLOCK(users_lock);	/* the list; only the first member of it cha
  * Who answers for a process. In namespaces below the first one a user may have any number of ids,
  * so all of them are whose namespace it is; or if that is root, whom root's containers call root.
  */
-static kuid_t answers(const struct cred *cred)
+static kuid_t who_answers(const struct cred *cred)
 {
 	const struct user_namespace *ns = cred->user_ns;
 
@@ -30,7 +30,7 @@ static kuid_t answers(const struct cred *cred)
 }
 
 /* Context: none; members stay. */
-static struct mtag_user *find(struct mtag_user *from, kuid_t uid)
+static struct mtag_user *find_member(struct mtag_user *from, kuid_t uid)
 {
 	while (from && !uid_eq(from->uid, uid))
 		from = from->next;
@@ -38,12 +38,12 @@ static struct mtag_user *find(struct mtag_user *from, kuid_t uid)
 }
 
 /* Adds *@user, unless there is one of his; takes it from the caller if so. Return: who is there. */
-static struct mtag_user *add(struct mtag_user **user)
+static struct mtag_user *add_member(struct mtag_user **user)
 {
 	struct mtag_user *found;
 
 	spin_lock(&users_lock);
-	found = find(users, (*user)->uid);
+	found = find_member(users, (*user)->uid);
 	if (!found) {
 		found = *user;
 		found->next = users;
@@ -65,16 +65,16 @@ static struct mtag_user *add(struct mtag_user **user)
  */
 struct mtag_user *mtag_user_of(const struct cred *cred, gfp_t gfp)
 {
-	kuid_t uid = answers(cred);
-	/* Pairs with add(). */
-	struct mtag_user *found = find(smp_load_acquire(&users), uid), *new;
+	kuid_t uid = who_answers(cred);
+	/* Pairs with add_member(). */
+	struct mtag_user *found = find_member(smp_load_acquire(&users), uid), *new;
 
 	if (found || mtag_memory_charge(sizeof(*new)))
 		return found;
 	new = kzalloc(sizeof(*new), gfp);
 	if (new) {
 		new->uid = uid;
-		found = add(&new);
+		found = add_member(&new);
 	}
 	/* Without memory, or if another task was faster. */
 	if (new || !found)

@@ -12,13 +12,13 @@
 #include "state.h"
 #include "visit.h"
 
-static void leave(struct mtag_visitor *v, unsigned long end)
+static void leave_range(struct mtag_visitor *v, unsigned long end)
 {
 	if (v->leave)
 		v->leave(v, end);
 }
 
-static void zero(struct mtag_visitor *v, unsigned long addr, int nr)
+static void visit_zero(struct mtag_visitor *v, unsigned long addr, int nr)
 {
 	if (v->zero)
 		v->zero(v, addr, nr);
@@ -136,7 +136,7 @@ static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t 
 	} else if (!mtag_pmd_devmap(*pmd) && !mtag_pmd_special(*pmd)) {
 		e.page = pmd_page(*pmd);
 		if (huge_zero(e.page)) {
-			zero(v, addr, e.nr);
+			visit_zero(v, addr, e.nr);
 			return;
 		}
 		e.page += (addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
@@ -153,7 +153,7 @@ static void visit_pte(struct mtag_visitor *v, struct vm_area_struct *vma, pte_t 
 		return;
 	if (pte_present(pte)) {
 		if (is_zero_pfn(pte_pfn(pte)))
-			zero(v, addr, 1);
+			visit_zero(v, addr, 1);
 		if (pte_special(pte) || mtag_pte_devmap(pte) || is_zero_pfn(pte_pfn(pte)) ||
 		    !pfn_valid(pte_pfn(pte)))
 			return;
@@ -177,7 +177,7 @@ static void visit_entries(struct mtag_visitor *v, struct vm_area_struct *vma, pt
 	raw_spin_lock(&v->s->walk_lock);
 	for (; addr < end; pte++, addr += PAGE_SIZE)
 		visit_pte(v, vma, READ_ONCE(*pte), addr);
-	leave(v, end);
+	leave_range(v, end);
 	raw_spin_unlock(&v->s->walk_lock);
 }
 
@@ -218,7 +218,7 @@ static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t
 		raw_spin_lock(&v->s->walk_lock);
 		if (huge)
 			visit_pmd(v, vma, pmd, addr, end);
-		leave(v, end);
+		leave_range(v, end);
 		raw_spin_unlock(&v->s->walk_lock);
 	}
 	spin_unlock(ptl);
@@ -236,7 +236,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 		raw_spin_lock(&v->s->walk_lock);
 		pmd = find_pmd(vma->vm_mm, addr, end, &next);
 		if (!pmd)
-			leave(v, next);
+			leave_range(v, next);
 		raw_spin_unlock(&v->s->walk_lock);
 		if (pmd && !visit_table(v, vma, pmd, addr, next) &&
 		    !visit_huge(v, vma, pmd, addr, next))

@@ -93,12 +93,12 @@ static long call_munmap(unsigned long addr, unsigned long len)
 	return static_call(mtag_sys_munmap)(ARGS(addr, len, 0, 0, 0));
 }
 
-static unsigned long map(unsigned long len)
+static unsigned long map_pages(unsigned long len)
 {
 	return vm_mmap(NULL, 0, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
 }
 
-static int touch(unsigned long addr, unsigned long len)
+static int touch_pages(unsigned long addr, unsigned long len)
 {
 	return fault_in_writeable((char __user *)addr, len) ? -EFAULT : 0;
 }
@@ -106,11 +106,11 @@ static int touch(unsigned long addr, unsigned long len)
 /* Maps @len bytes and touches each page. Return: the address, or an error. */
 static unsigned long map_touched(unsigned long len)
 {
-	unsigned long addr = map(len);
+	unsigned long addr = map_pages(len);
 
 	if (IS_ERR_VALUE(addr))
 		return addr;
-	return touch(addr, len) ? -EFAULT : addr;
+	return touch_pages(addr, len) ? -EFAULT : addr;
 }
 
 /* Returns the pages of @kind counted in @s, over all tags. Context: any but NMI. */
@@ -137,7 +137,7 @@ static s64 pages(struct mtag_drive *d, enum mtag_kind kind)
 }
 
 /* Checks the count of a kind; -EAGAIN if it is wrong. */
-static int expect(struct mtag_drive *d, enum mtag_kind kind, s64 want)
+static int expect_count(struct mtag_drive *d, enum mtag_kind kind, s64 want)
 {
 	static const char *const kinds[] = { "anonymous", "file", "shmem", "swapped" };
 
@@ -154,7 +154,7 @@ static int by_mmap(struct mtag_drive *d)
 	s64 before = pages(d, MTAG_ANON);
 	unsigned long addr = map_touched(LEN);
 
-	return IS_ERR_VALUE(addr) ? NOT_HERE : expect(d, MTAG_ANON, before + PAGES);
+	return IS_ERR_VALUE(addr) ? NOT_HERE : expect_count(d, MTAG_ANON, before + PAGES);
 }
 
 static int by_munmap(struct mtag_drive *d)
@@ -164,13 +164,13 @@ static int by_munmap(struct mtag_drive *d)
 
 	if (IS_ERR_VALUE(addr) || call_munmap(addr, LEN))
 		return NOT_HERE;
-	return expect(d, MTAG_ANON, before);
+	return expect_count(d, MTAG_ANON, before);
 }
 
 /* Grows in place, into its own second half, unmapped before. */
 static int by_mremap_grow(struct mtag_drive *d)
 {
-	unsigned long addr = map(2 * LEN);
+	unsigned long addr = map_pages(2 * LEN);
 
 	if (IS_ERR_VALUE(addr) || call_munmap(addr + LEN, LEN))
 		return NOT_HERE;
@@ -180,13 +180,13 @@ static int by_mremap_grow(struct mtag_drive *d)
 static int by_mremap_move(struct mtag_drive *d)
 {
 	s64 before = pages(d, MTAG_ANON);
-	unsigned long addr = map_touched(LEN), to = map(LEN);
+	unsigned long addr = map_touched(LEN), to = map_pages(LEN);
 
 	if (IS_ERR_VALUE(addr) || IS_ERR_VALUE(to) ||
 	    static_call(mtag_sys_mremap)(ARGS(addr, LEN, LEN, MREMAP_MAYMOVE | MREMAP_FIXED,
 					      to)) != to)
 		return NOT_HERE;
-	return expect(d, MTAG_ANON, before + PAGES);
+	return expect_count(d, MTAG_ANON, before + PAGES);
 }
 
 static int by_brk(struct mtag_drive *d)
@@ -238,9 +238,9 @@ static int by_page_out(struct mtag_drive *d)
 
 	if (!addr)
 		return NOT_HERE;
-	if (touch(addr, LEN))
+	if (touch_pages(addr, LEN))
 		return NOT_HERE;
-	return expect(d, MTAG_SWAP, swap) ?: expect(d, MTAG_ANON, anon + PAGES);
+	return expect_count(d, MTAG_SWAP, swap) ?: expect_count(d, MTAG_ANON, anon + PAGES);
 }
 
 static int by_unmap_of_swap(struct mtag_drive *d)
@@ -250,7 +250,7 @@ static int by_unmap_of_swap(struct mtag_drive *d)
 
 	if (!addr || call_munmap(addr, LEN))
 		return NOT_HERE;
-	return expect(d, MTAG_SWAP, swap) ?: expect(d, MTAG_ANON, anon);
+	return expect_count(d, MTAG_SWAP, swap) ?: expect_count(d, MTAG_ANON, anon);
 }
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
@@ -258,7 +258,7 @@ static int by_unmap_of_swap(struct mtag_drive *d)
 /* Maps room for a huge page. Return: its address, or an error. */
 static unsigned long map_huge(int advice)
 {
-	unsigned long addr = map(2 * HPAGE_PMD_SIZE);
+	unsigned long addr = map_pages(2 * HPAGE_PMD_SIZE);
 
 	if (IS_ERR_VALUE(addr))
 		return addr;
@@ -272,10 +272,10 @@ static int by_split(struct mtag_drive *d)
 	unsigned long addr = map_huge(MADV_HUGEPAGE);
 
 	/* Touching one byte maps a huge page, unless none is available. */
-	if (IS_ERR_VALUE(addr) || touch(addr, 1) || pages(d, MTAG_ANON) != before + HPAGE_PMD_NR ||
-	    call_munmap(addr, PAGE_SIZE))
+	if (IS_ERR_VALUE(addr) || touch_pages(addr, 1) ||
+	    pages(d, MTAG_ANON) != before + HPAGE_PMD_NR || call_munmap(addr, PAGE_SIZE))
 		return NOT_HERE;
-	return expect(d, MTAG_ANON, before + HPAGE_PMD_NR - 1);
+	return expect_count(d, MTAG_ANON, before + HPAGE_PMD_NR - 1);
 }
 
 static int by_collapse(struct mtag_drive *d)
@@ -283,11 +283,11 @@ static int by_collapse(struct mtag_drive *d)
 	s64 before = pages(d, MTAG_ANON);
 	unsigned long addr = map_huge(MADV_NOHUGEPAGE);
 
-	if (IS_ERR_VALUE(addr) || touch(addr, HPAGE_PMD_SIZE) ||
+	if (IS_ERR_VALUE(addr) || touch_pages(addr, HPAGE_PMD_SIZE) ||
 	    call_madvise(addr, HPAGE_PMD_SIZE, MADV_HUGEPAGE) ||
 	    call_madvise(addr, HPAGE_PMD_SIZE, MADV_COLLAPSE))
 		return NOT_HERE;
-	return expect(d, MTAG_ANON, before + HPAGE_PMD_NR);
+	return expect_count(d, MTAG_ANON, before + HPAGE_PMD_NR);
 }
 
 #else

@@ -5,6 +5,7 @@
  * hooks.
  *
  *   functions-*.h		the hooked functions and their callers
+ *   entries.h			what page-table entries say
  *   rmap_page.c, rmap_folio.c	the rmap functions' arguments, before and since 6.8
  *   leaving.c			pages taken away for migration where rmap is inlined
  */
@@ -42,6 +43,9 @@
 #if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_7_2 && !MTAG_KERNEL_7_3
 #error "mtag does not know how this kernel maps pages: known.sh names the nearest that it does"
 #endif
+
+/* Needs MTAG_SINCE(). */
+#include "entries.h"
 
 /* ---- hooks ---- */
 
@@ -304,73 +308,7 @@ static inline int mtag_smaps_mappings(struct page *page, bool *alone)
 /* Is a page under migration one that smaps takes for a page without other mappings? */
 #define MTAG_SMAPS_MOVING_ALONE	!MTAG_SINCE(6, 12)
 
-/* ---- page tables ---- */
-
-/* Mappings of device memory, which do not count as RSS; later kernels have none. */
-#if MTAG_SINCE(6, 17)
-#define mtag_pte_devmap(pte)	false
-#define mtag_pmd_devmap(pmd)	false
-#else
-#define mtag_pte_devmap(pte)	pte_devmap(pte)
-#define mtag_pmd_devmap(pmd)	pmd_devmap(pmd)
-#endif
-
-/* A huge mapping without a struct page, or of the huge zero page; older kernels lack the flag. */
-#if MTAG_SINCE(6, 12)
-#define mtag_pmd_special(pmd)	pmd_special(pmd)
-#else
-#define mtag_pmd_special(pmd)	false
-#endif
-
-#if MTAG_SINCE(7, 0)
-
-/* The swap entry in @pte, or 0. @pte is neither empty nor present. */
-static inline unsigned long mtag_pte_swap(pte_t pte)
-{
-	softleaf_t entry = softleaf_from_pte(pte);
-
-	return softleaf_is_swap(entry) ? entry.val : 0;
-}
-
-/* The page under migration that @pte refers to, or NULL. @pte is neither empty nor present. */
-static inline struct page *mtag_pte_migrating(pte_t pte)
-{
-	softleaf_t entry = softleaf_from_pte(pte);
-
-	return softleaf_is_migration(entry) ? softleaf_to_page(entry) : NULL;
-}
-
-/*
- * The head of the huge page under migration that @pmd refers to, or NULL. @pmd is neither empty
- * nor present.
- */
-static inline struct page *mtag_pmd_migrating(pmd_t pmd)
-{
-	return pmd_is_migration_entry(pmd) ? softleaf_to_page(softleaf_from_pmd(pmd)) : NULL;
-}
-
-#else
-
-static inline unsigned long mtag_pte_swap(pte_t pte)
-{
-	swp_entry_t entry = pte_to_swp_entry(pte);
-
-	return non_swap_entry(entry) ? 0 : entry.val;
-}
-
-static inline struct page *mtag_pte_migrating(pte_t pte)
-{
-	swp_entry_t entry = pte_to_swp_entry(pte);
-
-	return is_migration_entry(entry) ? pfn_swap_entry_to_page(entry) : NULL;
-}
-
-static inline struct page *mtag_pmd_migrating(pmd_t pmd)
-{
-	return is_pmd_migration_entry(pmd) ? pfn_swap_entry_to_page(pmd_to_swp_entry(pmd)) : NULL;
-}
-
-#endif
+/* ---- processes ---- */
 
 /* With these fork copies the page tables of a mapping. Since 6.19 the kernel names them. */
 #ifdef VM_COPY_ON_FORK
@@ -384,8 +322,6 @@ static inline bool mtag_fork_copies(const struct vm_area_struct *vma)
 {
 	return vma->anon_vma || vma->vm_flags & MTAG_FORKED;
 }
-
-/* ---- processes ---- */
 
 /* The kernel's count of pages, with changes cached by tasks. Caller holds a reference on @mm. */
 long mtag_compat_rss(struct mm_struct *mm, int member);

@@ -60,7 +60,7 @@ static struct leaver *place_of(const struct task_struct *task)
 }
 
 /* Return: false if another task has lost its place. */
-static bool enter(struct vm_area_struct *vma, unsigned long ip)
+static bool enter_leaver(struct vm_area_struct *vma, unsigned long ip)
 {
 	struct leaver *place;
 	bool free;
@@ -74,7 +74,7 @@ static bool enter(struct vm_area_struct *vma, unsigned long ip)
 }
 
 /* Return: false if the current task has no place, or has one of an earlier epoch. */
-static bool leave(struct leaver *left)
+static bool leave_place(struct leaver *left)
 {
 	struct leaver *place;
 
@@ -102,8 +102,8 @@ MTAG_HOOK_FUNC(mtag_leaving_begin)
 	s = mtag_space_find(vma->vm_mm);
 	/* No caller's return address is the first one of a function. */
 	if (!s)
-		leave(&ignored);
-	else if (!enter(vma, ip + 1))
+		leave_place(&ignored);
+	else if (!enter_leaver(vma, ip + 1))
 		mtag_space_dirty_all();
 	/* Such a page goes without passing the tracepoint. */
 	if (s && folio_test_hwpoison(folio))
@@ -112,16 +112,16 @@ MTAG_HOOK_FUNC(mtag_leaving_begin)
 }
 
 /* The tracepoint set_migration_pte, under the page-table lock; the page is unmapped next. */
-static void taken(void *data, unsigned long addr, unsigned long pte, int order)
+static void note_taken(void *data, unsigned long addr, unsigned long pte, int order)
 {
 	struct page *page = mtag_pte_migrating(__pte(pte));
 	struct leaver left;
 
-	if (page && leave(&left))
+	if (page && leave_place(&left))
 		mtag_rmap_gone(left.vma, page, 1, left.ip);
 }
 
-static void find(struct tracepoint *tp, void *name)
+static void find_tracepoint(struct tracepoint *tp, void *name)
 {
 	if (!strcmp(tp->name, name))
 		seen = tp;
@@ -137,9 +137,9 @@ int mtag_leaving_init(void)
 {
 	if (!mtag_leaving_unseen)
 		return 0;
-	for_each_kernel_tracepoint(find, "set_migration_pte");
+	for_each_kernel_tracepoint(find_tracepoint, "set_migration_pte");
 	if (seen)
-		return tracepoint_probe_register(seen, taken, NULL);
+		return tracepoint_probe_register(seen, note_taken, NULL);
 	pr_err("this kernel has no tracepoint set_migration_pte, and has inlined what is hooked\n");
 	return -ENOENT;
 }
@@ -149,7 +149,7 @@ void mtag_leaving_exit(void)
 {
 	if (!seen)
 		return;
-	tracepoint_probe_unregister(seen, taken, NULL);
+	tracepoint_probe_unregister(seen, note_taken, NULL);
 	tracepoint_synchronize_unregister();
 }
 
