@@ -32,6 +32,7 @@
  */
 #define BATCH_REQUESTS	256
 #define BATCH_BYTES	SZ_1M
+#define REQUEST_BYTES	SZ_64K	/* a request itself has less than 1 KiB */
 
 /**
  * struct batch - the requests of one system call
@@ -40,7 +41,7 @@
  * @task:	the sender; only compared
  * @requests:	in order of arrival
  * @nr:		of them
- * @bytes:	of the messages that they are in
+ * @bytes:	of their messages
  */
 struct batch {
 	struct mtag_later later;
@@ -61,6 +62,26 @@ static void request_free(struct mtag_request *r)
 	kfree(r);
 }
 
+/*
+ * Copies the message of one request, for as long as it waits: the sender's own is not charged to
+ * its memory cgroup, and it may have as many threads wait as it can start.
+ */
+static struct sk_buff *message_copy(const struct sk_buff *skb, const struct nlmsghdr *nlh)
+{
+	struct sk_buff *copy = alloc_skb(nlh->nlmsg_len, MTAG_GFP | __GFP_NOWARN);
+
+	if (!copy)
+		return NULL;
+	/*
+	 * netlink_ack() finds the sender's port here, and our end, which is there as long as its
+	 * network namespace, which r->file holds.
+	 */
+	memcpy(copy->cb, skb->cb, sizeof(copy->cb));
+	copy->sk = skb->sk;
+	skb_put_data(copy, nlh, nlh->nlmsg_len);
+	return copy;
+}
+
 static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlmsghdr *nlh,
 					  const struct nlattr *pid, mtag_request_t *run)
 {
@@ -68,6 +89,11 @@ static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlms
 
 	if (!r)
 		return NULL;
+	r->skb = message_copy(skb, nlh);
+	if (!r->skb) {
+		kfree(r);
+		return NULL;
+	}
 	/*
 	 * The socket belongs to a program, so it has a file. With that it stays bound: the answer
 	 * finds it by its port, which must not be another's by then.
@@ -75,10 +101,10 @@ static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlms
 	r->sk = NETLINK_CB(skb).sk;
 	r->file = get_file(r->sk->sk_socket->file);
 	r->opener = r->file->f_cred;
-	r->skb = skb_get(skb);
-	r->nlh = nlh;
+	r->nlh = (struct nlmsghdr *)r->skb->data;
 	r->portid = NETLINK_CB(skb).portid;
-	r->pid = pid;
+	if (pid)
+		r->pid = (void *)r->nlh + ((void *)pid - (void *)nlh);
 	r->run = run;
 	return r;
 }
@@ -114,13 +140,11 @@ static void batch_run(struct mtag_later *later, bool runs)
 	module_put(THIS_MODULE);
 }
 
-/* Adds @r to @b. A message is held once for all requests in it. Context: batches_lock. */
+/* Adds @r to @b. Context: batches_lock. */
 static int batch_add(struct batch *b, struct mtag_request *r)
 {
 	size_t more = r->skb->truesize;
 
-	if (b->nr && list_last_entry(&b->requests, struct mtag_request, node)->skb == r->skb)
-		more = 0;
 	if (b->nr >= BATCH_REQUESTS || (b->nr && b->bytes + more > BATCH_BYTES))
 		return -ENOBUFS;
 	list_add_tail(&r->node, &b->requests);
@@ -195,6 +219,8 @@ int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct n
 	/* A kernel thread never returns to user space. */
 	if (current->flags & PF_KTHREAD)
 		return -EOPNOTSUPP;
+	if (nlh->nlmsg_len > REQUEST_BYTES)
+		return -EMSGSIZE;
 	r = request_alloc(skb, nlh, pid, run);
 	if (!r)
 		return -ENOMEM;
