@@ -338,7 +338,8 @@ void mtag_migrate_prepare(const struct mtag_space *s, gfp_t gfp)
 {
 	unsigned int pages = atomic_read(&s->migration.charged);
 
-	mtag_notes_prepare(pages ? pages + MTAG_NOTE_PAGES : 0, gfp);
+	pages = pages ? pages + MTAG_NOTE_PAGES : 0;
+	mtag_notes_prepare(min(pages, MTAG_NOTES_MAX), gfp);
 }
 
 /* ---- readers ---- */
@@ -356,29 +357,44 @@ static void settle_leave(struct mtag_visitor *v, unsigned long end)
 {
 }
 
-/* Visit the range of a note at @addr, which may span several mappings. */
-static void settle_note(struct mtag_space *s, struct mm_struct *mm, unsigned long addr)
+/* Visit the range of a note, which may span several mappings. */
+static void settle_note(struct mtag_space *s, struct mm_struct *mm, unsigned long addr,
+			unsigned long end)
 {
 	VMA_ITERATOR(vmi, mm, addr);
 	struct mtag_visitor v = { .visit = settle_visit, .leave = settle_leave, .s = s };
-	unsigned long end = addr + MTAG_NOTE_PAGES * PAGE_SIZE;
 	struct vm_area_struct *vma;
 
 	for_each_vma_range(vmi, vma, end)
 		mtag_visit_vma(&v, vma, max(addr, vma->vm_start), min(end, vma->vm_end));
 }
 
-/* Advance @addr to the next note, if there is one. */
-static bool next_note(struct mtag_space *s, unsigned long *addr)
+static unsigned long note_end(const struct mtag_note *e)
 {
+	return e->addr + (find_last_bit(e->pages, MTAG_NOTE_PAGES) + 1) * PAGE_SIZE;
+}
+
+/*
+ * Advance @addr to the next note, if there is one, and @end to the end of its last page. Several
+ * notes that begin at one address count as one.
+ */
+static bool next_note(struct mtag_space *s, unsigned long *addr, unsigned long *end)
+{
+	struct mtag_note *e;
 	struct rb_node *node;
-	bool found = false;
+	bool found;
 
 	raw_spin_lock(&s->walk_lock);
-	for (node = rb_first(&s->migration.notes); node && !found; node = rb_next(node)) {
-		found = mtag_note_of(node)->addr > *addr;
-		if (found)
-			*addr = mtag_note_of(node)->addr;
+	e = mtag_note_behind(s, *addr);
+	found = e;
+	if (found) {
+		*addr = e->addr;
+		*end = e->addr;
+	}
+	while (e && e->addr == *addr) {
+		*end = max(*end, note_end(e));
+		node = rb_next(&e->node);
+		e = node ? mtag_note_of(node) : NULL;
 	}
 	raw_spin_unlock(&s->walk_lock);
 	return found;
@@ -393,7 +409,7 @@ static bool next_note(struct mtag_space *s, unsigned long *addr)
  */
 void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 {
-	unsigned long addr = 0;
+	unsigned long addr = 0, end;
 
 	mtag_migrate_shifted(s, NULL);
 	mtag_migrate_expire(s);
@@ -402,8 +418,10 @@ void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 	raw_spin_lock(&s->walk_lock);
 	mtag_note_check_begin(s);
 	raw_spin_unlock(&s->walk_lock);
-	while (next_note(s, &addr))
-		settle_note(s, mm, addr);
+	while (next_note(s, &addr, &end)) {
+		settle_note(s, mm, addr, end);
+		cond_resched();
+	}
 	raw_spin_lock(&s->walk_lock);
 	mtag_note_check_end(s, true);
 	raw_spin_unlock(&s->walk_lock);

@@ -143,6 +143,15 @@ static struct mtag_note *note_before(struct mtag_space *s, unsigned long addr)
 	return found;
 }
 
+/* The first note that begins behind @addr, or NULL. */
+struct mtag_note *mtag_note_behind(struct mtag_space *s, unsigned long addr)
+{
+	struct mtag_note *e = note_before(s, addr);
+	struct rb_node *node = e ? rb_next(&e->node) : rb_first(&s->migration.notes);
+
+	return node ? mtag_note_of(node) : NULL;
+}
+
 static struct mtag_note *note_prev(struct mtag_note *e)
 {
 	struct rb_node *node = rb_prev(&e->node);
@@ -176,6 +185,7 @@ void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long pl
 	if (--e->left)
 		return;
 	rb_erase(&e->node, &s->migration.notes);
+	s->migration.nr_notes--;
 	e->next = *freed;
 	*freed = e;
 }
@@ -216,9 +226,10 @@ struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, 
 
 	if (!e) {
 		e = *spare;
-		if (!e)
+		if (!e || s->migration.nr_notes >= MTAG_NOTES_MAX)
 			return NULL;
 		*spare = NULL;
+		s->migration.nr_notes++;
 		memset(e, 0, sizeof(*e));
 		e->addr = addr;
 		e->pfn = pfn;
@@ -302,6 +313,7 @@ struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsig
 	part = mtag_note_pop();
 	if (!part)
 		return NULL;
+	s->migration.nr_notes++;
 	memset(part, 0, sizeof(*part));
 	part->addr = e->addr + first * PAGE_SIZE;
 	part->pfn = e->pfn + first;

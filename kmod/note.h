@@ -12,6 +12,13 @@
 
 #define MTAG_NOTE_PAGES	512UL
 
+/*
+ * Notes of one space at most, which are gone through with its walk_lock held. The kernel has 512
+ * pages under migration for each task that migrates, and no more. A process that zaps them there
+ * could have any number: they stay until somebody looks.
+ */
+#define MTAG_NOTES_MAX	16384U
+
 /**
  * struct mtag_note - pages under migration
  * @node:	in space->migration.notes, by @addr; several notes may have the same address
@@ -59,6 +66,7 @@ void mtag_notes_exit(void);
 /* The notes of a space; context of all: walk_lock. */
 bool mtag_note_less(struct rb_node *a, const struct rb_node *b);
 struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr);
+struct mtag_note *mtag_note_behind(struct mtag_space *s, unsigned long addr);
 struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, unsigned long pfn,
 				int nr, unsigned long addr, u32 tag, enum mtag_kind kind);
 void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long place,

@@ -143,6 +143,7 @@ struct mtag_migration {
 	atomic_t uncharged;		/* pages taken away and uncharged meanwhile */
 	atomic_t charged;		/* pages taken away that stay charged; walk_lock */
 	struct rb_root notes;		/* of the charged ones, by address; walk_lock */
+	unsigned int nr_notes;		/* walk_lock */
 	unsigned long shift_from;	/* page tables that mremap() moves now; walk_lock */
 	unsigned long shift_to;		/* their destination; walk_lock */
 	unsigned long shift_len;	/* bytes; 0: none; walk_lock */
