@@ -21,6 +21,7 @@
 #include "stat.h"
 #include "state.h"
 #include "take.h"
+#include "visit.h"
 
 /**
  * mtag_heap_set() - the current process registers its area
@@ -104,17 +105,25 @@ u32 mtag_heap_stack(struct mtag_space *s)
 
 /* ---- the area ---- */
 
+#define LOOKS	3	/* a page may be touched between two looks, but hardly time and again */
+
 /* The page at @addr, or NULL for one of zeros that is not there. Caller holds mmap_lock. */
 static struct page *area_page(struct mm_struct *mm, unsigned long addr)
 {
 	struct vm_area_struct *vma = find_vma(mm, addr);
 	struct page *page;
+	int i;
 
 	if (!vma || vma->vm_start > addr || !vma_is_anonymous(vma) || !(vma->vm_flags & VM_READ))
 		return ERR_PTR(-ENXIO);
-	page = mtag_page_get(mm, addr);
-	if (page == ERR_PTR(-EFAULT))
-		return NULL;
+	for (i = 0; i < LOOKS; i++) {
+		page = mtag_page_get(mm, addr);
+		if (page != ERR_PTR(-EFAULT))
+			break;
+		/* What is there and cannot be had is not zeros: swap could not be read. */
+		if (mtag_visit_empty(mm, addr))
+			return NULL;
+	}
 	if (IS_ERR(page) && page != ERR_PTR(-EINTR) && page != ERR_PTR(-ENOMEM))
 		return ERR_PTR(-EIO);
 	return page;

@@ -82,6 +82,42 @@ static bool is_leaf(pmd_t pmd)
 	       (!pmd_present(pmd) || pmd_trans_huge(pmd) || mtag_pmd_devmap(pmd));
 }
 
+/* True for the huge zero page, which no process is charged for. */
+static bool huge_zero(const struct page *page)
+{
+	struct folio *folio = page_folio((struct page *)page);
+
+	return !folio_test_anon(folio) && !folio->mapping;
+}
+
+/**
+ * mtag_visit_empty() - is nothing mapped at @addr, or the page of zeros?
+ * @mm:		the mm
+ * @addr:	in private anonymous memory
+ *
+ * Context: mmap_lock. The answer may be old where the caller has no page-table lock.
+ */
+bool mtag_visit_empty(struct mm_struct *mm, unsigned long addr)
+{
+	unsigned long next;
+	bool empty = true;
+	pmd_t *pmd, now;
+	pte_t pte;
+
+	/* Since 6.5 RCU keeps a page table from being freed. */
+	rcu_read_lock();
+	pmd = find_pmd(mm, addr, addr + PAGE_SIZE, &next);
+	now = pmd ? READ_ONCE(*pmd) : __pmd(0);
+	if (is_leaf(now)) {
+		empty = pmd_present(now) && huge_zero(pmd_page(now));
+	} else if (!pmd_none(now)) {
+		pte = READ_ONCE(*pte_offset_kernel(&now, addr));
+		empty = pte_none(pte) || (pte_present(pte) && is_zero_pfn(pte_pfn(pte)));
+	}
+	rcu_read_unlock();
+	return empty;
+}
+
 /**
  * mtag_visit_cut_off() - may the page table of a page that is unmapped be cut off?
  * @mm:		the mm
@@ -111,14 +147,6 @@ bool mtag_visit_cut_off(struct mm_struct *mm, unsigned long addr)
 	}
 	rcu_read_unlock();
 	return cut_off;
-}
-
-/* True for the huge zero page, which no process is charged for. */
-static bool huge_zero(const struct page *page)
-{
-	struct folio *folio = page_folio((struct page *)page);
-
-	return !folio_test_anon(folio) && !folio->mapping;
 }
 
 static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,

@@ -54,6 +54,7 @@ int mtag_visit_mm(struct mtag_visitor *v, struct mm_struct *mm, unsigned long st
 struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr);
 unsigned long mtag_visit_swap(struct mm_struct *mm, unsigned long addr);
 
+bool mtag_visit_empty(struct mm_struct *mm, unsigned long addr);
 bool mtag_visit_cut_off(struct mm_struct *mm, unsigned long addr);
 
 #endif /* MTAG_VISIT_H */
