@@ -177,8 +177,11 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 		return ret;
 	ret = fork_by_sums(&c, parent, mm) ? 0 : fork_by_walk(parent, child, mm, gfp, &left);
 	kvfree(c.w.shadow);
-	/* Some pages were zapped instead of restored: the child has only those that are left. */
-	atomic_sub(migrating - left, &parent->migration.uncharged);
+	/*
+	 * Some pages were zapped instead of restored: the child has only those that are left. If
+	 * others went or came back since, that was counted.
+	 */
+	atomic_cmpxchg(&parent->migration.uncharged, migrating, left);
 	return ret;
 }
 

@@ -405,6 +405,7 @@ void mtag_range_init(struct mtag_space *s)
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 {
 	MA_STATE(mas, &from->ranges.tree, 0, 0);
+	unsigned int nr = 0;
 	void *entry;
 	int ret = 0;
 
@@ -420,6 +421,9 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 		mas_pause(&mas);
 		rcu_read_unlock();
 		ret = mtree_store_range(&to->ranges.tree, first, last, entry, gfp);
+		/* There may be max_ranges, and few stores allocate, where others might run. */
+		if (++nr % LOOK_BATCH == 0 && gfpflags_allow_blocking(gfp))
+			cond_resched();
 		rcu_read_lock();
 		if (ret)
 			break;

@@ -242,16 +242,17 @@ put:
  * Once the space is not parked any more, its threads may register words, and anybody may set a
  * limit. So if the walk fails, the space is parked as one that was tracked.
  * Context: build_lock, released here. @s is counted as tracked; if this fails, not any more.
+ * Return: -ESTALE if @s has gone, and its tree with it.
  */
 static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 {
 	int ret;
 
-	/* The module is being unloaded. */
+	/* The hooks were removed since @s was looked up, and all spaces with them. */
 	if (!READ_ONCE(s->mm)) {
 		mutex_unlock(&s->tree->build_lock);
 		mtag_end_retire();
-		return -ENODEV;
+		return -ESTALE;
 	}
 	s->default_tag = MTAG_ID_UNTAGGED;
 	WRITE_ONCE(s->birth.untag, true);
@@ -314,6 +315,9 @@ int mtag_track_start(struct mm_struct *mm)
 	s = mtag_space_lookup(mm);
 	if (!s || mtag_space_parked(s)) {
 		ret = s ? track_parked(s, mm) : track_new(mm);
+		/* Nobody whose pages it may share is tracked any more: it begins anew. */
+		if (ret == -ESTALE)
+			ret = track_new(mm);
 		if (!ret)
 			tell_tracking("track", mm);
 	}
