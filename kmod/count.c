@@ -95,7 +95,8 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	if (e->moving)
 		return;
 	if (!e->page) {
-		if (c->untag && c->fresh)
+		/* Other trees may have the slot of a merged page charged, to [ksm] as well. */
+		if (c->untag && c->fresh && mtag_swap_tag(e->swap) != MTAG_ID_KSM)
 			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
 		if (mtag_swap_tag(e->swap) >= READ_ONCE(v->s->tree->nr_tags))
 			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);

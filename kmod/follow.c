@@ -303,6 +303,9 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	int i;
 
+	/* Of a parked space, too: reclaim gives the slot the owner of the page. */
+	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
+		own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
 	if (mtag_space_parked(s))
 		return;
 	switch (caller) {
@@ -317,8 +320,6 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		mtag_charge_replacing(s, mtag_ksm_owner_valid(s, page), addr);
 		return;
 	case MTAG_BY_SWAPIN:
-		for (i = 0; i < nr; i++)
-			own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
 		break;
 	default:
 		foreign_event(s);
@@ -335,7 +336,7 @@ static void page_reclaimed(struct mtag_space *s, struct page *page, struct mm_st
 
 	if (!entry)
 		return;
-	mtag_swap_out(s, entry, mtag_is_ksm(page) ? MTAG_ID_KSM : mtag_ksm_owner(s, page), addr);
+	mtag_swap_out(s, entry, mtag_ksm_slot_owner(s, page), addr);
 	mtag_leaf_set_slot(entry, mtag_ksm_leaf(page));
 }
 

@@ -6,6 +6,8 @@
  * about to become a KSM page, which happens in place. So a charge and its release
  * always agree: nothing changes for spaces of the home, and others map it later.
  */
+#include <linux/list.h>
+#include <linux/pagemap.h>
 #include <linux/xarray.h>
 #include "compat/compat.h"
 #include "hooked.h"
@@ -17,9 +19,34 @@
 #include "space.h"
 #include "state.h"
 #include "stray.h"
+#include "swap.h"
 
 /* pfn → id of the home tree, for KSM pages that come from tracked spaces */
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
+
+/* The swap slot of a page in the swap cache, or 0. Context: as disown(). */
+static unsigned long slot_of(const struct page *page)
+{
+	struct folio *folio = page_folio((struct page *)page);
+
+	if (!folio_test_swapcache(folio))
+		return 0;
+	return page_private(&folio->page) + (page - &folio->page);
+}
+
+/*
+ * Makes a page untagged, and the swap slot that it has, which relatives may have. Both stay so, as
+ * mtag_ksm_slot_owner() says. The caller has all spaces recounted that may have one of them.
+ * Context: @page is locked, or will hardly be merged.
+ */
+static void disown(const struct page *page)
+{
+	unsigned long slot = slot_of(page);
+
+	mtag_owner_change(page, MTAG_ID_UNTAGGED);
+	if (slot)
+		mtag_swap_set(slot, MTAG_ID_UNTAGGED);
+}
 
 /*
  * The home cannot be recorded: make the page untagged for all spaces now. Then it makes no
@@ -27,7 +54,7 @@ static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
  */
 static void home_lost(const struct page *page)
 {
-	mtag_owner_change(page, MTAG_ID_UNTAGGED);
+	disown(page);
 	mtag_space_lost(NULL, 1);
 	mtag_space_dirty_all();
 }
@@ -83,14 +110,34 @@ static void page_strayed(const struct mm_struct *mm, struct page *page)
 {
 	const struct mtag_tree *tree;
 
-	if (!mtag_owner_get(page) ||
-	    (mtag_page_mapcount(page) == 1 && !folio_test_swapcache(page_folio(page))))
+	if (!mtag_owner_get(page) || (mtag_page_mapcount(page) == 1 && !slot_of(page)))
 		return;
 	if (mtag_stray_concerns(mm, &tree)) {
 		mtag_space_dirty_tree(tree);
-		mtag_owner_change(page, MTAG_ID_UNTAGGED);
+		disown(page);
 		mtag_space_dirty_tree(tree);
+	} else if (slot_of(page)) {
+		/* An untracked relative that has the slot makes it untagged when it is tracked. */
+		disown(page);
 	}
+}
+
+/*
+ * @page comes from @s. If it has been read from swap, relatives may still have its slot, charged to
+ * its owner. But once it is merged its slot is [ksm]'s, when it goes there again.
+ */
+static void was_in_swap(struct mtag_space *s, struct page *page)
+{
+	unsigned long slot = slot_of(page);
+
+	if (!slot || !mtag_owner_get(page) || mtag_swap_tag(slot) == MTAG_ID_KSM)
+		return;
+	/* A fork of @s itself waits for mmap_lock, which ksmd holds. */
+	if (data_race(list_is_singular(&s->tree->spaces)) && !mtag_stray_has(s->tree))
+		return;
+	mtag_space_dirty_tree(s->tree);
+	disown(page);
+	mtag_space_dirty_tree(s->tree);
 }
 
 /* try_to_merge_one_page(vma, page, kpage): without kpage, page becomes a KSM page */
@@ -99,19 +146,25 @@ MTAG_HOOK_FUNC(mtag_ksm_merge)
 	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg0(fregs);
 	struct page *page = (struct page *)mtag_arg1(fregs);
 	struct mtag_space *s;
-	bool sleeps;
+	bool locked, sleeps;
 	gfp_t gfp;
 
 	if (mtag_arg2(fregs) || mtag_is_ksm(page))
 		return;
 	s = mtag_space_lookup(vma->vm_mm);
-	if (!s)
-		page_strayed(vma->vm_mm, page);
 	gfp = mtag_sleep_gfp(&sleeps);
+	/* So that the page keeps its slot. KSM does not wait for the lock, either. */
+	locked = gfp && trylock_page(page);
+	if (s)
+		was_in_swap(s, page);
+	else
+		page_strayed(vma->vm_mm, page);
 	if (gfp)
 		home_set(page, s ? s->tree_id : 0, gfp & ~__GFP_ACCOUNT);
 	else
 		home_lost(page);
+	if (locked)
+		unlock_page(page);
 	if (sleeps)
 		mtag_sleep_end();
 	if (s)
@@ -158,6 +211,22 @@ u32 mtag_ksm_owner_valid(struct mtag_space *s, const struct page *page)
 		return tag;
 	mtag_owner_change(page, MTAG_ID_UNTAGGED);
 	return MTAG_ID_UNTAGGED;
+}
+
+/**
+ * mtag_ksm_slot_owner() - the owner of the swap slot that a page goes to
+ * @s:		space that maps @page
+ * @page:	anonymous
+ *
+ * All trees that have a merged page get its slot: it belongs to [ksm] there. What is untagged is so
+ * in all of them, and stays it.
+ * Context: as mtag_ksm_owner().
+ */
+u32 mtag_ksm_slot_owner(struct mtag_space *s, const struct page *page)
+{
+	u32 tag = mtag_ksm_owner_valid(s, page);
+
+	return tag && mtag_is_ksm(page) ? MTAG_ID_KSM : tag;
 }
 
 /**

@@ -56,9 +56,7 @@ void mtag_parked_removed(struct mtag_space *s, struct page *page, struct mm_stru
 		entry = mtag_swap_left(page + i, mm, mtag_addr_behind(addr, i));
 		if (!entry)
 			continue;
-		/* Other trees may have the slot of a merged page, too. */
-		mtag_swap_set(entry, mtag_is_ksm(page + i) ? MTAG_ID_KSM
-							   : mtag_ksm_owner_valid(s, page + i));
+		mtag_swap_set(entry, mtag_ksm_slot_owner(s, page + i));
 		mtag_leaf_set_slot(entry, mtag_ksm_leaf(page + i));
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* KSM: totals stay exact when pages are merged within a process, between tags and between trees. */
-/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 repairs=1 */
+/* vm: core=1 group=parallel thread=multi mem=1G timeout=400 repairs=3 */
 #include "lib/test.h"
 #include "lib/keepers.h"
 
@@ -46,6 +46,11 @@ static bool merged(const char *p, size_t pages, size_t into)
 static uint64_t all_three(mtag_t first, mtag_t second)
 {
 	return anon_of(first) + anon_of(second) + anon_of(MTAG_ID_KSM);
+}
+
+static uint64_t marked_swap(void)
+{
+	return swap_of(a) + swap_of(MTAG_ID_KSM);
 }
 
 static void one_tag(void)
@@ -125,6 +130,58 @@ static void through_swap(void)
 	is(anon_of(a) + anon_of(MTAG_ID_KSM) + anon_of(w), N * PG, "all are back");
 	must(munmap(p, N * PG));
 	exact("exact after munmap");
+	swapoff_all();
+}
+
+/* Reclaims from the control group until all of a range is in swap. */
+static bool squeeze(const char *p, size_t pages)
+{
+	return until(
+		(sh("g=$(sed -n 's/^0:://p' /proc/%d/cgroup); echo 64M >/sys/fs/cgroup$g/memory.reclaim 2>/dev/null",
+		    getpid()),
+		 smaps(p, pages * PG).swap == pages * PG),
+		30);
+}
+
+/*
+ * A page that came back from swap is merged while a relative still has its slot: it goes to that slot again, and then
+ * belongs to another than what the relative has charged.
+ */
+static void swap_cached_merged(void)
+{
+	char *p = area(N * PG);
+	struct gate *g = gate();
+	pid_t pid;
+
+	if (!swap_zram()) {
+		skip("pages are merged that a relative has in swap (no zram)");
+		return;
+	}
+	for (size_t i = 0; i < N; i++)
+		fill(a, p + i * PG, 1, 0x5151 + i / 2);
+	pid = child();
+	if (!pid) {
+		pass_gate(g, 1);
+		exact("exact when a relative's pages in swap were merged");
+		must(munmap(p, N * PG));
+		is(marked_swap(), 0, "munmap leaves nothing of them in swap");
+		exact("and is exact");
+		_exit(0);
+	}
+	if (!squeeze(p, N))
+		diag("reclaim leaves %" PRIu64 " bytes", smaps(p, N * PG).rss);
+	for (size_t i = 0; i < N; i++)
+		(void)*(volatile char *)(p + i * PG);
+	must(madvise(p, N * PG, MADV_MERGEABLE));
+	ok(merged(p, N, N / 2), "pages are merged that a relative has in swap");
+	exact("exact with them");
+	squeeze(p, N);
+	exact("exact when they are in swap again");
+	open_gate(g, 1);
+	reap(pid);
+	must(munmap(p, N * PG));
+	is(marked_swap(), 0, "nothing of them is left in swap");
+	exact("exact afterwards");
 	swapoff_all();
 }
 
@@ -397,6 +454,7 @@ int main(int argc, char **argv)
 	one_tag();
 	two_tags();
 	through_swap();
+	swap_cached_merged();
 	two_trees();
 	clean(getpid(), "audit agrees");
 	/* It loses something, so there is no audit at the end. */
