@@ -193,7 +193,7 @@ static bool leads_to(const struct mtag_unwind_recipe *recipe, u64 address,
 			 .map = &everywhere,
 			 .ip = address,
 			 .sp = regs_of(REG_SP)};
-	int why = step(&w, recipe);
+	int why = step_frame(&w, recipe);
 	u64 bp, bx;
 
 	if (caller->ended)
@@ -206,7 +206,7 @@ static bool leads_to(const struct mtag_unwind_recipe *recipe, u64 address,
 	if (w.bp_at == LOST ? caller->has_bp : !read_bp(&w, &bp) || bp != caller->bp)
 		return false;
 	return w.bx_at == LOST ? !caller->has_bx
-			       : saved(&w, w.bx_at, REG_BX, &bx) && bx == caller->bx;
+			       : saved_register(&w, w.bx_at, REG_BX, &bx) && bx == caller->bx;
 }
 
 /* ---- a file ---- */
