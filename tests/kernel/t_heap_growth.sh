@@ -74,13 +74,15 @@ is "$(grep -c 'heap_mode\|asked_bytes' "$tmp/none")" 0 "without a heap"
 check "nor top" $mtagctl top -n 1
 kill $pid
 # Processes that begin and end while they are read.
-(while echo; do :; done | head -n 60 | while read -r _; do $mtagctl run --heap -- true; done) &
+(while [ ! -e "$tmp/enough" ]; do $mtagctl run --heap -- true; done) &
 churn=$!
-wrong=0 n=0
-while kill -0 $churn 2>/dev/null; do
+wrong=0 n=0 began=$(health ended)
+# However fast either is.
+while [ $n -le 5 ] || [ $(($(health ended) - began)) -lt 20 ]; do
 	n=$((n + 1))
 	$mtagctl snapshot -o "$tmp/churn" || wrong=$((wrong + 1))
 done
+: >"$tmp/enough"
 wait $churn
 [ $n -gt 5 ]
 ok $? "snapshots are taken while programs with a heap come and go"

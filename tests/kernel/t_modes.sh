@@ -12,10 +12,8 @@ declare -A how=([direct]='force_ftrace=1' [ftrace]='force_ftrace=1 direct=0' [kp
 hot=$(modinfo -F hooks "$MTAG_MODULE" |
 	grep -owE "(page|folio)_(add_new_anon_rmap|(remove|add_file)_rmap(_ptes)?)" | sort -u)
 
-# mode_of FUNCTION: how it is hooked, while something is tracked.
-mode_of() {
-	mtagctl run -- awk -v f="$1" '$1 == f {print $2}' /sys/kernel/debug/mtag/hooks
-}
+# mode_of FUNCTION: how it is hooked, by the list that was read while something was tracked.
+mode_of() { awk -v f="$1" '$1 == f {print $2}' "$tmp/hooks"; }
 swap_on_zram 256M || echo "# no zram: nothing is paged out"
 # The workload's huge page is not khugepaged's business.
 [ ! -d $huge ] || echo 1000000 >$huge/khugepaged/scan_sleep_millisecs
@@ -26,6 +24,7 @@ for mode in $modes; do
 	# shellcheck disable=SC2086
 	check "it loads with ${how[$mode]}" load ${how[$mode]} || continue
 	is "$(health mode)" "${mode/direct/ftrace}" "health says ${mode/direct/ftrace}"
+	mtagctl run -- cat /sys/kernel/debug/mtag/hooks >"$tmp/hooks"
 	for function in $hot; do
 		is "$(mode_of "$function")" $mode "$function is hooked by $mode"
 	done

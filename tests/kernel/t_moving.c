@@ -48,13 +48,13 @@ static char *pages_of_two(void)
 
 /*
  * Only the frames change here. How many of them do between two readings is the scheduler's to say, so it goes on until
- * there were enough of both, or a minute has passed.
+ * there were enough of both, or three minutes have passed.
  */
 static void quiet(void)
 {
 	char *p = pages_of_two(), *shmem = shared_memory();
 	uint64_t before = vmstat("pgmigrate_success"), moved = 0, wrong = 0, unequal = 0, parts = 0;
-	time_t end = time(NULL) + 60;
+	time_t end = time(NULL) + 180;
 	struct compared both;
 	struct shares s;
 	int i;

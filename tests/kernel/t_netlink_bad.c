@@ -305,7 +305,7 @@ static void zombie(void)
 
 static uint64_t rows_of(pid_t pid)
 {
-	return show(pid, NULL).rows;
+	return show_by_mtagctl(pid, NULL).rows;
 }
 
 /* A dump that is interrupted by other processes that come and go may lack it: it says so, and is repeated. */

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #define MOVED  4096
-#define WALKED 65536
+#define WALKED 32768
 #define ROUNDS 8
 
 static int mover, waiter;
@@ -93,7 +93,7 @@ int main(void)
 		int status;
 		pid_t pid;
 
-		later = i * 10000;
+		later = i * 5000;
 		pid = child();
 		if (!pid)
 			_exit(moving_process());

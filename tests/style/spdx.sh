@@ -14,8 +14,13 @@ check() { # NAME, and on stdin what is wrong
 	failed=1
 }
 sources() { git ls-files -- "$@" | while read -r f; do [ ! -f "$f" ] || echo "$f"; done; }
-# without TEXT FILE…: those whose first three lines lack TEXT.
-without() { while read -r f; do head -n 3 "$f" | grep -qF "$1" || echo "$f"; done; }
+# without TEXT: of the files on stdin those whose first three lines lack TEXT.
+without() {
+	local all
+	all=$(sort -u)
+	comm -23 <(echo "$all") <(xargs -r -d '\n' awk -v text="$1" \
+		'FNR <= 3 && index($0, text) {print FILENAME} FNR > 3 {nextfile}' <<<"$all" | sort -u)
+}
 
 sources '*.[chS]' '*.cpp' '*.hpp' '*.sh' '*.awk' '*.py' Makefile Kbuild 'tests/vm/*' |
 	without SPDX-License-Identifier: | check "every source file has an SPDX line"

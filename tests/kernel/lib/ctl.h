@@ -21,8 +21,9 @@ struct shown {
 	uint64_t rows, rss, anon, file, shmem, swap, virt;
 };
 
-/* What `mtagctl show` says about a process: sums over its tags, or the one tag with that path. */
+/* What the module, and `mtagctl show`, say about a process: sums over its tags, or the one tag with that path. */
 struct shown show(pid_t pid, const char *path);
+struct shown show_by_mtagctl(pid_t pid, const char *path);
 
 /* Checks I1 to I3 for another process, which must not run meanwhile. */
 PRINTF(2, 3) bool exact_of(pid_t pid, const char *format, ...);
@@ -31,9 +32,11 @@ struct audit {
 	uint64_t rows, kernel, walked, accounted, drift, migrating, lost, overflow;
 };
 
+/* An audit of a process: no rows if there was an error. */
 struct audit audit(pid_t pid);
+struct audit audit_by_mtagctl(pid_t pid);
 
-/* Checks that the page-table walk of `mtagctl audit` agrees and that nothing was lost. */
+/* Checks that the page-table walk of an audit agrees and that nothing was lost. */
 PRINTF(2, 3) bool clean(pid_t pid, const char *format, ...);
 
 #endif

@@ -88,28 +88,47 @@ void fail_beneath(unsigned long begin, unsigned long end)
 	fail_set("end", end);
 }
 
-void fail_beneath_mtag(void)
+/* Where a module is, and how long; false: it is not loaded. */
+static bool module_at(const char *name, unsigned long *base, unsigned long *size)
 {
-	unsigned long at, size, base, end, other, last = 0;
+	size_t n = strlen(name);
+
+	for (char *line = slurp("/proc/modules"); line && *line; line = strchr(line, '\n') + 1)
+		if (!strncmp(line, name, n) && line[n] == ' ')
+			return sscanf(line + n, " %lu %*s %*s %*s %lx", size, base) == 2;
+	return false;
+}
+
+/* How far its last function is from @base. To read all symbols takes a second. */
+static unsigned long last_of_mtag(unsigned long base, unsigned long size)
+{
+	unsigned long at, last = 0;
 	char *line, *type;
 
-	sh("grep '^mtag ' /proc/modules >/tmp/fail.module; grep '\\[mtag\\]$' /proc/kallsyms >/tmp/fail.symbols");
-	line = slurp("/tmp/fail.module");
-	if (!line || sscanf(line, "mtag %lu %*s %*s %*s %lx", &size, &base) != 2)
-		bail("where is mtag?");
+	sh("grep '\\[mtag\\]$' /proc/kallsyms >/tmp/fail.symbols");
 	for (line = slurp("/tmp/fail.symbols"); line && *line; line = strchr(line, '\n') + 1) {
 		at = strtoul(line, &type, 16);
 		if (strncasecmp(type, " t ", 3) || at < base || at >= base + size)
 			continue;
 		last = at > last ? at : last;
 	}
+	return last - base;
+}
+
+void fail_beneath_mtag(void)
+{
+	/* The same wherever it is loaded. */
+	static unsigned long last;
+	unsigned long size, base, end, other, others;
+
+	if (!module_at("mtag", &base, &size))
+		bail("where is mtag?");
+	if (!last)
+		last = last_of_mtag(base, size);
 	/* A module's text ends with a page. */
-	end = (last | (PG - 1)) + 1;
+	end = ((base + last) | (PG - 1)) + 1;
 	/* Newer kernels also list the freed init text, where failnth is now. */
-	sh("grep '^failnth ' /proc/modules >/tmp/fail.module");
-	line = slurp("/tmp/fail.module");
-	if (line && sscanf(line, "failnth %*s %*s %*s %*s %lx", &other) == 1 && other > base &&
-	    other < end)
+	if (module_at("failnth", &other, &others) && other > base && other < end)
 		end = other;
 	fail_beneath(base, end);
 }

@@ -72,9 +72,11 @@ struct heard *nl_hear(int fd)
 	static struct heard heard;
 	ssize_t n;
 
-	if (!heard.buf)
+	if (!heard.buf) {
 		heard.buf = must(mmap(NULL, NL_ROOM, PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+		no_huge(heard.buf, NL_ROOM);
+	}
 	heard = (struct heard){.buf = heard.buf};
 	while (heard.len + 64 * KIB < NL_ROOM) {
 		struct nlmsghdr *h = (void *)(heard.buf + heard.len);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Children, those that stand still or are talked to, threads, and gates that they wait at. */
 #include "process.h"
+#include <limits.h>
+#include <linux/futex.h>
 
 pid_t child(void)
 {
@@ -66,12 +68,26 @@ struct gate *gate(void)
 void open_gate(struct gate *g, int step)
 {
 	atomic_store(&g->step, step);
+	syscall(SYS_futex, &g->step, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+/*
+ * Many may wait at once, and looking each 2 ms they would take all of an emulated processor. Not all that change a step
+ * open the gate by the function above, so they look again, but less and less often.
+ */
 void pass_gate(struct gate *g, int step)
 {
-	if (!until(atomic_load(&g->step) >= step, 120))
-		bail("step %d did not come", step);
+	struct timespec wait = {.tv_nsec = 2000000};
+	double end = now() + 3 * slowness() * 120;
+	int at;
+
+	while ((at = atomic_load(&g->step)) < step) {
+		if (now() >= end)
+			bail("step %d did not come", step);
+		syscall(SYS_futex, &g->step, FUTEX_WAIT, at, &wait, NULL, 0);
+		if (wait.tv_nsec < 128000000)
+			wait.tv_nsec *= 2;
+	}
 }
 
 void in_thread(void *(*run)(void *), void *arg)

@@ -46,8 +46,14 @@ void begin(void)
 
 int end_test(void)
 {
-	if (tracked == getpid())
+	struct audit a;
+
+	if (tracked == getpid()) {
 		clean(getpid(), "audit agrees");
+		/* Once a test by the program that users have. */
+		a = audit_by_mtagctl(getpid());
+		ok(a.rows == 1 && !a.drift && !a.lost, "so says mtagctl");
+	}
 	no_drift(drift_at_start);
 	return done();
 }

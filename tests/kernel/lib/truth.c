@@ -149,23 +149,29 @@ uint64_t pfn_of(const void *address)
 
 static uint64_t kpageflags(uint64_t pfn)
 {
+	static int fd = -1;
 	uint64_t flags = 0;
-	int fd = must(open("/proc/kpageflags", O_RDONLY | O_CLOEXEC));
 
+	if (fd < 0)
+		fd = must(open("/proc/kpageflags", O_RDONLY | O_CLOEXEC));
 	if (pread(fd, &flags, 8, pfn * 8) != 8)
 		bail("read kpageflags");
-	close(fd);
 	return flags;
 }
 
 uint64_t present(const void *start, size_t len)
 {
-	uint64_t word, sum = 0;
+	uint64_t word[256], sum = 0;
 
-	for (size_t at = 0; at < len; at += PG) {
-		pagemap((const char *)start + at, 1, &word);
-		if ((word & PAGEMAP_PRESENT) && !(kpageflags(word & PAGEMAP_PFN) & KPF_ZERO_PAGE))
-			sum += PG;
+	for (size_t at = 0; at < len; at += sizeof(word) / 8 * PG) {
+		size_t n = (len - at + PG - 1) / PG;
+
+		n = n < COUNT(word) ? n : COUNT(word);
+		pagemap((const char *)start + at, n, word);
+		for (size_t i = 0; i < n; i++)
+			if ((word[i] & PAGEMAP_PRESENT) &&
+			    !(kpageflags(word[i] & PAGEMAP_PFN) & KPF_ZERO_PAGE))
+				sum += PG;
 	}
 	return sum;
 }
