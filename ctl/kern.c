@@ -245,7 +245,11 @@ static int dump_processes(struct kern *kern, uint8_t command, pid_t pid, int fla
 		err = send_and_receive(&request, new_dump(kern, command, pid, flag));
 	}
 	interrupted = err == -EINTR;
-	err = err && !interrupted ? err : snap_finish(snap);
+	if (!err || interrupted)
+		err = snap_finish(snap);
+	/* Of a dump that failed in its middle the tags have neither paths nor an order: nobody is to look at them. */
+	if (err)
+		snap_clear(snap);
 	return !err && interrupted ? KERN_INCOMPLETE : err;
 }
 

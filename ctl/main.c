@@ -126,7 +126,7 @@ static const struct command commands[] = {
 	{ "heap", "[--account] [-f FORMAT] [-o FILE] [--from FILE] [PID...]",
 	  "why RSS is not the heap: bytes alive, touched and wasted, by tag",
 	  "  --account         what the RSS of each tag consists of, not columns\n"
-	  "  -f, --format F    table, json (as -j) or pprof\n"
+	  "  -f, --format F    table, json or pprof\n"
 	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
 	  "  --sample N        its Nth sample, not the last\n"

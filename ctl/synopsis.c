@@ -79,12 +79,12 @@ bool synopsis_choice(struct span *choices, struct span *word)
 	const char *at = choices->text, *end = at + choices->length;
 	size_t length = 0;
 
-	while (at + length < end && !strchr("|, ", at[length]))
+	while (at + length < end && !strchr("|, \n", at[length]))
 		length++;
 	*word = take(&at, length, 0);
 	if (!length)
 		return false;
-	at += strspn(at, "|, ");
+	at += strspn(at, "|, \n");
 	at += !strncmp(at, "or ", 3) ? 3 : 0;
 	*choices = (struct span){at, at < end ? (size_t)(end - at) : 0};
 	return true;
@@ -104,9 +104,10 @@ static size_t list_length(const char *at)
 			return 0;
 		if (!strncmp(p, " or ", 4))
 			break;
-		if (strncmp(p, ", ", 2) != 0)
+		/* The list may go on in the next line. */
+		if (*p != ',' || !strspn(p + 1, " \n"))
 			return 0;
-		p += 2;
+		p += 1 + strspn(p + 1, " \n");
 	}
 	p += 4;
 	return (size_t)(p - at) + strspn(p, letters);

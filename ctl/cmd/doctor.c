@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl doctor: runs a list of checks, each of which fills in one line. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
@@ -87,6 +89,11 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 	if (argc > optind) {
 		fail_print("doctor takes no arguments");
 		return CTL_USAGE;
+	}
+	/* modinfo takes the name of a file that is not there for that of an installed module. */
+	if (file && access(file, R_OK)) {
+		fail_print("doctor: cannot read the module '%s': %s", file, strerror(errno));
+		return CTL_REFUSED;
 	}
 	host_look(&host, file);
 	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++) {

@@ -170,6 +170,10 @@ static int snapshot_options(struct ctl *ctl, int argc, char **argv, struct snaps
 		fail_print("snapshot: a size and a number of files need a file: -o FILE");
 		return OPTION_BAD;
 	}
+	if (opt == OPTION_DONE && s->store.keep && !s->store.most) {
+		fail_print("snapshot: a number of files needs their size, too: -m SIZE");
+		return OPTION_BAD;
+	}
 	if (!s->store.keep)
 		s->store.keep = KEEP_DEFAULT;
 	if (!s->interval && !s->count)

@@ -77,6 +77,10 @@ static int top_options(struct ctl *ctl, int argc, char **argv, struct top *top)
 		fail_print("top takes no arguments; on a terminal, / is a filter");
 		return OPTION_BAD;
 	}
+	if (ctl->stats && (!ctl->json || top->view.by != BY_PROCESS)) {
+		fail_print("top: --statistics is for the format json, by process");
+		return OPTION_BAD;
+	}
 	if (top->source.from && top->timed) {
 		fail_print("top: -d and -n are for live data; --from prints one sample");
 		return OPTION_BAD;

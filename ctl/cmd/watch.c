@@ -190,6 +190,10 @@ static int watch_options(struct ctl *ctl, int argc, char **argv, struct watch *w
 		fail_print("watch takes one process id");
 		return OPTION_BAD;
 	}
+	if (opt == OPTION_DONE && ctl->stats && !ctl->json) {
+		fail_print("watch: -s is for the format json");
+		return OPTION_BAD;
+	}
 	if (opt == OPTION_DONE && watch->from && watch->delay) {
 		fail_print("watch: the samples of a file have their own times; "
 			   "a delay is for live ones");

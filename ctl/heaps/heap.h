@@ -76,7 +76,7 @@ struct heap_tag {
  * @reason:	that reason, or ""
  * @period:	mean distance of samples, bytes
  * @seen:	allocations that have come by
- * @lost:	samples for which there was no room
+ * @lost:	samples for which there was no room, or that could not be read
  * @damaged:	objects whose note of an exact count was overwritten: they count as alive for ever
  * @allocator:	its name, or ""
  * @knows_retained: it tells

@@ -49,6 +49,7 @@ static bool settled(const struct heap_source *source, uint64_t at, struct mtag_h
 	for (int i = 0; sample->address && !mtag_heap_sample_good(sample); i++) {
 		if (i == TRIES || source->read(source->arg, at, sample, sizeof(*sample))) {
 			objects->skipped++;
+			objects->torn++;
 			return false;
 		}
 	}

@@ -65,6 +65,7 @@ struct heap_sum {
  * @objects:	ascending by address
  * @sums:	by tag id
  * @skipped:	samples that were torn, or overlap a later one
+ * @torn:	of these, which may well be alive
  */
 struct heap_objects {
 	struct mtag_heap_head head;
@@ -72,7 +73,7 @@ struct heap_objects {
 	size_t n_objects;
 	struct heap_sum *sums;
 	size_t n_tags;
-	uint64_t skipped;
+	uint64_t skipped, torn;
 };
 
 /*

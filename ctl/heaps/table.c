@@ -118,8 +118,9 @@ static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 		fprintf(fmt->out, "Bytes are sampled, not counted as was asked for: %s\n",
 			reason && *reason ? reason : "no reason is given");
 	if (view->lost)
-		fprintf(fmt->out, "%" PRIu64 " samples found no room: all numbers are too low.\n",
-			view->lost);
+		fprintf(fmt->out, "%" PRIu64 " samples are missing: %s.\n", view->lost,
+			view->exact ? "which pages objects are on is less certain"
+				    : "all numbers are too low");
 	if (view->damaged)
 		fprintf(fmt->out,
 			"The program wrote beyond its objects: %" PRIu64

@@ -482,6 +482,7 @@ int heap_view_make(struct heap_view *view, const struct heap_parts *parts)
 	if (!places || !scale || !home || !pages)
 		return -ENOMEM;
 	take_head(view, &objects->head);
+	view->lost += objects->torn;
 	return make(view, &join);
 }
 

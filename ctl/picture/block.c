@@ -163,6 +163,23 @@ static void print_parts(FILE *out, const char *what, const uint64_t *parts)
 		fprintf(out, "%s%s %" PRIu64, i ? ", " : "", names[i], parts[i]);
 }
 
+/* Bytes of a path in a title: else each box of a deep stack would have the names of all above it. */
+#define PATH_MOST 8192
+
+/* The end of a path that is too long. */
+static const char *end_of(const char *path)
+{
+	size_t length = strlen(path);
+
+	if (length <= PATH_MOST)
+		return path;
+	path += length - PATH_MOST;
+	/* Not from within a character on. */
+	while ((*path & 0xc0) == 0x80)
+		path++;
+	return path;
+}
+
 static int print_path(FILE *out, const struct block *block)
 {
 	if (!block->proc)
@@ -174,8 +191,10 @@ static int print_path(FILE *out, const struct block *block)
 	if (block->tag) {
 		_cleanup_(freep) char *path = chain_text(block->proc, block->tag);
 
-		fputc('/', out);
-		if (!path || markup_name(out, path))
+		if (!path)
+			return -ENOMEM;
+		fputs(end_of(path) == path ? "/" : "/…", out);
+		if (markup_name(out, end_of(path)))
 			return -ENOMEM;
 	}
 	if (block->merged)

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -115,6 +117,8 @@ static void open_as(const struct trace_owner *owner)
 	setgroups(0, NULL);
 	setfsgid(owner->gid);
 	setfsuid(owner->uid);
+	/* Whose rights change no longer ends with its parent. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 static _Noreturn void serve(struct guard *guard, int socket)

@@ -5,10 +5,12 @@
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/fsuid.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +49,9 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 
 		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, NULL, 0, found);
 		setfsuid((uid_t)owner);
+		/* See guard.c. */
+		if ((uid_t)owner != geteuid())
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 	}
 	if (fd < 0 && may_follow(path, link))
 		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, link, crc, found);

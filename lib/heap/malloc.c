@@ -122,7 +122,7 @@ SLOW void free_slowly(void *p)
 
 	if (mtag__early_has(p))
 		return;
-	found = mtag__sampler_take(p, &sample);
+	found = mtag__sampler_take(p, false, &sample);
 	mtag__next.free(p);
 	if (found)
 		mtag__sampler_freed(&sample);
@@ -181,7 +181,7 @@ static void *realloc_sampled(void *p, size_t size)
 	void *moved;
 
 	if (mtag__filter_page(p))
-		mtag__sampler_take(p, &sample);
+		mtag__sampler_take(p, size > 0, &sample);
 	moved = mtag__next.realloc(p, size);
 	if (!moved) {
 		if (size && sample.address)

@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) bool noticed(size_t n)
 	static __attribute__((noinline)) void slowly##name parameters                              \
 	{                                                                                          \
 		struct mtag_heap_sample sample;                                                    \
-		bool found = mtag__sampler_take(p, &sample);                                       \
+		bool found = mtag__sampler_take(p, false, &sample);                                \
                                                                                                    \
 		next##name arguments;                                                              \
 		if (found)                                                                         \

@@ -39,8 +39,10 @@ static atomic_bool stuck;
 
 /*
  * Addresses that were freed by threads that could not take their samples, and whether there are any. One is here
- * before the allocator has it back, so that no later object of that address is in the table yet.
+ * before the allocator has it back, so that no later object of that address is in the table yet. With LIVES an object
+ * was there that realloc() has kept, or moved: its sample is lost.
  */
+#define LIVES 1
 static _Atomic uintptr_t waiting[WAITING];
 static atomic_bool waits;
 
@@ -214,8 +216,11 @@ static void take_waiting(void)
 	for (i = 0; i < WAITING; i++) {
 		uintptr_t address = atomic_exchange_explicit(&waiting[i], 0, memory_order_acquire);
 
-		if (address && take_one(address, &sample))
-			count_cell(&sample, true);
+		if (!address || !take_one(address & ~(uintptr_t)LIVES, &sample))
+			continue;
+		count_cell(&sample, true);
+		if (address & LIVES)
+			count_lost();
 	}
 }
 
@@ -287,15 +292,16 @@ void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 	leave(&program);
 }
 
-bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
+bool mtag__sampler_take(void *p, bool lives, struct mtag_heap_sample *sample)
 {
+	uintptr_t late = (uintptr_t)p | (lives ? LIVES : 0);
 	bool found = false;
 	struct program program;
 
 	if (!__atomic_load_n(mtag__filter_fine(p), __ATOMIC_RELAXED))
 		return false;
 	if (!enter(&program)) {
-		let_wait((uintptr_t)p);
+		let_wait(late);
 		return false;
 	}
 	/* Or its first allocation would be a sample for certain, and weigh as if by chance. */
@@ -306,7 +312,7 @@ bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample)
 		found = take_one((uintptr_t)p, sample);
 		unlock_table();
 	} else {
-		let_wait((uintptr_t)p);
+		let_wait(late);
 	}
 	if (found) {
 		count_cell(sample, true);
@@ -359,19 +365,25 @@ void mtag__sampler_put_back(struct mtag_heap_sample *sample)
 
 /* ---- fork ---- */
 
-/* Threads may fork at the same time. Meanwhile the program's own functions of pthread_atfork(3) run. */
+/*
+ * Threads may fork at the same time. Meanwhile the program's own functions of pthread_atfork(3) run; and a signal
+ * handler, which may fork, too: that is within the first fork, which has the lock and gives it back.
+ */
 static MTAG_TLS int fork_errno;
 static MTAG_TLS bool fork_entered, fork_locked;
+static MTAG_TLS unsigned forks;
 
 void mtag__sampler_fork(void)
 {
+	if (forks++)
+		return;
 	fork_entered = enter_plainly(&fork_errno);
 	fork_locked = fork_entered && lock_table();
 }
 
 void mtag__sampler_forked(bool child)
 {
-	if (fork_locked)
+	if (forks == 1 && fork_locked)
 		unlock_table();
 	if (child) {
 		mtag__view.head->pid = (uint32_t)syscall(SYS_getpid);
@@ -379,6 +391,7 @@ void mtag__sampler_forked(bool child)
 		if (mtag__self_seed())
 			mtag__self.countdown = draw_distance();
 	}
-	if (fork_entered)
+	if (forks == 1 && fork_entered)
 		leave_plainly(fork_errno);
+	forks--;
 }

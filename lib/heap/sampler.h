@@ -14,8 +14,11 @@ bool mtag__sampler_due(void);
 /* Notes an object: @drawn of its bytes have been taken from the countdown. Keeps errno. */
 void mtag__sampler_add(void *p, size_t asked, size_t drawn);
 
-/* Forgets an object; returns false if it is none of the samples, else what was known. Keeps errno. */
-bool mtag__sampler_take(void *p, struct mtag_heap_sample *sample);
+/*
+ * Forgets an object; returns false if it is none of the samples, else what was known. @lives: realloc() is about to keep
+ * it, so that a sample which cannot be taken now will count as lost. Keeps errno.
+ */
+bool mtag__sampler_take(void *p, bool lives, struct mtag_heap_sample *sample);
 
 /*
  * Notes again an object that was taken for realloc(), which it has survived as @p, with @drawn bytes

@@ -78,6 +78,14 @@ bool mtag__slot_take(void)
 
 	if (mtag__self.ended || mtag__self.slot)
 		return false;
+	/*
+	 * A child of vfork() is no thread of the process whose memory it has: a slot with its number would look like one
+	 * that was left, and all others' do so to it.
+	 */
+	if ((uint32_t)syscall(SYS_getpid) != mtag__view.head->pid) {
+		errno = saved;
+		return false;
+	}
 	if (!take_free() || !prepare(mtag__self.slot)) {
 		/* Not to search at each allocation. */
 		mtag__self.ended = true;

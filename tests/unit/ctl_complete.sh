@@ -59,6 +59,8 @@ offers '' watch 1 x
 offers "$$" track $$
 offers 'json' stacks -f j
 offers 'svg' stacks --combined -f sv
+offers 'table json pprof' heap -f ''
+offers 'shmem swap' top -s s
 offers '--older --output' stacks --o
 offers '--stacks' track --st
 offers "$$" track --stacks $$

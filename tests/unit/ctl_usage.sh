@@ -73,6 +73,11 @@ is 1 2 "^mtagctl: unknown command 'a.b.x1b.2Jü.xc2.x9b'" $'a\\b\e[2Jü\xc2\x9b'
 is 1 2 "^mtagctl: invalid option '--.x07'" $'--\a'
 is 1 2 "^mtagctl: watch: invalid delay '.x1b'" watch 1 -d $'\e'
 is 1 2 '^mtagctl: tree takes one process id' tree
+is 1 2 '^mtagctl: watch: -s is for the format json' watch -s 1
+is 1 2 '^mtagctl: top: --statistics is for the format json, by process' top --statistics
+is 1 2 '^mtagctl: top: --statistics is for the format json, by process' top -j --by tag --statistics
+is 1 2 '^mtagctl: snapshot: a number of files needs their size, too: -m SIZE' snapshot -o x -k 2
+is 2 2 "^mtagctl: doctor: cannot read the module '/nowhere': No such file" doctor -m /nowhere
 is 1 2 '^mtagctl: tree takes one process id' tree 1 2
 is 1 2 '^mtagctl: watch takes one process id' watch
 is 1 2 "^mtagctl: watch: invalid delay 'x'" watch 1 -d x

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Forks, with libmtag-heap preloaded. Prints what is still sampled of what handlers.c has freed, in the parent and in
- * the child, and how many of the children after that took the same samples as the first.
+ * the child, how many samples are lost, and how many of the children after that took the same samples as the first.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -29,8 +29,11 @@ static bool sampled(const struct reader *reader, const void *p)
 	return false;
 }
 
-/* Which of the handlers' objects are alive, as bits. The library looks again when it takes the next sample. */
-static int alive(void)
+/*
+ * Which of the handlers' objects are alive, as bits, and how many samples have been lost. The library looks again when it
+ * takes the next sample.
+ */
+static int alive(uint64_t *lost)
 {
 	struct reader reader;
 	int i, bits = 0;
@@ -40,6 +43,7 @@ static int alive(void)
 		return 1 << 3;
 	for (i = 0; i < 3; i++)
 		bits |= sampled(&reader, handlers_freed[i]) << i;
+	*lost = reader.head.samples_lost;
 	reader_close(&reader);
 	return bits;
 }
@@ -81,13 +85,15 @@ static int same_samples(void)
 
 int main(void)
 {
-	int status = 0, before = alive();
+	uint64_t lost;
+	int status = 0, before = alive(&lost), after;
 
 	if (!fork())
-		_exit(alive());
+		_exit(alive(&lost));
 	wait(&status);
-	printf("%d, then %d in the parent and %d in its child; ", before, alive(),
-	       WEXITSTATUS(status));
+	after = alive(&lost);
+	printf("%d, then %d in the parent and %d in its child; %d lost; ", before, after,
+	       WEXITSTATUS(status), (int)lost);
 	handlers_freed[0] = handlers_freed[1] = handlers_freed[2] = NULL;
 	printf("%d took the same\n", same_samples());
 	return 0;
