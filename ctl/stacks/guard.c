@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,11 @@
 
 #include "confine.h"
 #include "ctl.h"
+#include "progress.h"
 #include "stacks/guard.h"
 
 #define DEATHS_MOST 3
+#define WAIT_MS	    200
 #define MEMORY_MOST (4ULL << 30) /* debug information may be as large */
 #define TEXT	    1024
 
@@ -38,7 +41,7 @@ struct question {
 struct answer {
 	struct answered {
 		uint32_t line;
-		bool inlined, has_file;
+		bool inlined, lasting, has_file;
 		char function[TEXT];
 		char file[TEXT];
 	} symbols[SYMBOL_INLINES_MOST];
@@ -50,6 +53,7 @@ struct guard {
 	struct confined reader; /* while @reads */
 	bool reads;
 	unsigned int deaths;
+	struct progress *progress;
 	uint32_t undigested[DEATHS_MOST]; /* ids of images */
 	struct question question;
 	struct answer answer;
@@ -76,12 +80,18 @@ void guard_close(struct guard *guard)
 	free(guard);
 }
 
+void guard_tell(struct guard *guard, struct progress *progress)
+{
+	guard->progress = progress;
+}
+
 /* ---- the reader ---- */
 
 static void put(struct answered *to, const struct symbol *from)
 {
 	to->line = from->line;
 	to->inlined = from->inlined;
+	to->lasting = from->lasting;
 	to->has_file = from->file;
 	snprintf(to->function, TEXT, "%s", from->function);
 	snprintf(to->file, TEXT, "%s", from->file ? from->file : "");
@@ -168,9 +178,13 @@ static size_t ask(struct guard *guard)
 {
 	size_t one = sizeof(guard->answer.symbols[0]);
 	int socket = guard->reader.socket;
+	struct pollfd answer = {.fd = socket, .events = POLLIN};
 	ssize_t got = TEMP_FAILURE_RETRY(send(socket, &guard->question, sizeof(guard->question),
 					      MSG_NOSIGNAL));
 
+	/* To open the debug information of a large program takes seconds. */
+	while (got > 0 && poll(&answer, 1, WAIT_MS) <= 0)
+		progress_wait(guard->progress);
 	if (got > 0)
 		got = TEMP_FAILURE_RETRY(recv(socket, &guard->answer, sizeof(guard->answer), 0));
 	if (got > 0)
@@ -206,6 +220,7 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 					: NULL,
 			.line = guard->answer.symbols[i].line,
 			.inlined = guard->answer.symbols[i].inlined,
+			.lasting = guard->answer.symbols[i].lasting,
 		};
 	}
 	return n;

@@ -6,6 +6,7 @@
 #include "stacks/symbol.h"
 
 struct guard;
+struct progress;
 
 /*
  * As the functions of symbol.h. Files are opened with the rights of @owner, who the process was of before anything was
@@ -13,6 +14,8 @@ struct guard;
  */
 struct guard *guard_open(pid_t pid, const struct trace_owner *owner);
 void guard_close(struct guard *guard);
+/* Shows @progress while it waits for an answer. */
+void guard_tell(struct guard *guard, struct progress *progress);
 static inline void guard_closep(struct guard **guard)
 {
 	guard_close(*guard);

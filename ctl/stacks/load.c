@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "ctl.h"
 #include "fail.h"
 #include "file.h"
+#include "kept.h"
 #include "stacks/load.h"
 #include "stacks/needed.h"
 #include "uapi/linux/mtag.h"
@@ -101,21 +101,6 @@ static int load_image(const struct loader *loader, const struct image *image, bo
 	return err;
 }
 
-/* Only root can write to it, who need not lie; and nobody says so whom root has let mount something. */
-static bool is_roots(int fd, const struct stat *st)
-{
-	struct statvfs vfs;
-
-	return !st->st_uid && !(st->st_mode & (S_IWGRP | S_IWOTH)) && !fstatvfs(fd, &vfs) &&
-	       !(vfs.f_flag & ST_NOSUID);
-}
-
-/* Nobody else can write to the file, but root. */
-static bool is_own(const struct stat *st)
-{
-	return geteuid() && st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 /* The file @fd, which is closed. */
 static int load_fd(struct loader *loader, int fd)
 {
@@ -127,9 +112,8 @@ static int load_fd(struct loader *loader, int fd)
 		return 0;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, &st) &&
 	    !image_open(&image, fd)) {
-		bool of_root = is_roots(fd, &st);
-
-		err = load_image(loader, &image, of_root || is_own(&st), fd, of_root);
+		err = load_image(loader, &image, kept_is_trusted(fd, &st), fd,
+				 kept_is_roots(fd, &st));
 		image_close(&image);
 	}
 	close(fd);

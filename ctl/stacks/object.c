@@ -16,6 +16,7 @@
 
 #include "ctl.h"
 #include "file.h"
+#include "kept.h"
 #include "stacks/object.h"
 
 /*
@@ -122,9 +123,11 @@ void object_open(struct object *object, pid_t pid, const struct trace_image *ima
 		 : !strcmp(image->path, "[vdso]") ? open_vdso()
 						  : -1;
 	GElf_Addr bias;
+	struct stat st;
 
 	if (fd < 0)
 		return;
+	object->trusted = image->build_id_length && !fstat(fd, &st) && kept_is_trusted(fd, &st);
 	object->dwfl = dwfl_begin(&callbacks);
 	if (object->dwfl) {
 		dwfl_report_begin(object->dwfl);

@@ -11,6 +11,7 @@
 struct object {
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: the file is gone, another one, or no ELF file */
+	bool trusted;	     /* it has a build-id, and only we and root can have written it */
 };
 
 /* The file is looked up in the root of process @pid. Debug information may be in a file of its own. */

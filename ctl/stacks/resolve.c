@@ -4,8 +4,10 @@
 #include <search.h>
 
 #include "ctl.h"
-#include "stacks/resolve.h"
+#include "progress.h"
 #include "stacks/guard.h"
+#include "stacks/known.h"
+#include "stacks/resolve.h"
 
 /* An address, and the functions there, the innermost first. */
 struct place {
@@ -19,6 +21,7 @@ struct resolver {
 	struct stacks *stacks;
 	const struct traces *traces;
 	struct guard *symbols; /* NULL: none are wanted */
+	struct known *known;
 	void *places;
 };
 
@@ -44,6 +47,19 @@ static int add_frame(struct resolver *r, struct place *place, const struct frame
 	return 0;
 }
 
+/* As symbols_find(). */
+static size_t find_symbols(struct resolver *r, const struct trace_image *image, uint64_t offset,
+			   bool exact, struct symbol found[SYMBOL_INLINES_MOST])
+{
+	size_t n = known_find(r->known, image, offset, exact, found);
+
+	if (!n) {
+		n = guard_find(r->symbols, image, offset, exact, found);
+		known_add(r->known, image, offset, exact, found, n);
+	}
+	return n;
+}
+
 /* Fills @place with the functions at its address. */
 static int look_up(struct resolver *r, struct place *place)
 {
@@ -59,8 +75,8 @@ static int look_up(struct resolver *r, struct place *place)
 	like.module = image->path;
 	like.build_id = *trace_build_id(image, id) ? id : NULL;
 	if (r->symbols)
-		n = guard_find(r->symbols, image, place->address.offset,
-			       place->address.flags & MTAG_STACK_EXACT, found);
+		n = find_symbols(r, image, place->address.offset,
+				 place->address.flags & MTAG_STACK_EXACT, found);
 	for (size_t i = 0; i < n; i++) {
 		like.function = found[i].function;
 		like.file = found[i].file;
@@ -121,20 +137,29 @@ static int add_stack(struct resolver *r, const struct trace *trace)
 int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symbols)
 {
 	_cleanup_(guard_closep) struct guard *open = NULL;
+	_cleanup_(known_closep) struct known *known = NULL;
+	struct progress progress = {.what = "looking up functions: stack", .all = traces->n};
 	struct resolver r = {.stacks = stacks, .traces = traces};
 	int err = 0;
 
 	if (symbols)
 		r.symbols = open = guard_open(traces->pid, &traces->owner);
-	if (symbols && !open)
+	if (symbols)
+		r.known = known = known_open();
+	if (symbols && (!open || !known))
 		return -ENOMEM;
+	if (open)
+		guard_tell(open, &progress);
 	stacks->one_in = traces->one_in;
 	stacks->lost = traces->lost;
 	stacks->uncounted = traces->uncounted;
 	stacks->heap = traces->heap;
 	stacks->resident = traces->resident;
-	for (size_t i = 0; i < traces->n && !err; i++)
+	for (size_t i = 0; i < traces->n && !err; i++) {
+		progress_show(&progress, i);
 		err = add_stack(&r, &traces->traces[i]);
+	}
+	progress_end(&progress);
 	tdestroy(r.places, free);
 	return err;
 }

@@ -143,12 +143,12 @@ static int scopes_at(Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die **scopes)
 	return dwarf_getscopes_die(&lexical[0], scopes);
 }
 
-static size_t find_in_debug(Dwfl_Module *module, GElf_Addr address, const char *file, int line,
-			    struct symbol found[SYMBOL_INLINES_MOST])
+static size_t find_in_debug(const struct object *object, GElf_Addr address, const char *file,
+			    int line, struct symbol found[SYMBOL_INLINES_MOST])
 {
 	_cleanup_(freep) Dwarf_Die *scopes = NULL;
 	Dwarf_Addr bias;
-	Dwarf_Die *cu = dwfl_module_addrdie(module, address, &bias);
+	Dwarf_Die *cu = dwfl_module_addrdie(object->module, address, &bias);
 	int have = cu ? scopes_at(cu, address - bias, &scopes) : 0;
 	size_t n = 0;
 
@@ -158,6 +158,7 @@ static size_t find_in_debug(Dwfl_Module *module, GElf_Addr address, const char *
 		if (!name)
 			continue;
 		set(&found[n], name, file, line);
+		found[n].lasting = object->trusted;
 		found[n].inlined = dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine;
 		if (!found[n++].inlined)
 			break;
@@ -183,7 +184,7 @@ static size_t find_in_file(const struct object *object, uint64_t offset, bool ex
 	source = dwfl_module_getsrc(object->module, address);
 	if (source)
 		file = dwfl_lineinfo(source, NULL, &line, NULL, NULL, NULL);
-	n = find_in_debug(object->module, address, file, line, found);
+	n = find_in_debug(object, address, file, line, found);
 	if (n)
 		return n;
 	name = dwfl_module_addrinfo(object->module, address, &within, &symbol, NULL, NULL, NULL);

@@ -13,12 +13,14 @@
  * @file:	its source, NULL if it is unknown
  * @line:	where in it, 0 if that is unknown
  * @inlined:	into the one behind it
+ * @lasting:	from debug information of a file with a build-id that only we and root can have written: it will be found
+ *		whenever it is looked for
  */
 struct symbol {
 	char *function;
 	char *file;
 	unsigned int line;
-	bool inlined;
+	bool inlined, lasting;
 };
 
 struct symbols;

@@ -1,56 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unwind tables by build-id, kept in ${XDG_CACHE_HOME:-~/.cache}/mtag-unwind. A file there is a table
- * and its CRC-32. It gets its name when all of it is written.
+ * and its CRC-32.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "confine.h"
 #include "ctl.h"
 #include "file.h"
+#include "kept.h"
 #include "unwind/cache.h"
 
-#define PATH_SIZE   4096
 #define TABLE_MOST  (1 << 30)
 #define MEMORY_MOST (1ULL << 30) /* of the process that compiles */
 
-/* Makes the directories of @path, of which the last is the cache. */
-static bool make_directory(char *path)
+static struct kept kept_of(const struct image *image)
 {
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-	return !mkdir(path, 0700) || errno == EEXIST;
-}
-
-static bool path_of(const struct image *image, char *path, size_t size, bool make)
-{
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	size_t length;
-
-	/* A relative one is to be ignored, says the XDG specification. */
-	if (base && *base == '/')
-		length = (size_t)snprintf(path, size, "%s/mtag-unwind", base);
-	else if (home && *home == '/')
-		length = (size_t)snprintf(path, size, "%s/.cache/mtag-unwind", home);
-	else
-		return false;
-	if (length + 2 * sizeof(image->id) + 2 > size || (make && !make_directory(path)))
-		return false;
-	path[length++] = '/';
-	for (unsigned int i = 0; i < image->id_size; i++, length += 2)
-		sprintf(path + length, "%02x", image->id[i]);
-	return true;
+	return (struct kept){.what = "mtag-unwind", .id = image->id, .id_size = image->id_size};
 }
 
 static uint32_t sum_of(const struct table *table)
@@ -58,16 +28,14 @@ static uint32_t sum_of(const struct table *table)
 	return (uint32_t)crc32_z(0, table->data, table->size);
 }
 
-/* Reads what is said to be a table with its sum; its owner must be us. */
-static bool load(int fd, const struct image *image, struct table *table)
+/* Reads what is said to be a table of @size bytes, with its sum. */
+static bool load(int fd, size_t size, const struct image *image, struct table *table)
 {
-	struct stat st;
 	uint32_t sum;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    st.st_size <= (off_t)sizeof(sum) || st.st_size > TABLE_MOST)
+	if (size <= sizeof(sum))
 		return false;
-	table->size = (size_t)st.st_size - sizeof(sum);
+	table->size = size - sizeof(sum);
 	table->data = malloc(table->size);
 	if (table->data && file_read(fd, table->data, table->size) &&
 	    file_read(fd, &sum, sizeof(sum)) && sum == sum_of(table) && table_fits(table, image))
@@ -77,23 +45,12 @@ static bool load(int fd, const struct image *image, struct table *table)
 	return false;
 }
 
-/* What cannot be kept is compiled again: no failure. */
-static void keep(const struct image *image, const struct table *table)
+static bool fill(int fd, void *arg)
 {
-	char path[PATH_SIZE], temporary[PATH_SIZE + 16];
+	const struct table *table = arg;
 	uint32_t sum = sum_of(table);
-	bool whole;
-	int fd;
 
-	if (!path_of(image, path, sizeof(path), true))
-		return;
-	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-	fd = mkstemp(temporary);
-	if (fd < 0)
-		return;
-	whole = file_write(fd, table->data, table->size) && file_write(fd, &sum, sizeof(sum));
-	if (close(fd) || !whole || rename(temporary, path))
-		unlink(temporary);
+	return file_write(fd, table->data, table->size) && file_write(fd, &sum, sizeof(sum));
 }
 
 /* What the process that compiles says: a number of bytes that follow, or a negative errno. */
@@ -145,21 +102,20 @@ static int compile_apart(const struct image *image, struct table *table)
 
 int cache_table(const struct image *image, bool trusted, struct table *table)
 {
-	char path[PATH_SIZE];
+	struct kept kept = kept_of(image);
 	bool found = false, named = trusted && image->id_size;
-	int fd = -1, err;
+	size_t size;
+	int fd = named ? kept_open(&kept, TABLE_MOST, &size) : -1, err;
 
 	*table = (struct table){0};
-	if (named && path_of(image, path, sizeof(path), false))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0) {
-		found = load(fd, image, table);
+		found = load(fd, size, image, table);
 		close(fd);
 	}
 	if (found)
 		return 0;
 	err = compile_apart(image, table);
 	if (!err && named)
-		keep(image, table);
+		kept_replace(&kept, fill, table);
 	return err;
 }

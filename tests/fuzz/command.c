@@ -15,7 +15,7 @@
 /* sources: ctl/top/view.c ctl/top/frame.c ctl/top/draw.c */
 /* sources: ctl/cmd/show.c ctl/cmd/tree.c ctl/cmd/track.c ctl/cmd/audit.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c */
-/* sources: ctl/file.c ctl/confine.c ctl/stacks/guard.c ctl/stacks/resolve.c */
+/* sources: ctl/file.c ctl/kept.c ctl/confine.c ctl/progress.c ctl/stacks/guard.c ctl/stacks/known.c ctl/stacks/resolve.c */
 /* sources: ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c ctl/cmd/stacks.c */
 /* sources: ctl/heaps/objects.c ctl/heaps/json.c ctl/heaps/table.c ctl/heaps/sites.c ctl/heaps/carry.c ctl/cmd/heap.c */
 /* sources: ctl/synopsis.c ctl/cmd/complete.c ctl/past.c ctl/format/history.c ctl/cmd/history.c */

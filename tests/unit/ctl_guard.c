@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/stacks/trace.c ctl/stacks/demangle.c */
-/* sources: ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/guard.c ctl/file.c ctl/confine.c */
+/* sources: ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/guard.c */
+/* sources: ctl/file.c ctl/kept.c ctl/progress.c ctl/confine.c */
 /*
  * mtagctl: files that are made to harm who looks symbols up in them. The answer comes, other files keep their names, and
  * nothing is opened that the owner of the process may not open.

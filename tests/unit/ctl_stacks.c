@@ -6,7 +6,8 @@
 /* sources: ctl/picture/timeline.c ctl/picture/subject.c ctl/picture/icicle.c ctl/picture/treemap.c */
 /* sources: ctl/picture/chart.c ctl/picture/table.c ctl/picture/page.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/decode.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c */
-/* sources: ctl/stacks/symbol.c ctl/stacks/guard.c ctl/file.c ctl/confine.c ctl/stacks/resolve.c ctl/format/stack.c */
+/* sources: ctl/progress.c ctl/stacks/known.c ctl/stacks/resolve.c */
+/* sources: ctl/stacks/symbol.c ctl/stacks/guard.c ctl/file.c ctl/kept.c ctl/confine.c ctl/format/stack.c */
 /* sources: ctl/stacks/view.c ctl/stacks/json.c ctl/stacks/table.c ctl/stacks/graph.c */
 /*
  * mtagctl stacks, of stacks that no kernel took: what it prints is what tests/unit/ctl_golden/ has, but for addresses.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c */
 /* sources: ctl/stacks/trace.c ctl/stacks/decode.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c */
-/* sources: ctl/stacks/symbol.c ctl/file.c */
+/* sources: ctl/stacks/symbol.c ctl/file.c ctl/kept.c */
 /*
  * mtagctl: addresses into functions, as addr2line of binutils finds them, and nothing where the file is not the one
  * that was mapped; the functions of just-in-time compilers; messages with stacks, whole and broken.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: kmod/rows.c ctl/unwind/image.c ctl/unwind/recipe.c ctl/unwind/cfi.c ctl/unwind/ranges.c */
-/* sources: ctl/unwind/table.c ctl/unwind/cache.c ctl/file.c ctl/confine.c */
+/* sources: ctl/unwind/table.c ctl/unwind/cache.c ctl/file.c ctl/kept.c ctl/confine.c */
 /*
  * Unwind tables: what the module's step does by each row of large files is what libdw says of the same
  * instruction. Registers and memory have random contents: two rules that differ lead to different places.

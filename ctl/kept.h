@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What is made of files with a build-id and kept for the next time, below ${XDG_CACHE_HOME:-~/.cache}. */
+#ifndef MTAGCTL_KEPT_H
+#define MTAGCTL_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/**
+ * struct kept - something that is kept
+ * @what:	directory below the cache
+ * @id:		build-id
+ */
+struct kept {
+	const char *what;
+	const uint8_t *id;
+	size_t id_size;
+};
+
+/* Opens it for reading: a file of ours, of at most @most bytes, whose number goes to *@size. -1 if there is none. */
+int kept_open(const struct kept *kept, size_t most, size_t *size);
+
+/* Has @fill write it anew. If that fails all stays as it was: what cannot be kept is no failure. */
+void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void *arg);
+
+/* Whoever can write to a file could give it the build-id of another, and so lie about that one. Only root can write to @fd
+ * here; and nobody says so whom root has let mount something. */
+bool kept_is_roots(int fd, const struct stat *st);
+/* Or nobody but us and root can. */
+bool kept_is_trusted(int fd, const struct stat *st);
+
+#endif
