@@ -101,17 +101,6 @@ static void of_file(mtag_t a)
 	close(fd);
 }
 
-static void moved(mtag_t a)
-{
-	char *p = area(N * PG), *q = area(N * PG);
-	struct site s;
-
-	visit(&s, 4, touch_here, a, p, N);
-	must(mremap(p, N * PG, N * PG, MREMAP_MAYMOVE | MREMAP_FIXED, q));
-	has(getpid(), a, &s, N * PG, 0, "mremap keeps the stack");
-	must(munmap(q, N * PG));
-}
-
 static void swapped(mtag_t a)
 {
 	char *p = area(N * PG);
@@ -467,7 +456,6 @@ int main(int argc, char **argv)
 	by_kernel(tags[0]);
 	copied(tags[0], tags[1]);
 	of_file(tags[0]);
-	moved(tags[0]);
 	swapped(tags[0]);
 	huge(tags[0], tags[1]);
 	too_deep(tags[0]);

@@ -26,7 +26,7 @@ static alone void touch_here(void)
 }
 
 /* The kernel writes for the thread: read(2) into memory that is not there yet. */
-static alone void read_here(void)
+static alone __attribute__((used)) void read_here(void)
 {
 	static int fd = -1;
 	long n;
@@ -113,7 +113,7 @@ static bool has(pid_t pid, mtag_t tag, const struct site *site, uint64_t anon, u
 /* ---- sums ---- */
 
 /* A process that does not run: all of its stacks together are what smaps says. */
-static void whole(pid_t pid, const char *what)
+static inline void whole(pid_t pid, const char *what)
 {
 	struct smaps truth = smaps_of(pid, NULL, (void *)UINTPTR_MAX);
 	struct stacks *s = stacks(pid);
@@ -133,7 +133,8 @@ static void tag_adds_up(mtag_t tag, const char *what)
 }
 
 /* So much was ever touched by a site, whatever is there now. */
-static void ever(pid_t pid, mtag_t tag, const struct site *site, uint64_t touched, const char *what)
+static inline void ever(pid_t pid, mtag_t tag, const struct site *site, uint64_t touched,
+			const char *what)
 {
 	is(beneath(stacks(pid), tag, site).touched, touched, "%s", what);
 }
