@@ -3,6 +3,9 @@
  * Looks symbols up in a process of its own. The files are those of the program: its owner may have put anything into
  * them, or cut them off while they are read. When the process dies another one takes its place, and the file that it
  * looked into has no names; after a few deaths no file has.
+ *
+ * A file may also take a process over, which then says what it likes of others. So there are two: one that reads only
+ * what root or we have written, whose answers may be kept for other programs, and one for all else.
  */
 #include <errno.h>
 #include <grp.h>
@@ -31,13 +34,18 @@
 struct question {
 	uint64_t offset;
 	uint32_t id;
-	bool exact;
+	bool exact, trusted_only;
 	uint8_t build_id_length;
 	uint8_t build_id[TRACE_BUILD_ID_MOST];
 	char path[PATH_MAX];
 };
 
-/* Only the symbols that there are are sent; for none a byte, as nothing would mean that the reader has died. */
+/*
+ * Only the symbols that there are are sent; for none a byte, as nothing would mean that the reader has died: NONE, or
+ * REFUSED if the file is not one to be trusted, and has not been read.
+ */
+enum { NONE, REFUSED };
+
 struct answer {
 	struct answered {
 		uint32_t line;
@@ -50,11 +58,15 @@ struct answer {
 struct guard {
 	pid_t pid;
 	struct trace_owner owner;
-	struct confined reader; /* while @reads */
-	bool reads;
+	struct reader {
+		struct confined process; /* while @reads */
+		bool reads;
+	} trusting, other;
 	unsigned int deaths;
 	struct progress *progress;
 	uint32_t undigested[DEATHS_MOST]; /* ids of images */
+	uint32_t *untrusted;		  /* ids of images */
+	size_t n_untrusted, room;
 	struct question question;
 	struct answer answer;
 };
@@ -75,8 +87,13 @@ struct guard *guard_open(pid_t pid, const struct trace_owner *owner)
 
 void guard_close(struct guard *guard)
 {
-	if (guard && guard->reads)
-		confine_end(&guard->reader);
+	if (!guard)
+		return;
+	if (guard->trusting.reads)
+		confine_end(&guard->trusting.process);
+	if (guard->other.reads)
+		confine_end(&guard->other.process);
+	free(guard->untrusted);
 	free(guard);
 }
 
@@ -97,26 +114,30 @@ static void put(struct answered *to, const struct symbol *from)
 	snprintf(to->file, TEXT, "%s", from->file ? from->file : "");
 }
 
-static size_t answer(struct guard *guard, struct symbols *symbols)
+/* Fills in the answer: *@n symbols. Returns what is said if there are none. */
+static char answer(struct guard *guard, struct symbols *symbols, size_t *n)
 {
 	struct question *q = &guard->question;
 	struct trace_image image = {
 		.id = q->id, .path = q->path, .build_id_length = q->build_id_length};
 	struct symbol found[SYMBOL_INLINES_MOST];
-	size_t n, known = 0;
+	size_t have;
 	bool named = true;
 
+	*n = 0;
 	memcpy(image.build_id, q->build_id, sizeof(image.build_id));
-	n = symbols_find(symbols, &image, q->offset, q->exact, found);
-	for (size_t i = 0; i < n; i++) {
+	if (q->trusted_only && !symbols_trusts(symbols, &image))
+		return REFUSED;
+	have = symbols_find(symbols, &image, q->offset, q->exact, found);
+	for (size_t i = 0; i < have; i++) {
 		/* Without memory for its name there is none, nor are those that it was inlined into. */
 		named = named && found[i].function;
 		if (named)
-			put(&guard->answer.symbols[known++], &found[i]);
+			put(&guard->answer.symbols[(*n)++], &found[i]);
 		free(found[i].function);
 		free(found[i].file);
 	}
-	return known;
+	return NONE;
 }
 
 /* From now on files are opened with the rights of the owner of the process. */
@@ -138,8 +159,8 @@ static _Noreturn void serve(struct guard *guard, int socket)
 	open_as(&guard->owner);
 	while (symbols && recv(socket, &guard->question, sizeof(guard->question), 0) ==
 				  (ssize_t)sizeof(guard->question)) {
-		size_t n = answer(guard, symbols), one = sizeof(guard->answer.symbols[0]);
-		char none = 0;
+		size_t n, one = sizeof(guard->answer.symbols[0]);
+		char none = answer(guard, symbols, &n);
 
 		if (send(socket, n ? (void *)&guard->answer : &none, n ? n * one : 1,
 			 MSG_NOSIGNAL) < 0)
@@ -150,19 +171,19 @@ static _Noreturn void serve(struct guard *guard, int socket)
 
 /* ---- who asks ---- */
 
-static bool has_reader(struct guard *guard)
+static bool has_reader(struct guard *guard, struct reader *reader)
 {
 	pid_t pid;
 
-	if (guard->reads)
+	if (reader->reads)
 		return true;
 	if (guard->deaths == DEATHS_MOST || !guard->owner.known)
 		return false;
-	pid = confine(&guard->reader, SOCK_SEQPACKET, MEMORY_MOST);
+	pid = confine(&reader->process, SOCK_SEQPACKET, MEMORY_MOST);
 	if (!pid)
-		serve(guard, guard->reader.socket);
-	guard->reads = pid > 0;
-	return guard->reads;
+		serve(guard, reader->process.socket);
+	reader->reads = pid > 0;
+	return reader->reads;
 }
 
 static bool is_undigested(const struct guard *guard, uint32_t id)
@@ -173,11 +194,31 @@ static bool is_undigested(const struct guard *guard, uint32_t id)
 	return false;
 }
 
-/* Returns how many symbols the answer has. */
-static size_t ask(struct guard *guard)
+static bool is_untrusted(const struct guard *guard, uint32_t id)
+{
+	for (size_t i = 0; i < guard->n_untrusted; i++)
+		if (guard->untrusted[i] == id)
+			return true;
+	return false;
+}
+
+/* Without memory it is asked for again. */
+static void distrust(struct guard *guard, uint32_t id)
+{
+	uint32_t *ids =
+		array_grow(guard->untrusted, guard->n_untrusted, &guard->room, sizeof(*ids));
+
+	if (!ids)
+		return;
+	guard->untrusted = ids;
+	ids[guard->n_untrusted++] = id;
+}
+
+/* Has the question answered. Returns how many symbols there are; *@refused: the file was not read. */
+static size_t ask(struct guard *guard, struct reader *reader, bool *refused)
 {
 	size_t one = sizeof(guard->answer.symbols[0]);
-	int socket = guard->reader.socket;
+	int socket = reader->process.socket;
 	struct pollfd answer = {.fd = socket, .events = POLLIN};
 	ssize_t got = TEMP_FAILURE_RETRY(send(socket, &guard->question, sizeof(guard->question),
 					      MSG_NOSIGNAL));
@@ -187,21 +228,30 @@ static size_t ask(struct guard *guard)
 		progress_wait(guard->progress);
 	if (got > 0)
 		got = TEMP_FAILURE_RETRY(recv(socket, &guard->answer, sizeof(guard->answer), 0));
+	*refused = got == 1 && *(const char *)&guard->answer == REFUSED;
 	if (got > 0)
 		return (size_t)got / one;
-	confine_end(&guard->reader);
-	guard->reads = false;
+	confine_end(&reader->process);
+	reader->reads = false;
 	guard->undigested[guard->deaths++] = guard->question.id;
 	return 0;
+}
+
+/* Asks one of the two. */
+static size_t ask_of(struct guard *guard, struct reader *reader, bool *refused)
+{
+	*refused = false;
+	guard->question.trusted_only = reader == &guard->trusting;
+	return has_reader(guard, reader) ? ask(guard, reader, refused) : 0;
 }
 
 size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t offset, bool exact,
 		  struct symbol found[SYMBOL_INLINES_MOST])
 {
-	size_t n;
+	bool refused = is_untrusted(guard, image->id), lasting = false;
+	size_t n = 0;
 
-	if (strlen(image->path) >= PATH_MAX || is_undigested(guard, image->id) ||
-	    !has_reader(guard))
+	if (strlen(image->path) >= PATH_MAX || is_undigested(guard, image->id))
 		return 0;
 	guard->question = (struct question){
 		.offset = offset,
@@ -211,7 +261,14 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 	};
 	memcpy(guard->question.build_id, image->build_id, sizeof(image->build_id));
 	strcpy(guard->question.path, image->path);
-	n = ask(guard);
+	if (!refused) {
+		n = ask_of(guard, &guard->trusting, &refused);
+		lasting = n;
+		if (refused)
+			distrust(guard, image->id);
+	}
+	if (refused)
+		n = ask_of(guard, &guard->other, &refused);
 	for (size_t i = 0; i < n; i++) {
 		found[i] = (struct symbol){
 			.function = strdup(guard->answer.symbols[i].function),
@@ -220,7 +277,7 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 					: NULL,
 			.line = guard->answer.symbols[i].line,
 			.inlined = guard->answer.symbols[i].inlined,
-			.lasting = guard->answer.symbols[i].lasting,
+			.lasting = lasting && guard->answer.symbols[i].lasting,
 		};
 	}
 	return n;

@@ -119,34 +119,42 @@ static bool is_same(Dwfl_Module *module, const struct trace_image *image)
 
 void object_open(struct object *object, pid_t pid, const struct trace_image *image)
 {
-	int fd = image->path[0] == '/'		  ? open_file(pid, image->path)
-		 : !strcmp(image->path, "[vdso]") ? open_vdso()
-						  : -1;
-	GElf_Addr bias;
+	bool vdso = !strcmp(image->path, "[vdso]");
 	struct stat st;
 
-	if (fd < 0)
+	object->fd = image->path[0] == '/' ? open_file(pid, image->path) : vdso ? open_vdso() : -1;
+	object->trusted = object->fd >= 0 && image->build_id_length &&
+			  (vdso || (!fstat(object->fd, &st) && kept_is_trusted(object->fd, &st)));
+}
+
+void object_read(struct object *object, const struct trace_image *image)
+{
+	GElf_Addr bias;
+
+	if (object->fd < 0)
 		return;
-	object->trusted = image->build_id_length && !fstat(fd, &st) && kept_is_trusted(fd, &st);
 	object->dwfl = dwfl_begin(&callbacks);
 	if (object->dwfl) {
 		dwfl_report_begin(object->dwfl);
 		/* It takes the descriptor, unless it fails. */
-		object->module =
-			dwfl_report_offline(object->dwfl, trace_image_name(image), image->path, fd);
+		object->module = dwfl_report_offline(object->dwfl, trace_image_name(image),
+						     image->path, object->fd);
 		dwfl_report_end(object->dwfl, NULL, NULL);
 	}
 	if (!object->module)
-		close(fd);
+		close(object->fd);
 	else if (!dwfl_module_getelf(object->module, &bias) || !is_same(object->module, image))
 		object->module = NULL;
+	object->fd = -1;
 }
 
 void object_close(struct object *object)
 {
+	if (object->fd >= 0)
+		close(object->fd);
 	if (object->dwfl)
 		dwfl_end(object->dwfl);
-	*object = (struct object){0};
+	*object = (struct object){.fd = -1};
 }
 
 bool object_address(const struct object *object, uint64_t offset, GElf_Addr *address)

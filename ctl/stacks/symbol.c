@@ -61,7 +61,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* NULL without memory. */
-static const struct object *find_object(struct symbols *symbols, const struct trace_image *image)
+static struct object *find_object(struct symbols *symbols, const struct trace_image *image)
 {
 	struct opened *opened = calloc(1, sizeof(*opened)), **place;
 
@@ -213,13 +213,23 @@ static size_t find_compiled(struct symbols *symbols, uint64_t address, bool exac
 	return name ? 1 : 0;
 }
 
+bool symbols_trusts(struct symbols *symbols, const struct trace_image *image)
+{
+	const struct object *object = find_object(symbols, image);
+
+	return object && object->trusted;
+}
+
 size_t symbols_find(struct symbols *symbols, const struct trace_image *image, uint64_t offset,
 		    bool exact, struct symbol found[SYMBOL_INLINES_MOST])
 {
-	const struct object *object;
+	struct object *object;
 
 	if (!strcmp(image->path, "[anon]"))
 		return find_compiled(symbols, offset, exact, found);
 	object = find_object(symbols, image);
-	return object ? find_in_file(object, offset, exact, found) : 0;
+	if (!object)
+		return 0;
+	object_read(object, image);
+	return find_in_file(object, offset, exact, found);
 }

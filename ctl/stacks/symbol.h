@@ -34,6 +34,12 @@ static inline void symbols_closep(struct symbols **symbols)
 }
 
 /*
+ * Has an image a build-id, and can only root and we have written its file? Nothing in the file is looked at for that,
+ * so that whoever asks may leave it alone.
+ */
+bool symbols_trusts(struct symbols *symbols, const struct trace_image *image);
+
+/*
  * The functions at @offset of an image, the innermost first. @exact: it is an instruction, not a return address.
  * Returns how many there are, none for a file that is stripped, gone, or not the one that was mapped.
  */

@@ -31,10 +31,15 @@ static struct guard *guard_of(pid_t pid)
 /* Whether @guard finds @want, or nothing if that is NULL, in the file @path. */
 static bool finds(struct guard *guard, uint32_t id, char *path, const char *want)
 {
-	const struct trace_image image = {.id = id, .path = path};
+	struct trace_image image = {
+		.id = id, .path = path, .build_id_length = sizeof(elf_build_id)};
 	struct symbol found[SYMBOL_INLINES_MOST];
-	size_t n = guard_find(guard, &image, main_loop, true, found);
-	bool good = want ? n && !strcmp(found[n - 1].function, want) : !n;
+	size_t n;
+	bool good;
+
+	memcpy(image.build_id, elf_build_id, sizeof(elf_build_id));
+	n = guard_find(guard, &image, main_loop, true, found);
+	good = want ? n && !strcmp(found[n - 1].function, want) : !n;
 
 	if (!good)
 		printf("# %s: %s\n", path, n ? found[n - 1].function : "nothing");
@@ -43,6 +48,25 @@ static bool finds(struct guard *guard, uint32_t id, char *path, const char *want
 		free(found[i].file);
 	}
 	return good;
+}
+
+/* Does an answer last that says what a function is called? -1: there is none. */
+static int lasts(void)
+{
+	struct trace_image image = {
+		.id = 1, .path = elf_library, .build_id_length = sizeof(elf_build_id)};
+	struct guard *guard = guard_of(getpid());
+	struct symbol found[SYMBOL_INLINES_MOST];
+	size_t n;
+
+	memcpy(image.build_id, elf_build_id, sizeof(elf_build_id));
+	n = guard_find(guard, &image, main_loop, true, found);
+	for (size_t i = 0; i < n; i++) {
+		free(found[i].function);
+		free(found[i].file);
+	}
+	guard_close(guard);
+	return n ? found[0].lasting : -1;
 }
 
 static void copy(char *path, const char *name)
@@ -62,6 +86,17 @@ static void test_names(void)
 }
 
 /* elfutils looks for debug information beside the file, unless it is told not to. */
+/* What others can write may say anything, also of other files: it may not be kept. */
+static void test_trust(void)
+{
+	int own = lasts(), others;
+
+	chmod(elf_library, 0777);
+	others = lasts();
+	chmod(elf_library, 0755);
+	ok(own == 1 && !others, "names last, but not those of a file that others can write to");
+}
+
 static void test_pipe_beside(void)
 {
 	struct guard *guard = guard_of(getpid());
@@ -232,6 +267,7 @@ int main(void)
 	}
 	main_loop = elf_offset("main_loop");
 	test_names();
+	test_trust();
 	test_pipe_beside();
 	test_cut();
 	test_deaths();
