@@ -81,10 +81,12 @@ static size_t choose(const struct choice *choice, const struct ledger *ledger,
 }
 
 /* What the table cannot show. */
-static void remark(struct kern *kern)
+static void remark(struct kern *kern, size_t n)
 {
 	struct info info;
 
+	if (!n)
+		fputs("no such process in the history\n", stdout);
 	if (kern_info(kern, &info))
 		return;
 	if (info.history_dropped)
@@ -111,20 +113,10 @@ static int show(struct ctl *ctl, const struct choice *choice, struct kern *kern)
 	n = choose(choice, &ledger, chosen);
 	fmt_init(&fmt, ctl);
 	if (ctl->json)
-		err = history_json(&fmt, chosen, n);
-	else
-		history_text(&fmt, chosen, n);
-	if (!ctl->json && !n && !choice->n_words)
-		fputs("no such process in the history\n", stdout);
-	if (!ctl->json)
-		remark(kern);
-	if (err)
-		return fail_memory();
-	/* Whoever names processes is told if there is none of them, as by the commands about running ones. */
-	if (n || !choice->n_words)
-		return CTL_OK;
-	fail_print("no such process in the history");
-	return CTL_REFUSED;
+		return history_json(&fmt, chosen, n) ? fail_memory() : CTL_OK;
+	history_text(&fmt, chosen, n);
+	remark(kern, n);
+	return CTL_OK;
 }
 
 int cmd_history(struct ctl *ctl, int argc, char **argv)

@@ -337,8 +337,6 @@ static void cleared(void)
 	}
 	ctl(NULL, "history --clear");
 	is(health("history"), 0, "--clear empties it");
-	ctl(&status, "history t_history 2>/dev/null");
-	is(status, 2, "and whoever asks for a process by name is told that there is none");
 	ctl(&status, "history --clear --oom 2>/dev/null");
 	is(status, 1, "--clear with anything else is refused");
 	ctl(&status, "history -n 0 2>/dev/null");
