@@ -90,6 +90,16 @@ bool kept_is_roots(int fd, const struct stat *st)
 	       !(vfs.f_flag & ST_NOSUID);
 }
 
+bool kept_has_our_root(pid_t pid)
+{
+	struct stat ours, its;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/root/", (int)pid);
+	return !stat("/", &ours) && !stat(path, &its) && ours.st_dev == its.st_dev &&
+	       ours.st_ino == its.st_ino;
+}
+
 bool kept_is_trusted(int fd, const struct stat *st)
 {
 	return kept_is_roots(fd, st) ||

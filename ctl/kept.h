@@ -30,5 +30,7 @@ void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void
 bool kept_is_roots(int fd, const struct stat *st);
 /* Or nobody but us and root can. */
 bool kept_is_trusted(int fd, const struct stat *st);
+/* Has a process our root directory? A container's root may be everybody's root, but its files are its own. */
+bool kept_has_our_root(pid_t pid);
 
 #endif

@@ -56,7 +56,8 @@ static void untag_pages(struct mtag_counter *c, const struct mtag_pte *e)
 		return;
 	}
 	for (i = 0; i < e->nr; i++)
-		mtag_owner_change(e->page + i, MTAG_ID_UNTAGGED);
+		if (!mtag_ksm_was_merged(e->page + i))
+			mtag_owner_change(e->page + i, MTAG_ID_UNTAGGED);
 }
 
 static enum mtag_kind kind_of(const struct mtag_pte *e)

@@ -178,10 +178,12 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 	ret = fork_by_sums(&c, parent, mm) ? 0 : fork_by_walk(parent, child, mm, gfp, &left);
 	kvfree(c.w.shadow);
 	/*
-	 * Some pages were zapped instead of restored: the child has only those that are left. If
-	 * others went or came back since, that was counted.
+	 * Some pages may have been zapped instead of restored. If the child has none under
+	 * migration, neither noted by its walk nor left without a note, the parent has none,
+	 * either, unless others went since.
 	 */
-	atomic_cmpxchg(&parent->migration.uncharged, migrating, left);
+	if (!left && !atomic_read(&child->migration.charged))
+		atomic_cmpxchg(&parent->migration.uncharged, migrating, 0);
 	return ret;
 }
 

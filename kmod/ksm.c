@@ -28,24 +28,37 @@ static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
 static unsigned long slot_of(const struct page *page)
 {
 	struct folio *folio = page_folio((struct page *)page);
+	unsigned long first;
 
 	if (!folio_test_swapcache(folio))
 		return 0;
-	return page_private(&folio->page) + (page - &folio->page);
+	/* It may just have been taken out. */
+	first = page_private(&folio->page);
+	return first ? first + (page - &folio->page) : 0;
+}
+
+/* Is the slot of @page [ksm]'s? Then all trees that had the merged page may have it charged. */
+static bool slot_merged(const struct page *page)
+{
+	unsigned long slot = slot_of(page);
+
+	return slot && mtag_swap_tag(slot) == MTAG_ID_KSM;
 }
 
 /*
  * Makes a page untagged, and the swap slot that it has, which relatives may have. Both stay so, as
- * mtag_ksm_slot_owner() says. The caller has all spaces recounted that may have one of them.
+ * mtag_ksm_slot_owner() says. The caller has all spaces recounted that may have one of them. A slot
+ * that is [ksm]'s stays that, since any tree may have it; so the page becomes [ksm]'s, too.
  * Context: @page is locked, or will hardly be merged.
  */
 static void disown(const struct page *page)
 {
 	unsigned long slot = slot_of(page);
+	u32 tag = slot_merged(page) ? MTAG_ID_KSM : MTAG_ID_UNTAGGED;
 
-	mtag_owner_change(page, MTAG_ID_UNTAGGED);
-	if (slot)
-		mtag_swap_set(slot, MTAG_ID_UNTAGGED);
+	mtag_owner_change(page, tag);
+	if (slot && tag == MTAG_ID_UNTAGGED)
+		mtag_swap_set(slot, tag);
 }
 
 /*
@@ -130,7 +143,7 @@ static void was_in_swap(struct mtag_space *s, struct page *page)
 {
 	unsigned long slot = slot_of(page);
 
-	if (!slot || !mtag_owner_get(page) || mtag_swap_tag(slot) == MTAG_ID_KSM)
+	if (!slot || !mtag_owner_get(page) || slot_merged(page))
 		return;
 	/* A fork of @s itself waits for mmap_lock, which ksmd holds. */
 	if (data_race(list_is_singular(&s->tree->spaces)) && !mtag_stray_has(s->tree))
@@ -227,6 +240,18 @@ u32 mtag_ksm_slot_owner(struct mtag_space *s, const struct page *page)
 	u32 tag = mtag_ksm_owner_valid(s, page);
 
 	return tag && mtag_is_ksm(page) ? MTAG_ID_KSM : tag;
+}
+
+/**
+ * mtag_ksm_was_merged() - is a page back from swap that is [ksm]'s there, perhaps for many trees?
+ * @page:	anonymous, not merged now
+ *
+ * If it becomes untagged, its slot does so when it goes there again, beneath those trees.
+ * Context: as mtag_ksm_owner().
+ */
+bool mtag_ksm_was_merged(const struct page *page)
+{
+	return mtag_owner_get(page) == MTAG_ID_KSM && slot_merged(page);
 }
 
 /**

@@ -17,6 +17,7 @@ static inline bool mtag_is_ksm(const struct page *page)
 
 u32 mtag_ksm_owner_valid(struct mtag_space *s, const struct page *page);
 u32 mtag_ksm_slot_owner(struct mtag_space *s, const struct page *page);
+bool mtag_ksm_was_merged(const struct page *page);
 struct mtag_leaf mtag_ksm_leaf(const struct page *page);
 void mtag_ksm_leaf_copy(const struct page *to, const struct page *from);
 u32 mtag_ksm_owner(struct mtag_space *s, const struct page *page);

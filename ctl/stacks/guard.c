@@ -140,23 +140,29 @@ static char answer(struct guard *guard, struct symbols *symbols, size_t *n)
 	return NONE;
 }
 
-/* From now on files are opened with the rights of the owner of the process. */
-static void open_as(const struct trace_owner *owner)
+/*
+ * From now on files are opened with the rights of the owner of the process. Who reads what others have written is that
+ * owner altogether: with fsuid alone whoever takes the process over is still root, who sets it back.
+ */
+static void open_as(const struct trace_owner *owner, bool trusting)
 {
 	if (geteuid() || !owner->uid)
 		return;
 	setgroups(0, NULL);
+	if (!trusting && (setresgid(owner->gid, owner->gid, owner->gid) ||
+			  setresuid(owner->uid, owner->uid, owner->uid)))
+		_exit(1);
 	setfsgid(owner->gid);
 	setfsuid(owner->uid);
 	/* Whose rights change no longer ends with its parent. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-static _Noreturn void serve(struct guard *guard, int socket)
+static _Noreturn void serve(struct guard *guard, int socket, bool trusting)
 {
 	struct symbols *symbols = symbols_open(guard->pid);
 
-	open_as(&guard->owner);
+	open_as(&guard->owner, trusting);
 	while (symbols && recv(socket, &guard->question, sizeof(guard->question), 0) ==
 				  (ssize_t)sizeof(guard->question)) {
 		size_t n, one = sizeof(guard->answer.symbols[0]);
@@ -180,8 +186,14 @@ static bool has_reader(struct guard *guard, struct reader *reader)
 	if (guard->deaths == DEATHS_MOST || !guard->owner.known)
 		return false;
 	pid = confine(&reader->process, SOCK_SEQPACKET, MEMORY_MOST);
-	if (!pid)
-		serve(guard, reader->process.socket);
+	if (!pid) {
+		struct reader *other = reader == &guard->other ? &guard->trusting : &guard->other;
+
+		/* Or it could ask the other one, whose answer we would take for that to our question. */
+		if (other->reads)
+			close(other->process.socket);
+		serve(guard, reader->process.socket, reader == &guard->trusting);
+	}
 	reader->reads = pid > 0;
 	return reader->reads;
 }
@@ -270,6 +282,9 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 	if (refused)
 		n = ask_of(guard, &guard->other, &refused);
 	for (size_t i = 0; i < n; i++) {
+		/* Whoever has taken a reader over need not end them. */
+		guard->answer.symbols[i].function[TEXT - 1] = '\0';
+		guard->answer.symbols[i].file[TEXT - 1] = '\0';
 		found[i] = (struct symbol){
 			.function = strdup(guard->answer.symbols[i].function),
 			.file = guard->answer.symbols[i].has_file

@@ -87,13 +87,13 @@ static int open_vdso(void)
 	return -1;
 }
 
-static int open_file(pid_t pid, const char *path)
+static int open_file(int root, const char *path)
 {
 	_cleanup_(freep) char *whole = NULL;
 	char magic[SELFMAG];
 	int fd;
 
-	if (asprintf(&whole, "/proc/%d/root%s", (int)pid, path) < 0) {
+	if (asprintf(&whole, "/proc/self/fd/%d%s", root, path) < 0) {
 		whole = NULL;
 		return -1;
 	}
@@ -117,14 +117,15 @@ static bool is_same(Dwfl_Module *module, const struct trace_image *image)
 					   !memcmp(id, image->build_id, image->build_id_length));
 }
 
-void object_open(struct object *object, pid_t pid, const struct trace_image *image)
+void object_open(struct object *object, pid_t pid, int root, const struct trace_image *image)
 {
 	bool vdso = !strcmp(image->path, "[vdso]");
 	struct stat st;
 
-	object->fd = image->path[0] == '/' ? open_file(pid, image->path) : vdso ? open_vdso() : -1;
+	object->fd = image->path[0] == '/' ? open_file(root, image->path) : vdso ? open_vdso() : -1;
 	object->trusted = object->fd >= 0 && image->build_id_length &&
-			  (vdso || (!fstat(object->fd, &st) && kept_is_trusted(object->fd, &st)));
+			  (vdso || (!fstat(object->fd, &st) && kept_is_trusted(object->fd, &st) &&
+				    kept_has_our_root(pid)));
 }
 
 void object_read(struct object *object, const struct trace_image *image)

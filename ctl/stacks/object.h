@@ -15,8 +15,8 @@ struct object {
 	bool trusted;	     /* it has a build-id, and only we and root can have written it */
 };
 
-/* The file is looked up in the root of process @pid. Nothing in it is looked at yet. */
-void object_open(struct object *object, pid_t pid, const struct trace_image *image);
+/* The file is looked up below @root, which is that of process @pid. Nothing in it is looked at yet. */
+void object_open(struct object *object, pid_t pid, int root, const struct trace_image *image);
 /* Reads it, the first time. Debug information may be in a file of its own. */
 void object_read(struct object *object, const struct trace_image *image);
 void object_close(struct object *object);

@@ -4,8 +4,11 @@
  * what was inlined; otherwise the table of symbols. Anonymous memory has what a just-in-time compiler says of it.
  */
 #include <dwarf.h>
+#include <fcntl.h>
 #include <search.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <elfutils/libdw.h>
 
 #include "ctl.h"
@@ -22,6 +25,7 @@ struct opened {
 
 struct symbols {
 	pid_t pid;
+	int root; /* the process's directory of that name: later we may not be allowed to look it up */
 	void *images; /* struct opened by id */
 	struct perfmap map;
 	bool map_read;
@@ -30,9 +34,13 @@ struct symbols {
 struct symbols *symbols_open(pid_t pid)
 {
 	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	char path[32];
 
-	if (symbols)
-		symbols->pid = pid;
+	if (!symbols)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	symbols->pid = pid;
+	symbols->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return symbols;
 }
 
@@ -50,6 +58,8 @@ void symbols_close(struct symbols *symbols)
 		return;
 	tdestroy(symbols->images, opened_free);
 	perfmap_clear(&symbols->map);
+	if (symbols->root >= 0)
+		close(symbols->root);
 	free(symbols);
 }
 
@@ -73,7 +83,7 @@ static struct object *find_object(struct symbols *symbols, const struct trace_im
 		free(opened);
 		return place ? &(*place)->object : NULL;
 	}
-	object_open(&opened->object, symbols->pid, image);
+	object_open(&opened->object, symbols->pid, symbols->root, image);
 	return &opened->object;
 }
 
