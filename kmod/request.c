@@ -63,23 +63,35 @@ static void request_free(struct mtag_request *r)
 }
 
 /*
- * Copies the message of one request, for as long as it waits: the sender's own is not charged to
- * its memory cgroup, and it may have as many threads wait as it can start.
+ * Keeps the message of a request for as long as it waits. The sender's own is not charged to its
+ * memory cgroup, and it may have as many threads wait as it can start. So only the first one of a
+ * system call is kept as it is, and only if it is small, as nearly all are; others are copied.
  */
-static struct sk_buff *message_copy(const struct sk_buff *skb, const struct nlmsghdr *nlh)
+static bool message_keep(struct mtag_request *r, struct sk_buff *skb, const struct nlmsghdr *nlh,
+			 const struct nlattr *pid)
 {
-	struct sk_buff *copy = alloc_skb(nlh->nlmsg_len, MTAG_GFP | __GFP_NOWARN);
+	struct sk_buff *copy;
 
+	r->nlh = nlh;
+	r->pid = pid;
+	if (!task_work_pending(current) && skb->truesize <= PAGE_SIZE) {
+		r->skb = skb_get(skb);
+		return true;
+	}
+	copy = alloc_skb(nlh->nlmsg_len, MTAG_GFP | __GFP_NOWARN);
 	if (!copy)
-		return NULL;
+		return false;
 	/*
 	 * netlink_ack() finds the sender's port here, and our end, which is there as long as its
 	 * network namespace, which r->file holds.
 	 */
 	memcpy(copy->cb, skb->cb, sizeof(copy->cb));
 	copy->sk = skb->sk;
-	skb_put_data(copy, nlh, nlh->nlmsg_len);
-	return copy;
+	r->nlh = skb_put_data(copy, nlh, nlh->nlmsg_len);
+	if (pid)
+		r->pid = (void *)r->nlh + ((void *)pid - (void *)nlh);
+	r->skb = copy;
+	return true;
 }
 
 static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlmsghdr *nlh,
@@ -89,8 +101,7 @@ static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlms
 
 	if (!r)
 		return NULL;
-	r->skb = message_copy(skb, nlh);
-	if (!r->skb) {
+	if (!message_keep(r, skb, nlh, pid)) {
 		kfree(r);
 		return NULL;
 	}
@@ -101,10 +112,7 @@ static struct mtag_request *request_alloc(struct sk_buff *skb, const struct nlms
 	r->sk = NETLINK_CB(skb).sk;
 	r->file = get_file(r->sk->sk_socket->file);
 	r->opener = r->file->f_cred;
-	r->nlh = (struct nlmsghdr *)r->skb->data;
 	r->portid = NETLINK_CB(skb).portid;
-	if (pid)
-		r->pid = (void *)r->nlh + ((void *)pid - (void *)nlh);
 	r->run = run;
 	return r;
 }

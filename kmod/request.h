@@ -14,7 +14,7 @@ typedef int mtag_request_t(struct mtag_request *r);
 /**
  * struct mtag_request - a request that may wait
  * @node:	in its batch
- * @skb:	its message, a copy for it alone; reference
+ * @skb:	its message, or a copy for it alone; reference
  * @nlh:	its header, in @skb
  * @file:	of the sender's socket; reference
  * @sk:		that socket; bound as long as there is @file
