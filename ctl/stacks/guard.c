@@ -34,7 +34,7 @@
 struct question {
 	uint64_t offset;
 	uint32_t id;
-	bool exact, trusted_only;
+	bool exact, trusted_only, build_id_only;
 	uint8_t build_id_length;
 	uint8_t build_id[TRACE_BUILD_ID_MOST];
 	char path[PATH_MAX];
@@ -114,29 +114,34 @@ static void put(struct answered *to, const struct symbol *from)
 	snprintf(to->file, TEXT, "%s", from->file ? from->file : "");
 }
 
-/* Fills in the answer: *@n symbols. Returns what is said if there are none. */
-static char answer(struct guard *guard, struct symbols *symbols, size_t *n)
+/* Fills in the answer, of *@bytes. Returns what is said if there are none. */
+static char answer(struct guard *guard, struct symbols *symbols, size_t *bytes)
 {
 	struct question *q = &guard->question;
 	struct trace_image image = {
 		.id = q->id, .path = q->path, .build_id_length = q->build_id_length};
 	struct symbol found[SYMBOL_INLINES_MOST];
-	size_t have;
+	size_t have, known = 0;
 	bool named = true;
 
-	*n = 0;
+	*bytes = 0;
 	memcpy(image.build_id, q->build_id, sizeof(image.build_id));
 	if (q->trusted_only && !symbols_trusts(symbols, &image))
 		return REFUSED;
+	if (q->build_id_only) {
+		*bytes = symbols_build_id(symbols, &image, (uint8_t *)&guard->answer);
+		return NONE;
+	}
 	have = symbols_find(symbols, &image, q->offset, q->exact, found);
 	for (size_t i = 0; i < have; i++) {
 		/* Without memory for its name there is none, nor are those that it was inlined into. */
 		named = named && found[i].function;
 		if (named)
-			put(&guard->answer.symbols[(*n)++], &found[i]);
+			put(&guard->answer.symbols[known++], &found[i]);
 		free(found[i].function);
 		free(found[i].file);
 	}
+	*bytes = known * sizeof(guard->answer.symbols[0]);
 	return NONE;
 }
 
@@ -165,10 +170,10 @@ static _Noreturn void serve(struct guard *guard, int socket, bool trusting)
 	open_as(&guard->owner, trusting);
 	while (symbols && recv(socket, &guard->question, sizeof(guard->question), 0) ==
 				  (ssize_t)sizeof(guard->question)) {
-		size_t n, one = sizeof(guard->answer.symbols[0]);
-		char none = answer(guard, symbols, &n);
+		size_t bytes;
+		char none = answer(guard, symbols, &bytes);
 
-		if (send(socket, n ? (void *)&guard->answer : &none, n ? n * one : 1,
+		if (send(socket, bytes ? (void *)&guard->answer : &none, bytes ? bytes : 1,
 			 MSG_NOSIGNAL) < 0)
 			break;
 	}
@@ -226,10 +231,9 @@ static void distrust(struct guard *guard, uint32_t id)
 	ids[guard->n_untrusted++] = id;
 }
 
-/* Has the question answered. Returns how many symbols there are; *@refused: the file was not read. */
+/* Has the question answered. Returns of how many bytes; *@refused: the file was not read. */
 static size_t ask(struct guard *guard, struct reader *reader, bool *refused)
 {
-	size_t one = sizeof(guard->answer.symbols[0]);
 	int socket = reader->process.socket;
 	struct pollfd answer = {.fd = socket, .events = POLLIN};
 	ssize_t got = TEMP_FAILURE_RETRY(send(socket, &guard->question, sizeof(guard->question),
@@ -242,7 +246,7 @@ static size_t ask(struct guard *guard, struct reader *reader, bool *refused)
 		got = TEMP_FAILURE_RETRY(recv(socket, &guard->answer, sizeof(guard->answer), 0));
 	*refused = got == 1 && *(const char *)&guard->answer == REFUSED;
 	if (got > 0)
-		return (size_t)got / one;
+		return got > 1 ? (size_t)got : 0;
 	confine_end(&reader->process);
 	reader->reads = false;
 	guard->undigested[guard->deaths++] = guard->question.id;
@@ -257,22 +261,47 @@ static size_t ask_of(struct guard *guard, struct reader *reader, bool *refused)
 	return has_reader(guard, reader) ? ask(guard, reader, refused) : 0;
 }
 
+static bool begin_question(struct guard *guard, const struct trace_image *image)
+{
+	if (strlen(image->path) >= PATH_MAX || is_undigested(guard, image->id))
+		return false;
+	guard->question = (struct question){
+		.id = image->id,
+		.build_id_length = (uint8_t)image->build_id_length,
+	};
+	memcpy(guard->question.build_id, image->build_id, sizeof(image->build_id));
+	strcpy(guard->question.path, image->path);
+	return true;
+}
+
+size_t guard_build_id(struct guard *guard, const struct trace_image *image,
+		      uint8_t id[TRACE_BUILD_ID_MOST])
+{
+	bool refused = false;
+	size_t n = 0;
+
+	if (is_untrusted(guard, image->id) || !begin_question(guard, image))
+		return 0;
+	guard->question.build_id_only = true;
+	n = ask_of(guard, &guard->trusting, &refused);
+	if (refused)
+		distrust(guard, image->id);
+	if (n > TRACE_BUILD_ID_MOST)
+		return 0;
+	memcpy(id, &guard->answer, n);
+	return n;
+}
+
 size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t offset, bool exact,
 		  struct symbol found[SYMBOL_INLINES_MOST])
 {
 	bool refused = is_untrusted(guard, image->id), lasting = false;
 	size_t n = 0;
 
-	if (strlen(image->path) >= PATH_MAX || is_undigested(guard, image->id))
+	if (!begin_question(guard, image))
 		return 0;
-	guard->question = (struct question){
-		.offset = offset,
-		.id = image->id,
-		.exact = exact,
-		.build_id_length = (uint8_t)image->build_id_length,
-	};
-	memcpy(guard->question.build_id, image->build_id, sizeof(image->build_id));
-	strcpy(guard->question.path, image->path);
+	guard->question.offset = offset;
+	guard->question.exact = exact;
 	if (!refused) {
 		n = ask_of(guard, &guard->trusting, &refused);
 		lasting = n;
@@ -281,6 +310,7 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 	}
 	if (refused)
 		n = ask_of(guard, &guard->other, &refused);
+	n /= sizeof(guard->answer.symbols[0]);
 	for (size_t i = 0; i < n; i++) {
 		/* Whoever has taken a reader over need not end them. */
 		guard->answer.symbols[i].function[TEXT - 1] = '\0';

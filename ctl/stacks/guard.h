@@ -20,6 +20,9 @@ static inline void guard_closep(struct guard **guard)
 {
 	guard_close(*guard);
 }
+/* The build-id of an image's file, if what it says lasts: how many bytes, else 0. */
+size_t guard_build_id(struct guard *guard, const struct trace_image *image,
+		      uint8_t id[TRACE_BUILD_ID_MOST]);
 size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t offset, bool exact,
 		  struct symbol found[SYMBOL_INLINES_MOST]);
 

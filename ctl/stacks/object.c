@@ -123,7 +123,7 @@ void object_open(struct object *object, pid_t pid, int root, const struct trace_
 	struct stat st;
 
 	object->fd = image->path[0] == '/' ? open_file(root, image->path) : vdso ? open_vdso() : -1;
-	object->trusted = object->fd >= 0 && image->build_id_length &&
+	object->trusted = object->fd >= 0 &&
 			  (vdso || (!fstat(object->fd, &st) && kept_is_trusted(object->fd, &st) &&
 				    kept_has_our_root(pid)));
 }
@@ -147,6 +147,18 @@ void object_read(struct object *object, const struct trace_image *image)
 	else if (!dwfl_module_getelf(object->module, &bias) || !is_same(object->module, image))
 		object->module = NULL;
 	object->fd = -1;
+}
+
+size_t object_build_id(const struct object *object, uint8_t id[TRACE_BUILD_ID_MOST])
+{
+	const unsigned char *bytes;
+	GElf_Addr address;
+	int length = object->module ? dwfl_module_build_id(object->module, &bytes, &address) : 0;
+
+	if (length <= 0 || length > TRACE_BUILD_ID_MOST)
+		return 0;
+	memcpy(id, bytes, (size_t)length);
+	return (size_t)length;
 }
 
 void object_close(struct object *object)

@@ -22,6 +22,7 @@ struct resolver {
 	const struct traces *traces;
 	struct guard *symbols; /* NULL: none are wanted */
 	struct known *known;
+	struct trace_image *images; /* those of the traces, with build-ids of their files */
 	void *places;
 };
 
@@ -47,15 +48,29 @@ static int add_frame(struct resolver *r, struct place *place, const struct frame
 	return 0;
 }
 
+/* @image with the build-id of its file, which the kernel does not tell. */
+static const struct trace_image *identified(struct resolver *r, const struct trace_image *image)
+{
+	struct trace_image *known = &r->images[image - r->traces->images];
+
+	if (!known->path) {
+		*known = *image;
+		if (!known->build_id_length)
+			known->build_id_length = guard_build_id(r->symbols, image, known->build_id);
+	}
+	return known;
+}
+
 /* As symbols_find(). */
 static size_t find_symbols(struct resolver *r, const struct trace_image *image, uint64_t offset,
 			   bool exact, struct symbol found[SYMBOL_INLINES_MOST])
 {
-	size_t n = known_find(r->known, image, offset, exact, found);
+	const struct trace_image *named = identified(r, image);
+	size_t n = known_find(r->known, named, offset, exact, found);
 
 	if (!n) {
 		n = guard_find(r->symbols, image, offset, exact, found);
-		known_add(r->known, image, offset, exact, found, n);
+		known_add(r->known, named, offset, exact, found, n);
 	}
 	return n;
 }
@@ -138,15 +153,16 @@ int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symb
 {
 	_cleanup_(guard_closep) struct guard *open = NULL;
 	_cleanup_(known_closep) struct known *known = NULL;
+	_cleanup_(freep) struct trace_image *images = calloc(traces->n_images + 1, sizeof(*images));
 	struct progress progress = {.what = "looking up functions: stack", .all = traces->n};
-	struct resolver r = {.stacks = stacks, .traces = traces};
+	struct resolver r = {.stacks = stacks, .traces = traces, .images = images};
 	int err = 0;
 
 	if (symbols)
 		r.symbols = open = guard_open(traces->pid, &traces->owner);
 	if (symbols)
 		r.known = known = known_open();
-	if (symbols && (!open || !known))
+	if (!images || (symbols && (!open || !known)))
 		return -ENOMEM;
 	if (open)
 		guard_tell(open, &progress);

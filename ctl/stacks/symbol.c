@@ -223,6 +223,17 @@ static size_t find_compiled(struct symbols *symbols, uint64_t address, bool exac
 	return name ? 1 : 0;
 }
 
+size_t symbols_build_id(struct symbols *symbols, const struct trace_image *image,
+			uint8_t id[TRACE_BUILD_ID_MOST])
+{
+	struct object *object = find_object(symbols, image);
+
+	if (!object)
+		return 0;
+	object_read(object, image);
+	return object_build_id(object, id);
+}
+
 bool symbols_trusts(struct symbols *symbols, const struct trace_image *image)
 {
 	const struct object *object = find_object(symbols, image);

@@ -33,8 +33,12 @@ static inline void symbols_closep(struct symbols **symbols)
 	symbols_close(*symbols);
 }
 
+/* The build-id of an image's file, as object_build_id(). */
+size_t symbols_build_id(struct symbols *symbols, const struct trace_image *image,
+			uint8_t id[TRACE_BUILD_ID_MOST]);
+
 /*
- * Has an image a build-id, and can only root and we have written its file? Nothing in the file is looked at for that,
+ * Can only root and we have written the file of an image? Nothing in the file is looked at for that,
  * so that whoever asks may leave it alone.
  */
 bool symbols_trusts(struct symbols *symbols, const struct trace_image *image);

@@ -93,6 +93,8 @@ static bool elf_build(void)
 
 	if (!mkdtemp(elf_dir))
 		return false;
+	/* What is kept by the library's build-id is kept beside it. */
+	setenv("XDG_CACHE_HOME", elf_dir, 1);
 	snprintf(path, sizeof(path), "%s/pool.c", elf_dir);
 	snprintf(elf_library, sizeof(elf_library), "%s/libpool.so", elf_dir);
 	snprintf(elf_stripped, sizeof(elf_stripped), "%s/libpool-stripped.so", elf_dir);
