@@ -25,8 +25,10 @@ int kept_open(const struct kept *kept, size_t most, size_t *size);
 /* Has @fill write it anew. If that fails all stays as it was: what cannot be kept is no failure. */
 void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void *arg);
 
-/* Whoever can write to a file could give it the build-id of another, and so lie about that one. Only root can write to @fd
- * here; and nobody says so whom root has let mount something. */
+/*
+ * Can only root write to @fd? Whoever else can could give it the build-id of another file, and so lie about that one. Of a
+ * file system that root has let somebody mount nothing is root's.
+ */
 bool kept_is_roots(int fd, const struct stat *st);
 /* Or nobody but us and root can. */
 bool kept_is_trusted(int fd, const struct stat *st);

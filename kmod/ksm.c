@@ -54,7 +54,7 @@ static bool slot_merged(const struct page *page)
 static void disown(const struct page *page)
 {
 	unsigned long slot = slot_of(page);
-	u32 tag = slot_merged(page) ? MTAG_ID_KSM : MTAG_ID_UNTAGGED;
+	u32 tag = slot && mtag_swap_tag(slot) == MTAG_ID_KSM ? MTAG_ID_KSM : MTAG_ID_UNTAGGED;
 
 	mtag_owner_change(page, tag);
 	if (slot && tag == MTAG_ID_UNTAGGED)

@@ -19,7 +19,6 @@
 #include "thread.h"
 
 DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);
-
 static atomic_t forgotten;
 
 /*
