@@ -303,8 +303,8 @@ static void elsewhere(mtag_t a)
 		const struct stack_seen *e = &s->stack[i];
 
 		found |= e->tag == a && e->nr > 1 && e->frame[0].offset == (uintptr_t)jit + 4 &&
-			 !strcmp(s->path[e->frame[0].image], "[anon]") &&
-			 !strcmp(s->path[e->frame[1].image], exe);
+			 !strcmp(image_path(s, e->frame[0].image) ?: "", "[anon]") &&
+			 !strcmp(image_path(s, e->frame[1].image) ?: "", exe);
 	}
 	if (!ok(found, "code made at run time has its addresses in frames"))
 		show_stacks(s, a);

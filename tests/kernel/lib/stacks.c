@@ -27,19 +27,30 @@ static uint64_t u64_of(const struct nlattr *attr)
 
 static void take_image(const struct nlattr *nest, struct stacks *s)
 {
-	const char *path = NULL;
-	uint32_t id = IMAGES_SEEN;
+	struct image_seen *image = &s->image[s->nr_images++];
+	bool has_id = false;
 
+	if (s->nr_images == IMAGES_SEEN)
+		bail("too many images for this test");
 	each_attr(a, nest + 1, end_of(nest))
 	{
-		if (a->nla_type == MTAG_A_IMAGE_ID)
-			id = nl_u32(a);
+		if (a->nla_type == MTAG_A_IMAGE_ID) {
+			image->id = nl_u32(a);
+			has_id = true;
+		}
 		if (a->nla_type == MTAG_A_IMAGE_PATH)
-			path = (const char *)(a + 1);
+			image->path = (const char *)(a + 1);
 	}
-	if (id >= IMAGES_SEEN || !path)
+	if (!has_id || !image->path)
 		bail("an image without an id or a path");
-	s->path[id] = path;
+}
+
+const char *image_path(const struct stacks *s, uint32_t id)
+{
+	for (unsigned int i = 0; i < s->nr_images; i++)
+		if (s->image[i].id == id)
+			return s->image[i].path;
+	return NULL;
 }
 
 static void take_frames(const struct nlattr *a, struct stack_seen *e)

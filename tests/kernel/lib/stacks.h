@@ -9,6 +9,12 @@
 #define FRAMES_MAX  127
 #define IMAGES_SEEN 256
 
+/* Its ids go on from those of all programs that the module has seen. */
+struct image_seen {
+	uint32_t id;
+	const char *path;
+};
+
 struct stack_seen {
 	uint16_t tag;
 	uint32_t kind, why, nr, number;
@@ -24,8 +30,12 @@ struct stacks {
 	uint32_t one_in;
 	uint64_t lost, uncounted;
 	struct stack_seen *stack;
-	const char *path[IMAGES_SEEN]; /* by image id */
+	unsigned int nr_images;
+	struct image_seen image[IMAGES_SEEN];
 };
+
+/* What an answer calls an image: NULL if it does not name it. */
+const char *image_path(const struct stacks *s, uint32_t id);
 
 struct stacks *stacks(pid_t pid);
 struct stacks *stacks_older(pid_t pid, uint32_t seconds);

@@ -97,7 +97,7 @@ static bool same_frame(const struct stacks *s, const struct mtag_stack_frame *f,
 		       const void *address)
 {
 	uint64_t at = (uintptr_t)address;
-	const char *path = f->image < IMAGES_SEEN ? s->path[f->image] : NULL;
+	const char *path = image_path(s, f->image);
 
 	for (unsigned int i = 0; i < nr_code; i++)
 		if (at >= code[i].start && at < code[i].end)

@@ -81,8 +81,7 @@ static void show_stacks(const struct stacks *s, mtag_t tag)
 		diag("  tag %u kind %u why %u anon %" PRIu64 " swap %" PRIu64 ", %u frames:", tag,
 		     e->kind, e->why, e->anon, e->swap, e->nr);
 		for (unsigned int f = 0; f < e->nr && f < 8; f++)
-			diag("    %s+0x%llx %s",
-			     e->frame[f].image < IMAGES_SEEN ? s->path[e->frame[f].image] : "?",
+			diag("    %s+0x%llx %s", image_path(s, e->frame[f].image) ?: "?",
 			     e->frame[f].offset, e->frame[f].flags ? "exact" : "");
 	}
 }
