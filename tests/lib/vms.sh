@@ -8,6 +8,9 @@ run_vm() {
 	machine=$(option "$dir" machine) module=$(option "$dir" module) append=$(option "$dir" append)
 	kernel=$(option "$dir" kernel) group=$(option "$dir" group) thread=$(option "$dir" thread)
 	trap 'kill $run 2>/dev/null; wait; exit' TERM
+	# Nothing ever comes from there: read -t waits without a program of its own. This script is large, and a fork
+	# of it twice a second costs as much as a tenth of a VM.
+	exec {never}<> <(:)
 	# One VM a kernel is as Debian boots it: that of the core (tests/lib/plan.sh). The others do without KASLR, five
 	# levels of page tables, and what costs an emulated processor a seventh of its time. Instructions are counted
 	# with all that.
@@ -44,16 +47,15 @@ keep_all() {
 
 # watch DIR PID KERNEL GROUP: reports tests as they end; ends a VM in which one does not.
 watch() {
-	local dir=$1 id seconds age slow said
+	local dir=$1 id seconds last='' since=$SECONDS slow said
 	set_slow "$3"
 	while kill -0 "$2" 2>/dev/null; do
-		sleep 0.5
+		read -rt 0.5 -u "$never"
 		collect "$dir" "$3" "$4"
-		show_progress
 		read -r id seconds 2>/dev/null <"$dir/current" || { id=boot; seconds=$((240 * slow)); }
-		age=$(($(date +%s) - $(stat -c %Y "$dir/current" 2>/dev/null || stat -c %Y "$dir/vm")))
+		[ "$id" = "$last" ] || { last=$id since=$SECONDS; show_progress; }
 		# The end takes its time, too, where leaks are looked for.
-		if [ "$age" -gt $((seconds + 60 * slow)) ]; then
+		if [ $((SECONDS - since)) -gt $((seconds + 60 * slow)) ]; then
 			echo "the guest hangs in $id" >>"$dir/vm"
 			kill "$2"
 			return
