@@ -93,6 +93,15 @@ int mtag__chance_stays(uint64_t *state, uint64_t weight, uint64_t later)
 	return u * (double)later < (double)weight;
 }
 
+uint64_t mtag__chance_grown(uint64_t weight, uint64_t later, uint64_t more)
+{
+	const uint64_t one = UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT;
+	uint64_t less = (uint64_t)((double)(weight - one) * ((double)later / (double)more));
+
+	/* Large weights are rounded. */
+	return weight - less < one ? one : weight - less;
+}
+
 uint64_t mtag__chance_times(uint64_t *state, uint64_t value, uint64_t weight)
 {
 	double exact =

@@ -19,6 +19,12 @@ uint64_t mtag__chance_weight(uint64_t drawn, uint64_t period);
 /* Whether an object that was sampled with one weight stays so with another, not lower one. */
 int mtag__chance_stays(uint64_t *state, uint64_t weight, uint64_t later);
 
+/*
+ * The weight of a sample that has grown to one of weight @later, by what alone would have had the weight @more: what
+ * it stands for less is what those stand for that become samples by growing as much.
+ */
+uint64_t mtag__chance_grown(uint64_t weight, uint64_t later, uint64_t more);
+
 /* @value times a weight, rounded up or down so that the mean is right. */
 uint64_t mtag__chance_times(uint64_t *state, uint64_t value, uint64_t weight);
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -72,9 +73,12 @@ static uint64_t jemalloc_figure(const char *name)
 static void ask_jemalloc(struct mtag_heap_figures *figures)
 {
 	uint64_t epoch = 1, resident, used, metadata;
-	size_t len = sizeof(epoch);
+	size_t len = sizeof(epoch), stats_len = sizeof(bool);
+	bool stats = false;
 
-	if (jemalloc_ctl("epoch", &epoch, &len, &epoch, len))
+	/* It may have been built without: then it tells nothing, not zeros. */
+	if (jemalloc_ctl("config.stats", &stats, &stats_len, NULL, 0) || !stats ||
+	    jemalloc_ctl("epoch", &epoch, &len, &epoch, len))
 		return;
 	used = jemalloc_figure("stats.allocated");
 	metadata = jemalloc_figure("stats.metadata");

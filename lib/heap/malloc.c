@@ -194,7 +194,8 @@ static void *realloc_sampled(void *p, size_t size)
 	if (after < size)
 		after = size;
 	if (sample.address) {
-		mtag__sampler_moved(&sample, moved, size, after);
+		mtag__sampler_moved(&sample, moved, size, after,
+				    after > before ? after - before : 0);
 	} else if (after > before) {
 		if (mtag__countdown(&mtag__self.countdown, after - before) && mtag__sampler_due())
 			mtag__sampler_add(moved, size, after);

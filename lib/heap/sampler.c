@@ -219,14 +219,15 @@ static void take_waiting(void)
 		if (!address || !take_one(address & ~(uintptr_t)LIVES, &sample))
 			continue;
 		count_cell(&sample, true);
+		DTRACE_PROBE1(otel_memory, free, sample.address);
 		if (address & LIVES)
 			count_lost();
 	}
 }
 
 /*
- * Caller has entered. Only what is in the table will be counted out. A sample of the same address was freed in a way
- * that has not come by, and is counted out now.
+ * Caller has entered. Only what is in the table will be counted out, and told to be freed. A sample of the same address
+ * was freed in a way that has not come by, and is counted out now.
  */
 static void store_sample(struct mtag_heap_sample *sample)
 {
@@ -244,9 +245,13 @@ static void store_sample(struct mtag_heap_sample *sample)
 		count_lost();
 		return;
 	}
-	if (old.address)
+	if (old.address) {
 		count_cell(&old, true);
+		DTRACE_PROBE1(otel_memory, free, old.address);
+	}
 	count_cell(sample, false);
+	DTRACE_PROBE3(otel_memory, alloc, sample->address, sample->asked,
+		      mtag__chance_times(&mtag__self.random, sample->asked, sample->weight));
 }
 
 /* Caller has entered. An allocator that does not tell has given what it was asked for. */
@@ -286,8 +291,6 @@ void mtag__sampler_add(void *p, size_t asked, size_t drawn)
 		sample.tag = mtag__sampler_owner(p);
 	__atomic_fetch_add(&mtag__view.head->seen, 1, __ATOMIC_RELAXED);
 	store_sample(&sample);
-	DTRACE_PROBE3(otel_memory, alloc, p, asked,
-		      mtag__chance_times(&mtag__self.random, asked, sample.weight));
 	tick(&sample, 0);
 	leave(&program);
 }
@@ -322,7 +325,25 @@ bool mtag__sampler_take(void *p, bool lives, struct mtag_heap_sample *sample)
 	return found;
 }
 
-void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn)
+/*
+ * Bytes that were there already, by rounding up, are not drawn when they are used: they are not in the chance of an
+ * object, and must not be in its weight. Returns false if it ceases to be a sample.
+ */
+static bool weigh_moved(const struct mtag_heap_sample *sample, struct mtag_heap_sample *moved,
+			size_t more)
+{
+	if (more)
+		moved->weight = mtag__chance_grown(sample->weight, moved->weight,
+						   mtag__chance_weight(more, mtag__view.period));
+	else if (moved->weight <= sample->weight)
+		moved->weight = sample->weight;
+	else
+		return mtag__chance_stays(&mtag__self.random, sample->weight, moved->weight);
+	return true;
+}
+
+void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn,
+			 size_t more)
 {
 	struct mtag_heap_sample moved = *sample;
 	struct program program;
@@ -332,11 +353,8 @@ void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked,
 		return;
 	}
 	fill_sample(&moved, p, asked, drawn);
-	if (mtag__chance_stays(&mtag__self.random, sample->weight, moved.weight)) {
+	if (weigh_moved(sample, &moved, more))
 		store_sample(&moved);
-		DTRACE_PROBE3(otel_memory, alloc, p, asked,
-			      mtag__chance_times(&mtag__self.random, asked, moved.weight));
-	}
 	tick(sample, asked);
 	leave(&program);
 }

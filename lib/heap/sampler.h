@@ -22,9 +22,10 @@ bool mtag__sampler_take(void *p, bool lives, struct mtag_heap_sample *sample);
 
 /*
  * Notes again an object that was taken for realloc(), which it has survived as @p, with @drawn bytes
- * in all. It may cease to be a sample by having become smaller.
+ * in all, @more than before. It may cease to be a sample by having become smaller.
  */
-void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn);
+void mtag__sampler_moved(struct mtag_heap_sample *sample, void *p, size_t asked, size_t drawn,
+			 size_t more);
 
 /* What was taken has been freed. Keeps errno. */
 void mtag__sampler_freed(const struct mtag_heap_sample *sample);

@@ -51,7 +51,10 @@ static size_t size_of(uint64_t *random)
 	}
 }
 
-/* Half of them are freed again; some of those that stay grow from next to nothing, or shrink. */
+/*
+ * Half of them are freed again; some of those that stay grow from next to nothing, or shrink; others only take what their
+ * chunk has left, which nothing is drawn for.
+ */
 static void fill(uint64_t *random)
 {
 	unsigned i;
@@ -68,6 +71,12 @@ static void fill(uint64_t *random)
 		if (!objects[i].p)
 			continue;
 		objects[i].size = size_of(random) + 1;
+		objects[i].p = realloc(objects[i].p, objects[i].size);
+	}
+	for (i = 0; i < OBJECTS; i += 2) {
+		if (!objects[i].p)
+			continue;
+		objects[i].size = malloc_usable_size(objects[i].p);
 		objects[i].p = realloc(objects[i].p, objects[i].size);
 	}
 }
