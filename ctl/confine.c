@@ -52,7 +52,12 @@ static void begin(pid_t parent, unsigned long long memory)
 {
 	sigset_t all;
 
-	/* A snapshot has them blocked while it writes. */
+	/* A terminal and systemd send these to all of a group: whoever asks decides, and may have work to complete. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	/* A snapshot has others blocked. */
 	sigfillset(&all);
 	sigprocmask(SIG_UNBLOCK, &all, NULL);
 	signal(SIGALRM, SIG_DFL);

@@ -34,6 +34,10 @@ static int add_to(struct series *series, const char *path, const struct snap *sn
 		fail_print("%s: sample %lu of those compared has no stacks; `mtagctl snapshot "
 			   "--stacks` saves them",
 			   path, series->samples + 1);
+	else if (err == -EDOM)
+		fail_print("%s: stacks of `%s` were sampled at different rates (`--stacks` and "
+			   "`--stacks=1/N`), which cannot be compared",
+			   path, series->odd);
 	else if (err != -E2BIG)
 		return err ? fail_memory() : CTL_OK;
 	else

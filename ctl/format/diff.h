@@ -32,6 +32,7 @@ struct diff_heap {
  * @comm:	the name of the processes
  * @tag:	the path, "" for the untagged
  * @stack:	its functions, the outermost first, a line each; NULL for a tag
+ * @one_in:	of so many first touches one was sampled; 0 if nobody said
  * @before:	in the first sample, 0 if it had no such tag
  * @after:	in the last one, likewise
  * @heap_before: likewise, of its heap
@@ -43,6 +44,7 @@ struct diff {
 	char *comm;
 	char *tag;
 	char *stack;
+	uint32_t one_in;
 	uint64_t before[DIFF_NR];
 	uint64_t after[DIFF_NR];
 	struct diff_heap heap_before, heap_after;

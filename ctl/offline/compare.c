@@ -14,6 +14,7 @@
 struct item {
 	const char *comm, *tag;
 	char *stack;
+	uint32_t one_in;
 	uint64_t values[DIFF_NR];
 	struct diff_heap heap;
 };
@@ -111,8 +112,10 @@ static int add_stacks(const struct proc *proc, struct items *items)
 
 		if (!tag)
 			continue;
-		*item = (struct item){
-			.comm = proc->comm, .tag = tag->path, .stack = stack_key(stack)};
+		*item = (struct item){.comm = proc->comm,
+				      .tag = tag->path,
+				      .stack = stack_key(stack),
+				      .one_in = proc->stacks->one_in};
 		if (!item->stack)
 			return -ENOMEM;
 		item->values[DIFF_ANON] = stack->anon;
@@ -152,17 +155,30 @@ static void add_heap(struct diff_heap *to, const struct diff_heap *heap)
 	to->variance += heap->variance;
 }
 
-/* Processes of the same name are one, and so are stacks of the same functions. */
-static void merge(struct items *items)
+/* Bytes of stacks that were sampled at different rates mean different things. 0: nobody said. 0 or -EDOM. */
+static int same_rate(struct series *series, const char *comm, uint32_t one_in,
+		     const struct item *item)
+{
+	if (!one_in || !item->one_in || one_in == item->one_in || strcmp(comm, item->comm))
+		return 0;
+	snprintf(series->odd, sizeof(series->odd), "%s", comm);
+	return -EDOM;
+}
+
+/* Processes of the same name are one, and so are stacks of the same functions. 0 or -EDOM. */
+static int merge(struct series *series, struct items *items)
 {
 	struct item *kept = items->items;
 	size_t n = 0;
+	int err = 0;
 
 	if (items->n)
 		qsort(items->items, items->n, sizeof(*items->items), by_name);
 	for (size_t i = 0; i < items->n; i++) {
 		struct item *item = &items->items[i];
 
+		if (n && !err)
+			err = same_rate(series, kept[n - 1].comm, kept[n - 1].one_in, item);
 		if (!n || by_name(&kept[n - 1], item)) {
 			kept[n++] = *item;
 			continue;
@@ -173,6 +189,7 @@ static void merge(struct items *items)
 		free(item->stack);
 	}
 	items->n = n;
+	return err;
 }
 
 static void step(struct diff *diff, const struct item *item, bool first)
@@ -195,6 +212,7 @@ static int begin(struct diff *diff, struct item *item, bool first)
 	*diff = (struct diff){.comm = strdup(item->comm),
 			      .tag = strdup(item->tag),
 			      .stack = item->stack,
+			      .one_in = item->one_in,
 			      .heap_before.known = !item->stack};
 	item->stack = NULL;
 	step(diff, item, first);
@@ -225,10 +243,15 @@ static int merge_into(struct series *next, struct series *series, struct items *
 			key = (struct item){
 				.comm = known->comm, .tag = known->tag, .stack = known->stack};
 			order = at == items->n ? 1 : by_name(item, &key);
+			/* Both come to the first of a name at once. */
+			if (at < items->n)
+				err = same_rate(next, known->comm, known->one_in, item);
 		}
 		if (order < 0) {
 			next->size += size_of(item);
-			err = next->size > SERIES_MOST ? -E2BIG : begin(diff, item, first);
+			err = err			 ? err
+			      : next->size > SERIES_MOST ? -E2BIG
+							 : begin(diff, item, first);
 			at++;
 			continue;
 		}
@@ -247,9 +270,9 @@ int series_add(struct series *series, const struct snap *snap)
 	struct series next = *series;
 	int err = series->by_stack ? list_stacks(snap, &items) : list_tags(snap, &items);
 
+	err = err ? err : merge(series, &items);
 	if (err)
 		return err;
-	merge(&items);
 	next.samples++;
 	next.n = 0;
 	next.diffs = calloc(series->n + items.n + 1, sizeof(*next.diffs));

@@ -14,6 +14,7 @@
  * @diffs:	ascending by comm, tag and stack
  * @size:	what they take, in bytes
  * @samples:	how many were added
+ * @odd:	after -EDOM the name of the processes, maybe cut off
  */
 struct series {
 	bool by_stack;
@@ -21,11 +22,12 @@ struct series {
 	size_t n;
 	size_t size;
 	unsigned long samples;
+	char odd[32];
 };
 
 /*
- * 0, -ENOMEM, -ENODATA if stacks are wanted and the sample has none, or -E2BIG if the series gets larger than
- * SERIES_MOST. After an error it can only be cleared.
+ * 0, -ENOMEM, -ENODATA if stacks are wanted and the sample has none, -EDOM if those of processes of one name were
+ * sampled at different rates, or -E2BIG if the series gets larger than SERIES_MOST. After an error it can only be cleared.
  */
 int series_add(struct series *series, const struct snap *snap);
 void series_clear(struct series *series);

@@ -60,6 +60,16 @@ else
 	! $ctl snapshot -o "$file" "$pid" 2>/dev/null
 	ok $? "what was not whole when the writer was killed is not appended to"
 fi
+# A pipe that nobody reads from takes no sample, which cannot be completed then.
+mkfifo "$tmp/pipe"
+$ctl snapshot -i 0.01 -o "$tmp/pipe" "$pid" >/dev/null 2>&1 &
+writer=$!
+waits() { grep -q fifo "/proc/$writer/wchan" || [[ $(cat "/proc/$writer/stack") == *wait_for_partner* ]]; }
+check "a series waits for who reads its pipe" until_true 30 waits
+kill -INT "$writer"
+kill -INT "$writer"
+ended() { ! kill -0 "$writer" 2>/dev/null; }
+check "and is ended by a second signal" until_true 30 ended || kill -KILL "$writer"
 kill "$pid"
 wait "$pid" 2>/dev/null
 pid=''

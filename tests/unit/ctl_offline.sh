@@ -165,6 +165,19 @@ diff <("$ctl" diff -f json one two) <("$ctl" -j diff one two) && diff <("$ctl" d
 ok 'diff -f json is diff -j, and of -f and -j the last one counts'
 diff <("$ctl" top -f json --from one) <("$ctl" top -j --from one) && diff <("$ctl" top -f table --from one) <("$ctl" top --from one)
 ok 'so it is with top'
+# with_stack RATE BYTES: a sample in which one stack of a process has so much, taken at that rate
+with_stack() {
+	sample 1000 c:a:4096:0:0 | sed 's/snapshot":1/snapshot":2/; $d'
+	printf '{"pid":1,"id":3,"stack":[{"function":"leak"}],"anon_bytes":%d,"swap_bytes":0,"why":"complete","one_in":%d,' $2 $1
+	printf '"uncounted_bytes":0}\n{"end":1,"stacks":1}\n'
+}
+with_stack 64 4096 >rate64
+with_stack 64 12288 >rate64.later
+with_stack 1 1048576 >rate1
+"$ctl" diff --stacks rate64 rate64.later | grep -q '^c .*+8.0KiB'
+ok 'diff --stacks compares stacks that were sampled alike'
+fails 2 'rate1: stacks of .c. were sampled at different rates' diff --stacks rate64 rate1
+fails 2 'rate1: stacks of .c. were sampled at different rates' diff --stacks --growth rate64 rate1
 fails 2 'a sample of series is older than the one before it; name the oldest file first' diff --growth last series
 fails 2 'diff --growth needs at least 3 samples; the files have 2' diff --growth series
 fails 1 'diff takes two snapshot files' diff one
