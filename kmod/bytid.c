@@ -128,6 +128,7 @@ static void revive_tag(struct mtag_tree *tree, u32 tag)
 static int reuse_tag(struct mtag_space *own, u32 parent, const char *name, size_t len, gfp_t gfp)
 {
 	struct mtag_tree *tree = own->tree;
+	struct mtag_touched *touched;
 	struct mtag_node *node;
 	struct mtag_space *s;
 	u32 above;
@@ -151,8 +152,10 @@ static int reuse_tag(struct mtag_space *own, u32 parent, const char *name, size_
 		mtag_account_give(s, node->id, above);
 		mtag_calls_give(s, node->id, above);
 		rcu_read_lock();
-		if (mtag_space_stacks(s))
-			mtag_touched_move(s->stacks.touched, node->id, above);
+		/* Those of a parked space, too: its stacks may be taken again. */
+		touched = READ_ONCE(s->stacks.touched);
+		if (touched)
+			mtag_touched_move(touched, node->id, above);
 		rcu_read_unlock();
 		pause_loop(gfp);
 	}

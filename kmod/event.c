@@ -56,12 +56,15 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 	mtag_space_put(s);
 }
 
-/* Follows where executable memory is. Context: mmap_lock held for writing. */
+/*
+ * Follows where executable memory is. Before 6.1.37 stacks grow with mmap_lock held for reading, even
+ * two at once: that is not followed. Context: mmap_lock.
+ */
 static void follow_text(const struct vm_area_struct *vma)
 {
 	struct mtag_space *s;
 
-	if (!READ_ONCE(mtag_leaf_kept))
+	if (!READ_ONCE(mtag_leaf_kept) || !mtag_is_writer(vma->vm_mm, current))
 		return;
 	s = mtag_space_lookup(vma->vm_mm);
 	if (!s)

@@ -233,15 +233,18 @@ int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, g
 	image = image_alloc(&like, file, gfp);
 	if (!image)
 		return -ENOMEM;
-	next = READ_ONCE(nr_images);
-	if (next < MTAG_IMAGES_MAX && !READ_ONCE(blocks[next / BLOCK]))
-		block = block_alloc(gfp);
-	spin_lock(&images_lock);
-	/* Another task may have been faster. */
-	id = find_image(&like);
-	if (id < 0)
-		id = add_image(&image, &block, user);
-	spin_unlock(&images_lock);
+	do {
+		next = READ_ONCE(nr_images);
+		if (!block && next < MTAG_IMAGES_MAX && !READ_ONCE(blocks[next / BLOCK]))
+			block = block_alloc(gfp);
+		spin_lock(&images_lock);
+		/* Another task may have been faster. */
+		id = find_image(&like);
+		if (id < 0)
+			id = add_image(&image, &block, user);
+		spin_unlock(&images_lock);
+		/* Others may have filled the last block meanwhile. */
+	} while (id == -ENOMEM && next != READ_ONCE(nr_images));
 	image_free(image);
 	block_free(block);
 	return id;

@@ -353,6 +353,8 @@ static void note_text(struct mtag_space *s, const struct vm_area_struct *vma, gf
  * @s:		space with stacks
  * @vma:	the mapping
  *
+ * Where a stack grows, the kernel holds the lock of its anon_vma meanwhile. Reclaim, compaction and
+ * the splitting of huge pages wait for that one, so nothing may be allocated by them there.
  * Context: mmap_lock held for writing; may sleep where preemption is enabled.
  */
 void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
@@ -363,6 +365,8 @@ void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
 	if (!(vma->vm_flags & VM_EXEC) && is_known(text_of(s), vma->vm_start, vma->vm_end, NULL))
 		return;
 	gfp = mtag_sleep_gfp(&sleeps);
+	if (gfp && vma->vm_flags & VM_GROWSDOWN)
+		gfp = MTAG_GFP_NOWAIT;
 	if (gfp) {
 		note_text(s, vma, gfp);
 	} else {

@@ -15,18 +15,23 @@ static DEFINE_SPINLOCK(users_lock);	/* the list; only the first member of it cha
 /*
  * Who answers for a process. In namespaces below the first one a user may have any number of ids,
  * so all of them are whose namespace it is; or if that is root, whom root's containers call root.
+ * But where that is root itself, as in a service with PrivateUsers=, others are not: there it is as
+ * if there were no such namespace.
  */
 static kuid_t who_answers(const struct cred *cred)
 {
-	const struct user_namespace *ns = cred->user_ns;
+	kuid_t who = cred->euid, owner;
+	struct user_namespace *ns;
 
-	if (!ns->parent)
-		return cred->euid;
-	while (ns->parent->parent)
-		ns = ns->parent;
-	if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
-		return ns->owner;
-	return make_kuid((struct user_namespace *)ns, 0);
+	/* The outermost one that says who it is comes last. */
+	for (ns = cred->user_ns; ns->parent; ns = ns->parent) {
+		owner = ns->owner;
+		if (uid_eq(owner, GLOBAL_ROOT_UID))
+			owner = make_kuid(ns, 0);
+		if (!uid_eq(owner, GLOBAL_ROOT_UID))
+			who = owner;
+	}
+	return who;
 }
 
 /* Context: none; members stay. */

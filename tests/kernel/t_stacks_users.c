@@ -184,27 +184,35 @@ static void tables_one_after_the_other(void)
 	end_child(keeper);
 }
 
-/* In a namespace of his own a user has further ids, but no further share. */
-static void by_other_ids(void)
+/* Starts a process whose stacks are taken as those of the user @uid of a namespace that @owner makes. */
+static pid_t in_namespace(uid_t owner, const char *ids, uid_t uid)
 {
 	struct gate *g = gate();
-	pid_t first = child(), second;
+	pid_t pid = child();
 	char map[40];
 
-	if (!first) {
-		user(ALICE);
+	if (!pid) {
+		turn_into(owner);
 		must(unshare(CLONE_NEWUSER));
 		open_gate(g, 1);
 		pass_gate(g, 2);
-		must(setuid(7));
+		must(setuid(uid));
 		take(0);
 		freeze();
 	}
 	pass_gate(g, 1);
-	snprintf(map, sizeof(map), "/proc/%d/uid_map", first);
-	must0(spew(map, "0 300000 100"));
+	snprintf(map, sizeof(map), "/proc/%d/uid_map", pid);
+	must0(spew(map, ids));
 	open_gate(g, 2);
-	await_frozen(first);
+	await_frozen(pid);
+	return pid;
+}
+
+/* In a namespace of his own a user has further ids, but no further share. */
+static void by_other_ids(void)
+{
+	pid_t first = in_namespace(ALICE, "0 300000 100", 7), second;
+
 	has_had(had[0], MOST / 2, "who is another in a user's namespace has the user's share");
 	frozen_child(second)
 	{
@@ -214,6 +222,15 @@ static void by_other_ids(void)
 	is(had[1] <= 1, true, "of which nothing is left for the user himself");
 	end_child(second);
 	end_child(first);
+}
+
+/* A namespace in which root is root, as services with PrivateUsers= have, makes no user root. */
+static void by_roots_ids(void)
+{
+	pid_t pid = in_namespace(0, "0 0 100000", ALICE);
+
+	has_had(had[0], MOST / 2, "who is himself in root's namespace has his own share");
+	end_child(pid);
 }
 
 /* A user chooses how large the tables of his files are: they take nothing of root's share, which is not limited. */
@@ -255,6 +272,8 @@ int main(void)
 	ok(idle(), "and again");
 	by_other_ids();
 	ok(idle(), "once more");
+	by_roots_ids();
+	ok(idle(), "and at last");
 	handed_in_by_root();
 	return end_test();
 }
