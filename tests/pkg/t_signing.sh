@@ -79,7 +79,8 @@ dkms_build() {
 	version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 	mkdir -p /lib/modules "$dir/src/mtag-$version" &&
 		cp -r Kbuild dkms.conf kmod include "$dir/src/mtag-$version/" || return
-	unshare -m bash -ec '
+	# Without debug information, which nobody reads here.
+	KCFLAGS=-g0 unshare -m bash -ec '
 		mount -t tmpfs none /var/lib
 		mount -t tmpfs none /lib/modules
 		mkdir /var/lib/dkms "/lib/modules/$1"
