@@ -57,8 +57,8 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 }
 
 /*
- * Follows where executable memory is. Before 6.1.37 stacks grow with mmap_lock held for reading, even
- * two at once: that is not followed. Context: mmap_lock.
+ * Follows where executable memory is. Before 6.1.37 stacks grow with mmap_lock held for
+ * reading, even two at once: that is not followed. Context: mmap_lock.
  */
 static void follow_text(const struct vm_area_struct *vma)
 {
