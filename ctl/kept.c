@@ -3,17 +3,21 @@
  * Keeps what was made of files with a build-id: a file named by that id gets its name when all of it is written. It is
  * read again if it is ours, whatever it holds then.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kept.h"
 
 #define PATH_SIZE 4096
+#define DAY	  (24 * 60 * 60)
+#define UNUSED	  (30 * DAY) /* what nobody wants for so long goes */
 
 /* Makes the directories of @path, of which the last is the cache. */
 static bool make_directory(char *path)
@@ -61,8 +65,39 @@ int kept_open(const struct kept *kept, size_t most, size_t *size)
 		close(fd);
 		return -1;
 	}
+	/* So it is known that it is in use; once a day is enough. */
+	if (st.st_mtime < time(NULL) - DAY)
+		futimens(fd, NULL);
 	*size = (size_t)st.st_size;
 	return fd;
+}
+
+/*
+ * Where programs are built each day the cache would grow without end. Nothing goes but files in a directory of ours, of
+ * the cache's own name: it may have been put into a home that is somebody else's.
+ */
+static void remove_unused(const char *file)
+{
+	char path[PATH_SIZE];
+	struct dirent *entry;
+	DIR *directory;
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.*s", (int)(strrchr(file, '/') - file), file);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	directory = fd < 0 ? NULL : fdopendir(fd);
+	if (!directory) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (!fstat(fd, &st) && st.st_uid == geteuid())
+		while ((entry = readdir(directory)))
+			if (!fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+			    S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - UNUSED)
+				unlinkat(fd, entry->d_name, 0);
+	closedir(directory);
 }
 
 void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void *arg)
@@ -80,6 +115,8 @@ void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void
 	whole = fill(fd, arg);
 	if (close(fd) || !whole || rename(temporary, path))
 		unlink(temporary);
+	else
+		remove_unused(path);
 }
 
 bool kept_is_roots(int fd, const struct stat *st)

@@ -22,7 +22,10 @@ struct kept {
 /* Opens it for reading: a file of ours, of at most @most bytes, whose number goes to *@size. -1 if there is none. */
 int kept_open(const struct kept *kept, size_t most, size_t *size);
 
-/* Has @fill write it anew. If that fails all stays as it was: what cannot be kept is no failure. */
+/*
+ * Has @fill write it anew. If that fails all stays as it was: what cannot be kept is no failure. Else what nobody has
+ * opened for a month goes.
+ */
 void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void *arg);
 
 /*

@@ -5,7 +5,10 @@
  * mtagctl: functions that were looked up once are known the next time, as addr2line's rule of ctl_symbols.c found them
  * and without the file; nothing is kept that another user could have made up.
  */
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "ctl_stacks.h"
@@ -102,6 +105,47 @@ static void test_kept(void)
 	ok(!unlink(kept) && !symlink(elf_stripped, kept) && !ask(again), "a link is not followed");
 }
 
+/* Makes a file beside what is kept, last used so many days ago. */
+static void put_beside(const char *name, int days)
+{
+	struct timespec times[2] = {{.tv_sec = time(NULL) - days * 24 * 60 * 60}, {0}};
+	char path[PATH_MAX + 8];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s.%s", kept, name);
+	file = fopen(path, "w");
+	times[1] = times[0];
+	if (!file || fclose(file) || utimensat(AT_FDCWD, path, times, 0))
+		abort();
+}
+
+static bool is_beside(const char *name)
+{
+	char path[PATH_MAX + 8];
+
+	snprintf(path, sizeof(path), "%s.%s", kept, name);
+	return !access(path, F_OK);
+}
+
+static void test_unused(void)
+{
+	const struct timespec week[2] = {{.tv_sec = time(NULL) - 7 * 24 * 60 * 60},
+					 {.tv_sec = time(NULL) - 7 * 24 * 60 * 60}};
+	char text[PLACES][1024];
+	struct stat st;
+
+	unlink(kept);
+	put_beside("old", 40);
+	put_beside("newer", 20);
+	if (rename(elf_stripped, elf_library))
+		abort();
+	look_up(text);
+	ok(!is_beside("old") && is_beside("newer"), "what was not used for a month goes");
+	utimensat(AT_FDCWD, kept, week, 0);
+	ok(ask(text) == PLACES && !stat(kept, &st) && st.st_mtime > time(NULL) - 60,
+	   "and what is read counts as used");
+}
+
 int main(void)
 {
 	if (!elf_build()) {
@@ -115,6 +159,7 @@ int main(void)
 		offsets[i] = elf_offset(places[i]);
 	test_trust();
 	test_kept();
+	test_unused();
 	elf_remove();
 	return tap_end();
 }
