@@ -112,7 +112,7 @@ static int load_fd(struct loader *loader, int fd)
 		return 0;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, &st) &&
 	    !image_open(&image, fd)) {
-		err = load_image(loader, &image, kept_is_trusted(fd, &st), fd,
+		err = load_image(loader, &image, !loader->foreign && kept_is_trusted(fd, &st), fd,
 				 kept_is_roots(fd, &st));
 		image_close(&image);
 	}
@@ -230,6 +230,7 @@ int load_process(struct loader *loader, pid_t pid)
 	if (!maps)
 		return 0;
 	loader->owner = owner_of(pid);
+	loader->foreign = !kept_has_our_root(pid);
 	if (open_device(loader)) {
 		/* Where there is no room for a file of the user's there may be for one of root's. */
 		while (getline(&line, &size, maps) > 0) {

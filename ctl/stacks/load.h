@@ -3,6 +3,7 @@
 #ifndef MTAGCTL_STACKS_LOAD_H
 #define MTAGCTL_STACKS_LOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -11,6 +12,8 @@
  * struct loader - which files have been seen to
  * @device:	/dev/mtag, open while tables are handed in, else -1: whoever has it open keeps the module
  * @owner:	whose process it is: the module has the tables of his files in his share
+ * @foreign:	it has another root directory: what a container's root wrote may have the build-id of any file, and is
+ *		not kept by it
  * @file:	what identifies each, and for whom; a program that was rebuilt may have the inode of the old one
  * @files:	how many
  * @room:	how many fit
@@ -18,6 +21,7 @@
 struct loader {
 	int device;
 	uid_t owner;
+	bool foreign;
 	struct loaded {
 		uid_t owner;
 		dev_t dev;
