@@ -23,7 +23,7 @@ MODULE_PARM_DESC(max_ranges, "address ranges that a process's tags may divide it
 
 unsigned int mtag_max_memory_kb;
 module_param_named(max_memory_kb, mtag_max_memory_kb, uint, 0644);
-MODULE_PARM_DESC(max_memory_kb, "KiB for spaces, tags, accounts, ranges, threads and reports; 0: a sixteenth of memory (0)");
+MODULE_PARM_DESC(max_memory_kb, "KiB for what the module keeps, stacks and unwind tables included; 0: a sixteenth of memory (0)");
 
 unsigned int mtag_max_stacks = 65536;
 module_param_named(max_stacks, mtag_max_stacks, uint, 0644);
