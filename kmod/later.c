@@ -8,6 +8,7 @@
  */
 #include <linux/percpu.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/static_call.h>
 #include <linux/task_work.h>
 #include "later.h"
@@ -75,6 +76,47 @@ static void take_back(struct task_struct *task)
 	}
 }
 
+static void nudge_run(struct mtag_later *later, bool runs)
+{
+	kfree(later);
+}
+
+/*
+ * Interrupts a task that sleeps. It may sleep in a work that is not ours and that is in front of
+ * one of ours, which cannot be taken back any more: works run last in, first out, and a file that
+ * munmap() was the last to use is closed by one. Context: RCU.
+ */
+static void nudge(struct task_struct *task)
+{
+	struct mtag_later *later;
+
+	if (task->flags & (PF_KTHREAD | PF_EXITING))
+		return;
+	later = kmalloc(sizeof(*later), GFP_ATOMIC | __GFP_NOWARN);
+	if (!later)
+		return;
+	later->run = nudge_run;
+	this_cpu_inc(mtag_works);
+	init_task_work(&later->work, later_run);
+	if (!task_work_add(task, &later->work, TWA_SIGNAL)) {
+		/* It is interrupted all the same. */
+		take_back(task);
+		return;
+	}
+	this_cpu_dec(mtag_works);
+	kfree(later);
+}
+
+static void for_all_tasks(void (*call)(struct task_struct *task))
+{
+	struct task_struct *process, *task;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task)
+		call(task);
+	rcu_read_unlock();
+}
+
 static long works_count(void)
 {
 	long sum = 0;
@@ -101,13 +143,13 @@ int mtag_later_init(void)
 /* Cancels pending works and waits for running ones. Context: may sleep. No hook is installed. */
 void mtag_later_exit(void)
 {
-	struct task_struct *process, *task;
+	int ticks;
 
-	rcu_read_lock();
-	for_each_process_thread(process, task)
-		take_back(task);
-	rcu_read_unlock();
-	while (works_count())
+	for_all_tasks(take_back);
+	for (ticks = 1; works_count(); ticks++) {
 		schedule_timeout_uninterruptible(1);
+		if (ticks % (5 * HZ) == 0)
+			for_all_tasks(nudge);
+	}
 	synchronize_rcu_tasks();
 }

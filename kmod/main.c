@@ -22,6 +22,7 @@
 #include "selftest.h"
 #include "space.h"
 #include "stat.h"
+#include "state.h"
 #include "track.h"
 #include "tree.h"
 
@@ -53,19 +54,45 @@ static struct mm_struct *next_mm(int *nr)
 	return mm;
 }
 
+/*
+ * Does somebody keep the lock that a first count of @mm waits for? Any user may, for as long as he
+ * likes, and must not keep the module from loading.
+ */
+static bool is_held(struct mm_struct *mm)
+{
+	struct mtag_space *s = mtag_space_lookup(mm);
+
+	if (s) {
+		mtag_space_put(s);
+		return false;
+	}
+	if (!mmap_write_trylock(mm))
+		return true;
+	mmap_write_unlock(mm);
+	return false;
+}
+
 /* Tracks every running process; its forks and execs follow by themselves. */
 static int track_everything(void)
 {
 	struct mm_struct *mm;
-	unsigned int before;
+	unsigned int before, held = 0;
 	int ret, round, nr;
 
 	if (!mtag_track_all)
 		return 0;
 	/* An untracked process may fork meanwhile: repeat until nothing is new. */
 	for (round = 0; round < 10; round++) {
+		/* Most that hold it do so for a moment. */
+		if (held)
+			schedule_timeout_uninterruptible(HZ / 10);
 		before = atomic_read(&mtag_space_generation);
-		for (nr = 1; (mm = next_mm(&nr));) {
+		for (held = 0, nr = 1; (mm = next_mm(&nr));) {
+			if (is_held(mm)) {
+				mmput(mm);
+				held++;
+				continue;
+			}
 			ret = mtag_track_start(mm);
 			mmput(mm);
 			/* At a limit, go on with the others: the limit is counted. */
@@ -73,8 +100,12 @@ static int track_everything(void)
 				return ret;
 			cond_resched();
 		}
-		if (before == atomic_read(&mtag_space_generation))
+		if (before == atomic_read(&mtag_space_generation) && !held)
 			break;
+	}
+	if (held) {
+		mtag_space_lost(NULL, held);
+		pr_warn("%u threads are not tracked: their memory is locked\n", held);
 	}
 	return 0;
 }

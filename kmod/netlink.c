@@ -5,10 +5,13 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/net.h>
+#include <linux/netlink.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/static_call.h>
 #include <net/genetlink.h>
+#include <net/net_namespace.h>
 #include <net/sock.h>
 #include "access.h"
 #include "account.h"
@@ -24,6 +27,7 @@
 #include "recall.h"
 #include "report.h"
 #include "request.h"
+#include "resolve.h"
 #include "stat.h"
 #include "state.h"
 #include "track.h"
@@ -384,15 +388,63 @@ static struct genl_family family __ro_after_init = {
 	/* resv_start_op 0: all ops are validated strictly */
 };
 
+/* ---- who joined before there was anything to join ---- */
+
+static void no_table(void)
+{
+}
+
+static void no_users(struct sock *sk, unsigned int group)
+{
+}
+
+/* Functions of the kernel's that are not exported. */
+DEFINE_STATIC_CALL(mtag_table_grab, no_table);
+DEFINE_STATIC_CALL(mtag_table_ungrab, no_table);
+DEFINE_STATIC_CALL(mtag_clear_users, no_users);
+
+static int __init resolve_clear(void)
+{
+	static const char *const names[] = {
+		"netlink_table_grab", "netlink_table_ungrab", "__netlink_clear_multicast_users",
+	};
+	unsigned long at[ARRAY_SIZE(names)];
+	int ret = mtag_resolve_all(names, at, ARRAY_SIZE(names));
+
+	if (!ret) {
+		static_call_update(mtag_table_grab, (void *)at[0]);
+		static_call_update(mtag_table_ungrab, (void *)at[1]);
+		static_call_update(mtag_clear_users, (void *)at[2]);
+	}
+	mtag_resolve_end();
+	return ret;
+}
+
+/*
+ * Anybody may join a group that is no family's, and the core asks for a capability only then: who
+ * has joined ours before it was ours would hear all events. From now on it asks. Those whom it has
+ * not asked just before are in by the end of the wait, as they do not sleep in between.
+ */
+static void __init clear_group(void)
+{
+	synchronize_rcu_tasks();
+	static_call(mtag_table_grab)();
+	static_call(mtag_clear_users)(init_net.genl_sock,
+				      family.mcgrp_offset + MTAG_NETLINK_EVENTS);
+	static_call(mtag_table_ungrab)();
+}
+
 int __init mtag_netlink_init(void)
 {
 	int ret;
 
 	mtag_message_init(&family);
-	ret = genl_register_family(&family);
-	if (!ret)
-		mtag_notify_open();
-	return ret;
+	ret = resolve_clear() ?: genl_register_family(&family);
+	if (ret)
+		return ret;
+	clear_group();
+	mtag_notify_open();
+	return 0;
 }
 
 /* Context: events are no longer raised. */

@@ -4,7 +4,7 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/wait.h>
+#include <linux/wait_bit.h>
 #include "compat/compat.h"
 #include "end.h"
 #include "hook.h"
@@ -56,7 +56,6 @@ struct change {
 
 static LIST_HEAD(changes);
 static DEFINE_SPINLOCK(change_lock);
-static DECLARE_WAIT_QUEUE_HEAD(change_ended);
 
 static bool change_try(struct change *c)
 {
@@ -76,7 +75,7 @@ static bool change_try(struct change *c)
 static int __must_check change_begin(struct change *c, const struct mm_struct *mm)
 {
 	c->mm = mm;
-	return wait_event_killable(change_ended, change_try(c)) ? -EINTR : 0;
+	return wait_var_event_killable((void *)mm, change_try(c)) ? -EINTR : 0;
 }
 
 static void change_end(struct change *c)
@@ -84,7 +83,10 @@ static void change_end(struct change *c)
 	spin_lock(&change_lock);
 	list_del(&c->node);
 	spin_unlock(&change_lock);
-	wake_up_all(&change_ended);
+	/* Pairs with the wait: it sees the change gone, or this sees who waits. */
+	smp_mb();
+	/* Only those of this mm: others may be many, and each goes through the list. */
+	wake_up_var((void *)c->mm);
 }
 
 /* ---- tracking and untracking ---- */
