@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
+#include <linux/rwsem.h>
 #include <linux/sched/signal.h>
 #include "access.h"
 #include "chardev.h"
@@ -66,10 +67,7 @@ static bool is_held(struct mm_struct *mm)
 		mtag_space_put(s);
 		return false;
 	}
-	if (!mmap_write_trylock(mm))
-		return true;
-	mmap_write_unlock(mm);
-	return false;
+	return rwsem_is_locked(&mm->mmap_lock);
 }
 
 /* Tracks every running process; its forks and execs follow by themselves. */
