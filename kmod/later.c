@@ -37,6 +37,19 @@ static void later_run(struct callback_head *work)
 	this_cpu_dec(mtag_works);
 }
 
+static bool later_queue(struct task_struct *task, struct mtag_later *later,
+			void (*run)(struct mtag_later *later, bool runs),
+			enum task_work_notify_mode mode)
+{
+	later->run = run;
+	this_cpu_inc(mtag_works);
+	init_task_work(&later->work, later_run);
+	if (!task_work_add(task, &later->work, mode))
+		return true;
+	this_cpu_dec(mtag_works);
+	return false;
+}
+
 /**
  * mtag_later() - have a task run work on its way back to user space
  * @task:	the current task, or one that has not run yet
@@ -49,13 +62,7 @@ static void later_run(struct callback_head *work)
 bool mtag_later(struct task_struct *task, struct mtag_later *later,
 		void (*run)(struct mtag_later *later, bool runs))
 {
-	later->run = run;
-	this_cpu_inc(mtag_works);
-	init_task_work(&later->work, later_run);
-	if (!task_work_add(task, &later->work, TWA_RESUME))
-		return true;
-	this_cpu_dec(mtag_works);
-	return false;
+	return later_queue(task, later, run, TWA_RESUME);
 }
 
 static bool is_ours(struct callback_head *work, void *unused)
@@ -95,16 +102,11 @@ static void nudge(struct task_struct *task)
 	later = kmalloc(sizeof(*later), GFP_ATOMIC | __GFP_NOWARN);
 	if (!later)
 		return;
-	later->run = nudge_run;
-	this_cpu_inc(mtag_works);
-	init_task_work(&later->work, later_run);
-	if (!task_work_add(task, &later->work, TWA_SIGNAL)) {
-		/* It is interrupted all the same. */
+	/* Taken back, it has interrupted the task all the same. */
+	if (later_queue(task, later, nudge_run, TWA_SIGNAL))
 		take_back(task);
-		return;
-	}
-	this_cpu_dec(mtag_works);
-	kfree(later);
+	else
+		kfree(later);
 }
 
 static void for_all_tasks(void (*call)(struct task_struct *task))

@@ -354,7 +354,7 @@ static void note_text(struct mtag_space *s, const struct vm_area_struct *vma, gf
  * @vma:	the mapping
  *
  * Where a stack grows, the kernel holds the lock of its anon_vma meanwhile. Reclaim, compaction and
- * the splitting of huge pages wait for that one, so nothing may be allocated by them there.
+ * the splitting of huge pages may wait for that one, so no allocation there may wait for them.
  * Context: mmap_lock held for writing; may sleep where preemption is enabled.
  */
 void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)

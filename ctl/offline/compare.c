@@ -249,9 +249,8 @@ static int merge_into(struct series *next, struct series *series, struct items *
 		}
 		if (order < 0) {
 			next->size += size_of(item);
-			err = err			 ? err
-			      : next->size > SERIES_MOST ? -E2BIG
-							 : begin(diff, item, first);
+			if (!err)
+				err = next->size > SERIES_MOST ? -E2BIG : begin(diff, item, first);
 			at++;
 			continue;
 		}
