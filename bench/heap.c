@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What libmtag-heap adds to a pair of malloc() and free(), in instructions, samples and all: the program
+ * heap [rivals]: what libmtag-heap adds to a pair of malloc() and free(), in instructions, samples and all: the program
  * runs itself without it, with it preloaded, and with exact counts. Prints rows of bench/run.
+ *
+ * With "rivals", what heap profilers that Debian packages add: jemalloc's to jemalloc, heaptrack to glibc.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -9,15 +11,35 @@
 #include <sys/wait.h>
 #include "clock.h"
 
-#define PAIRS  200000
-#define ROUNDS 5
+#define PAIRS	  200000
+#define ROUNDS	  5
 
-static const struct way {
-	const char *name, *mode, *budget;
-} ways[] = {
-	{"none", NULL, ""},
-	{"sampled", "sampled", "12"},
-	{"exact", "exact", "25"},
+#define LIBRARY	  "build/lib/libmtag-heap.so"
+#define JEMALLOC  "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+#define HEAPTRACK "/usr/lib/heaptrack/libheaptrack_preload.so"
+
+struct way {
+	const char *name, *library, *setting, *budget;
+};
+
+/* The first of each list is what the others are compared with. */
+static const struct way ours[] = {
+	{"none", NULL, NULL, ""},
+	{"sampled", LIBRARY, "MTAG_HEAP=sampled", "12"},
+	{"exact", LIBRARY, "MTAG_HEAP=exact", "25"},
+	{NULL, NULL, NULL, NULL},
+};
+
+static const struct way jemalloc[] = {
+	{NULL, JEMALLOC, NULL, ""},
+	{"jemalloc's profiler, beside jemalloc", JEMALLOC, "MALLOC_CONF=prof:true", ""},
+	{NULL, NULL, NULL, NULL},
+};
+
+static const struct way heaptrack[] = {
+	{NULL, NULL, NULL, ""},
+	{"heaptrack", HEAPTRACK, "DUMP_HEAPTRACK_OUTPUT=/tmp/heaptrack", ""},
+	{NULL, NULL, NULL, NULL},
 };
 
 /* Of one pair, of sizes as programs have them. */
@@ -40,54 +62,62 @@ static double measure(void)
 }
 
 /* In a process of its own, since the library is there from the start. */
-static double run(const struct way *way, char *self, const char *library)
+static double run(const struct way *way, char *self)
 {
+	char library[PATH_MAX];
 	int out[2], status;
 	double cost = 0;
 	pid_t pid;
 
+	if (way->library && !realpath(way->library, library)) {
+		fprintf(stderr, "heap: there is no %s\n", way->library);
+		exit(1);
+	}
 	must(pipe(out));
 	pid = must(fork());
 	if (!pid) {
 		must(dup2(out[1], 1));
-		if (way->mode) {
+		if (way->library)
 			setenv("LD_PRELOAD", library, 1);
-			setenv("MTAG_HEAP", way->mode, 1);
-		}
+		if (way->setting)
+			putenv((char *)way->setting);
 		execl(self, self, "measure", (char *)NULL);
 		_exit(127);
 	}
 	close(out[1]);
 	if (read(out[0], &cost, sizeof(cost)) != sizeof(cost) || waitpid(pid, &status, 0) != pid ||
 	    status) {
-		fprintf(stderr, "heap: %s cannot be measured\n", way->name);
+		fprintf(stderr, "heap: %s cannot be measured\n", way->library ?: "glibc");
 		exit(1);
 	}
 	close(out[0]);
 	return cost;
 }
 
+static void compare(const struct way *way, char *self)
+{
+	double bare = run(way, self);
+
+	if (way->name)
+		printf("malloc and free, heap view: %s\t%.1f\t\n", way->name, bare);
+	while ((++way)->library)
+		printf("malloc and free, heap view: %s\t%+.1f\t%s\n", way->name,
+		       run(way, self) - bare, way->budget);
+}
+
 int main(int argc, char **argv)
 {
-	char library[PATH_MAX];
-	double bare = 0, cost;
-	unsigned i;
+	double cost;
 
-	if (argc > 1) {
+	if (argc > 1 && !strcmp(argv[1], "measure")) {
 		cost = measure();
 		return write(1, &cost, sizeof(cost)) != sizeof(cost);
 	}
-	if (!realpath("build/lib/libmtag-heap.so", library)) {
-		fprintf(stderr, "heap: there is no build/lib/libmtag-heap.so\n");
-		return 1;
-	}
-	for (i = 0; i < 3; i++) {
-		cost = run(&ways[i], argv[0], library);
-		if (!i)
-			bare = cost;
-		printf(i ? "malloc and free, heap view: %s\t%+.1f\t%s\n"
-			 : "malloc and free, heap view: %s\t%.1f\t%s\n",
-		       ways[i].name, i ? cost - bare : cost, ways[i].budget);
+	if (argc > 1) {
+		compare(jemalloc, argv[0]);
+		compare(heaptrack, argv[0]);
+	} else {
+		compare(ours, argv[0]);
 	}
 	return 0;
 }

@@ -21,5 +21,6 @@ rival 'bpftrace, user stacks' come '@\[' 'exec bpftrace -e "
 rival 'perf record -e page-faults -g' come,come_in_all,go '\([0-9]+ samples\)' \
 	'exec perf record -o /tmp/perf.data -e page-faults -c 1 -g -p $PID'
 rival "bcc's memleak" malloc,come,go Attaching 'PYTHONUNBUFFERED=1 exec memleak-bpfcc -p $PID 3600'
+build/bench/heap rivals || status=1
 build/bench/readers || status=1
 exit $status
