@@ -79,6 +79,8 @@ static double beside(void)
 		_exit(127);
 	}
 	usleep(100000);
+	/* The first time costs an instruction a page more, whatever follows. */
+	measure(again);
 	before = measure(again);
 	take_stacks_of(pid);
 	cost = measure(again) - before;
@@ -91,7 +93,7 @@ int main(void)
 {
 	double again_before, cold_before;
 
-	printf("first touch, 4 KiB, no stack, another process's are taken\t%+.1f\t1\n", beside());
+	printf("first touch, 4 KiB, no stack, another process's are taken\t%+.1f\t0\n", beside());
 	again_before = measure(again);
 	cold_before = measure(cold);
 	take_stacks_of(getpid());
