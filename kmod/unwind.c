@@ -142,9 +142,13 @@ static __always_inline int step_bare(struct walk *w)
 		return step_signal(w);
 	if (!read_bp(w, &bp))
 		return MTAG_STACK_NO_TABLE;
-	/* So the outermost frame is marked. */
+	/*
+	 * So a chain of frame pointers ends. What came here otherwise may be code without frame pointers, to which 0 in RBP
+	 * is a number like others.
+	 */
 	if (!bp)
-		return MTAG_STACK_COMPLETE;
+		return w->bx_at == LOST && w->bp_at == w->sp - 2 * sizeof(u64) ?
+			       MTAG_STACK_COMPLETE : MTAG_STACK_NO_TABLE;
 	if (bp < w->sp || bp % sizeof(u64) ||
 	    !mtag_userword_read(bp + sizeof(u64), &w->ip))
 		return MTAG_STACK_NO_TABLE;

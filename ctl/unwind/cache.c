@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Unwind tables by build-id, kept in ${XDG_CACHE_HOME:-~/.cache}/mtag-unwind. A file there is a table
- * and its CRC-32.
+ * and its CRC-32, which begins with a number that changes when better tables are made of the same files.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "kept.h"
 #include "unwind/cache.h"
 
+#define MADE_AS	    1
 #define TABLE_MOST  (1 << 30)
 #define MEMORY_MOST (1ULL << 30) /* of the process that compiles */
 
@@ -25,7 +26,7 @@ static struct kept kept_of(const struct image *image)
 
 static uint32_t sum_of(const struct table *table)
 {
-	return (uint32_t)crc32_z(0, table->data, table->size);
+	return (uint32_t)crc32_z(MADE_AS, table->data, table->size);
 }
 
 /* Reads what is said to be a table of @size bytes, with its sum. */

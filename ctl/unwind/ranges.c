@@ -112,6 +112,14 @@ static size_t find(const struct ranges *ranges, uint64_t offset)
 	return low;
 }
 
+bool ranges_says_nothing(const struct ranges *ranges, uint64_t offset, uint64_t *end)
+{
+	size_t i = find(ranges, offset);
+
+	*end = i + 1 < ranges->count ? ranges->range[i + 1].offset : UINT64_MAX;
+	return ranges->recipe[ranges->range[i].recipe].kind == MTAG_UNWIND_NONE;
+}
+
 int ranges_replace(struct ranges *ranges, uint64_t start, uint64_t end,
 		   const struct mtag_unwind_recipe *recipe)
 {

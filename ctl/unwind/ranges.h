@@ -3,6 +3,7 @@
 #ifndef MTAGCTL_UNWIND_RANGES_H
 #define MTAGCTL_UNWIND_RANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,5 +44,7 @@ int ranges_finish(struct ranges *ranges);
 /* After that: the same, whatever was there. */
 int ranges_replace(struct ranges *ranges, uint64_t start, uint64_t end,
 		   const struct mtag_unwind_recipe *recipe);
+/* After that, too: is nothing said of @offset? *@end is from where on something is. */
+bool ranges_says_nothing(const struct ranges *ranges, uint64_t offset, uint64_t *end);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The unwind table of a file: linux/mtag_unwind.h says what it is. */
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@
 
 /* mov $__NR_rt_sigreturn,%rax; syscall */
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+
+/* Bytes of the code at which a file is entered. */
+#define ENTRY_MOST 128
 
 /* What is made into a table. */
 struct draft {
@@ -61,6 +65,26 @@ static int add_trampolines(struct draft *draft)
 		}
 	}
 	return err;
+}
+
+/*
+ * The code at which a file is entered has no caller, whether or not its CFI says so; that of glibc's loader has none. It
+ * is up to the next function that has.
+ */
+static int add_entry(struct draft *draft)
+{
+	const struct mtag_unwind_recipe end = recipe_plain(MTAG_UNWIND_END);
+	struct ranges *ranges = &draft->ranges;
+	uint64_t from, to;
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(draft->image->elf, &header) || !header.e_entry ||
+	    !image_offset(draft->image, header.e_entry, &from) ||
+	    !ranges_says_nothing(ranges, from, &to))
+		return 0;
+	if (to - from > ENTRY_MOST)
+		to = from + ENTRY_MOST;
+	return ranges_replace(ranges, from, to, &end);
 }
 
 /* The blocks that the text of a file is in. */
@@ -147,6 +171,8 @@ int table_make(const struct image *image, struct table *table)
 	err = cfi_read(image, add, &draft);
 	if (!err)
 		err = ranges_finish(&draft.ranges);
+	if (!err)
+		err = add_entry(&draft);
 	if (!err)
 		err = add_trampolines(&draft);
 	if (!err)

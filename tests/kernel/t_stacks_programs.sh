@@ -65,11 +65,35 @@ whys() {
 		| "#   \(.[0].why): \($bytes * 10000 / $all | round / 100) %, \($bytes / 1024) KiB, \(length) stacks"' "$tmp/stacks"
 }
 
-# begins: in which files the complete stacks in $tmp/stacks begin: the program, its loader or the C library, it should be;
-# but where there is no table, the walk takes a 0 in RBP for the end.
+# outermost FILE: first and last offset of the code that has no caller: .eh_frame says so, or the kernel jumps there.
+outermost() {
+	local first last moved
+	moved=$(readelf -lW "$1" 2>/dev/null | awk '$1 == "LOAD" && $8 == "E" {print $3 "-" $2; exit}')
+	{
+		readelf -hW "$1" | awk '/Entry point/ {print $4, "entry"}'
+		readelf --debug-dump=frames "$1" | awk '
+			/ CIE$/ {cie = $1; range = ""}
+			/ FDE / {range = $NF; sub(/pc=/, "", range); of = $5; sub(/cie=/, "", of); if (of in ends) print range}
+			/DW_CFA_undefined: r16 / {if (range) print range; else ends[cie] = 1}' | sed 's/\.\./ /'
+	} 2>/dev/null | while read -r first last; do
+		first=$((16#${first#0x}))
+		if [ "$last" = entry ]; then last=$((first + 127)); else last=$((16#$last)); fi
+		echo "$((first - (${moved:-0}))) $((last - (${moved:-0})))"
+	done
+}
+
+# begins: where the complete stacks in $tmp/stacks begin; $elsewhere becomes how many bytes of them in code that has a caller.
 begins() {
-	jq -r 'map(select(.complete)) | group_by(.stack[0].module)[]
-		| "#   complete from \(.[0].stack[0].module): \([.[] | .anon_bytes + .swap_bytes] | add / 1024) KiB"' "$tmp/stacks"
+	local bytes offset module ranges
+	elsewhere=0
+	while read -r bytes offset module; do
+		ranges=$(outermost "$module")
+		if ! awk -v at=$((offset)) '$1 <= at && at <= $2 + 1 {found = 1} END {exit !found}' <<<"$ranges"; then
+			echo "#   complete, and does not begin at $module+$offset: $((bytes / 1024)) KiB"
+			elsewhere=$((elsewhere + bytes))
+		fi
+	done < <(jq -r 'map(select(.complete)) | group_by([.stack[0].module, .stack[0].offset])[]
+		| "\([.[] | .anon_bytes + .swap_bytes] | add) \(.[0].stack[0].offset) \(.[0].stack[0].module)"' "$tmp/stacks")
 }
 
 # stacks_hold PID NAME BYTES: of a process that is stopped here: page for page, and to the outermost frame. It has so
@@ -94,6 +118,8 @@ stacks_hold() {
 	ok $? "$name: it has memory"
 	[ $((complete * 100)) -ge $((taken * 99)) ]
 	ok $? "$name: of what has a stack 99 % have one to its outermost frame" || incomplete
+	begins
+	is $elsewhere 0 "$name: what is complete begins where its file says that there is no caller"
 	[ $((taken * 100)) -ge $((all * 95)) ]
 	ok $? "$name: nearly all memory has a stack"
 	is "$(drift "$pid")" 0 "$name: its counters are exact"

@@ -239,6 +239,15 @@ static bool in_padding(struct file *file, u64 address)
 	return false;
 }
 
+/* The code that the kernel jumps to has no caller, and need not say so. */
+static bool at_entry(struct file *file, u64 address)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(file->image.elf, &header) && address >= header.e_entry &&
+	       address < header.e_entry + 128;
+}
+
 static void check_at(struct file *file, u64 offset)
 {
 	const struct mtag_unwind_recipe *recipe = mtag_rows_find(&file->rows, offset);
@@ -255,7 +264,8 @@ static void check_at(struct file *file, u64 offset)
 	else if (recipe && caller.known)
 		good = leads_to(recipe, address, &caller);
 	else if (recipe && recipe->kind != MTAG_UNWIND_NONE)
-		good = recipe->kind == MTAG_UNWIND_SIGNAL || in_padding(file, address);
+		good = recipe->kind == MTAG_UNWIND_SIGNAL || in_padding(file, address) ||
+		       (recipe->kind == MTAG_UNWIND_END && at_entry(file, address));
 	if (!good && ++file->wrong <= 5)
 		printf("# at %lx, offset %lx: kind %d\n", (unsigned long)address,
 		       (unsigned long)offset, recipe ? recipe->kind : -1);
