@@ -23,11 +23,11 @@ static void charge_walked(struct mtag_space *s, u32 tag, enum mtag_kind kind, in
 		mtag_account_replace(s, tag);
 	else if (charged)
 		mtag_account_add(s, tag, kind, pages);
+	/* Before a count has begun there is nothing that it could have missed, or counted. */
 	if (w && addr == MTAG_CUT_OFF) {
-		/* Before a count has begun there is nothing that it could have missed. */
 		w->inexact |= w->retag || w->cursor;
 	} else if (w && !w->retag) {
-		if (addr == MTAG_NO_ADDR || tag >= w->nr_tags)
+		if ((addr == MTAG_NO_ADDR && w->cursor) || tag >= w->nr_tags)
 			w->inexact = true;
 		else if (addr < w->cursor)
 			w->shadow[tag][kind] += pages;

@@ -11,7 +11,7 @@
 
 /* The address of an event that does not tell it. */
 #define MTAG_NO_ADDR	ULONG_MAX
-#define MTAG_CUT_OFF	(ULONG_MAX - 1)	/* a walk may have missed the pages: mtag_visit_cut_off() */
+#define MTAG_CUT_OFF	(ULONG_MAX - 1)	/* a walk may have missed the pages: mtag_file_flushed() */
 
 /* The address @i pages behind @addr. */
 static inline unsigned long mtag_addr_behind(unsigned long addr, int i)

@@ -14,6 +14,7 @@
 #include "caller.h"
 #include "compat/compat.h"
 #include "event.h"
+#include "file.h"
 #include "hooked.h"
 #include "later.h"
 #include "leaf.h"
@@ -95,7 +96,9 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 	    s->mapping.addr + s->mapping.len <= vma->vm_end) {
 		mtag_calls_count(s, s->mapping.tag, s->mapping.call, s->mapping.len);
 		/* A driver may have inserted pages already. */
-		if (s->mapping.over && !(vma->vm_flags & VM_MIXEDMAP))
+		if (mtag_file_unplaced(vma))
+			mtag_range_map(s, s->mapping.addr, s->mapping.len, s->base_tag);
+		else if (s->mapping.over && !(vma->vm_flags & VM_MIXEDMAP))
 			mtag_range_map(s, s->mapping.addr, s->mapping.len, s->mapping.tag);
 	}
 	s->mapping.len = 0;

@@ -11,7 +11,7 @@
 #include "mtag.h"
 #include "range.h"
 #include "state.h"
-#include "visit.h"
+#include "compat/wait.h"
 
 /* Has a retag passed @addr? Then its pages have its tag already. @single: one is under way. */
 static bool passed_by_retag(struct mtag_space *s, unsigned long addr, u32 *tag, bool *single)
@@ -67,12 +67,33 @@ bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
 }
 
 /**
+ * mtag_file_unplaced() - may @vma be merged although its pages cannot tell their place?
+ * @vma:	any mapping
+ *
+ * A driver's pages are charged to the tag at the start of their mapping. That stays the same tag as
+ * long as the mapping is not merged with another, which the flags of most drivers' mappings rule
+ * out. The others, such as KVM's of a virtual CPU, always have the base tag: those whose file's
+ * page cache never has a page.
+ *
+ * Context: mmap_lock.
+ */
+bool mtag_file_unplaced(const struct vm_area_struct *vma)
+{
+	const struct address_space_operations *ops;
+
+	if (!vma->vm_file || !vma->vm_ops || vma->vm_flags & VM_SPECIAL || vma_is_dax(vma))
+		return false;
+	ops = vma->vm_file->f_mapping->a_ops;
+	return !ops->read_folio && !ops->readahead && !ops->write_begin && !ops->migrate_folio;
+}
+
+/**
  * mtag_file_addr() - find the address of @page of a file in @vma
  * @vma:	mapping of a file, of shared memory or of a driver
  * @page:	head, tail or single
  *
  * Return: the address; the start of @vma for pages that a driver inserted, whose
- * address cannot be told. Such a mapping is never merged with another.
+ * address cannot be told: see mtag_file_unplaced().
  */
 unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page *page)
 {
@@ -81,18 +102,37 @@ unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page
 	return mtag_file_place(vma, page, &addr) ? addr : vma->vm_start;
 }
 
+/*
+ * Charges pages that cannot tell their place, or releases them: a walk under way may have counted
+ * them, or not.
+ */
+static void charge_unplaced(struct mtag_space *s, const struct vm_area_struct *vma,
+			    enum mtag_kind kind, int pages)
+{
+	unsigned long ignored;
+	u32 tag = event_tag(s, vma, vma->vm_start, &ignored);
+
+	mtag_charge(s, tag, kind, pages, MTAG_NO_ADDR);
+	if (pages > 0)
+		mtag_account_touch(s, tag, pages);
+}
+
 /* As mtag_file_charge(). @cut_off: a walk may have missed the pages. */
 static void charge_file(struct mtag_space *s, const struct vm_area_struct *vma,
 			const struct page *page, int nr, int sign, bool cut_off)
 {
 	enum mtag_kind kind = mtag_file_kind(page);
-	unsigned long addr = mtag_file_addr(vma, page), end, last = addr + nr * PAGE_SIZE;
+	unsigned long addr, end, last;
 	int pages;
 	u32 tag;
 
 	if (is_vm_hugetlb_page((struct vm_area_struct *)vma))
 		return;
-	for (; addr < last; addr += pages * PAGE_SIZE) {
+	if (!mtag_file_place(vma, page, &addr)) {
+		charge_unplaced(s, vma, kind, sign * nr);
+		return;
+	}
+	for (last = addr + nr * PAGE_SIZE; addr < last; addr += pages * PAGE_SIZE) {
 		tag = event_tag(s, vma, addr, &end);
 		pages = (min(end, last) - addr) >> PAGE_SHIFT;
 		mtag_charge(s, tag, kind, sign * pages, cut_off ? MTAG_CUT_OFF : addr);
@@ -117,14 +157,14 @@ void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 	charge_file(s, vma, page, nr, sign, false);
 }
 
-/* As mtag_file_charge(), releases pages that are told of late: their page table may be gone. */
+/*
+ * As mtag_file_charge(), releases pages that are told of late: their page table may be gone by
+ * then, and its lock does not keep a walk from the one that has taken its place.
+ */
 void mtag_file_flushed(struct mtag_space *s, const struct vm_area_struct *vma,
 		       const struct page *page, int nr)
 {
-	bool cut_off = (READ_ONCE(s->slow) & MTAG_SLOW_WALK) &&
-		       mtag_visit_cut_off(vma->vm_mm, mtag_file_addr(vma, page));
-
-	charge_file(s, vma, page, nr, -1, cut_off);
+	charge_file(s, vma, page, nr, -1, mtag_vma_may_be_cut(vma));
 }
 
 /**

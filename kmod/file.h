@@ -30,6 +30,7 @@ void mtag_file_restored(struct mtag_space *s, const struct vm_area_struct *vma,
 			const struct page *page, int nr);
 bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
 		     unsigned long *addr);
+bool mtag_file_unplaced(const struct vm_area_struct *vma);
 unsigned long mtag_file_addr(const struct vm_area_struct *vma, const struct page *page);
 
 #endif /* MTAG_FILE_H */

@@ -176,7 +176,7 @@ static bool vma_placeless(const struct vm_area_struct *vma)
 {
 	umode_t mode = vma->vm_file ? file_inode(vma->vm_file)->i_mode : S_IFREG;
 
-	return vma->vm_flags & (VM_PFNMAP | VM_MIXEDMAP | VM_IO | VM_DONTEXPAND) ||
+	return vma->vm_flags & VM_SPECIAL ||
 	       !(S_ISREG(mode) || S_ISBLK(mode));
 }
 
@@ -186,7 +186,8 @@ static int retag_check(struct mm_struct *mm, unsigned long addr, unsigned long e
 	struct vm_area_struct *vma;
 
 	for_each_vma_range(vmi, vma, end)
-		if (vma_placeless(vma) && (vma->vm_start < addr || vma->vm_end > end))
+		if (mtag_file_unplaced(vma) ||
+		    (vma_placeless(vma) && (vma->vm_start < addr || vma->vm_end > end)))
 			return -EINVAL;
 	return 0;
 }

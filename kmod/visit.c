@@ -118,37 +118,6 @@ bool mtag_visit_empty(struct mm_struct *mm, unsigned long addr)
 	return empty;
 }
 
-/**
- * mtag_visit_cut_off() - may the page table of a page that is unmapped be cut off?
- * @mm:		the mm
- * @addr:	where the page was
- *
- * Some kernels take an empty page table away before they say that its pages are unmapped: then its
- * lock no longer keeps a walk out. Context: the lock of the page table that had the page.
- * Return: false if the table at @addr is the one that the caller has locked, which others lock for
- * moments only.
- */
-bool mtag_visit_cut_off(struct mm_struct *mm, unsigned long addr)
-{
-	unsigned long next;
-	pmd_t *pmd, now;
-	bool cut_off;
-
-	if (!MTAG_CUTS_TABLES)
-		return false;
-	rcu_read_lock();
-	pmd = find_pmd(mm, addr, addr + PAGE_SIZE, &next);
-	now = pmd ? READ_ONCE(*pmd) : __pmd(0);
-	cut_off = pmd_none(now) || is_leaf(now);
-	/* We cannot get a lock that we have. */
-	if (!cut_off && spin_trylock(pte_lockptr(mm, &now))) {
-		spin_unlock(pte_lockptr(mm, &now));
-		cut_off = true;
-	}
-	rcu_read_unlock();
-	return cut_off;
-}
-
 static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t *pmd,
 		      unsigned long addr, unsigned long end)
 {

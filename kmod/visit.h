@@ -55,6 +55,5 @@ struct page *mtag_visit_page(struct mm_struct *mm, unsigned long addr);
 unsigned long mtag_visit_swap(struct mm_struct *mm, unsigned long addr);
 
 bool mtag_visit_empty(struct mm_struct *mm, unsigned long addr);
-bool mtag_visit_cut_off(struct mm_struct *mm, unsigned long addr);
 
 #endif /* MTAG_VISIT_H */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counting beside threads that map and unmap whole entries of the upper page tables: a huge page's event comes before
- * its entry is written, and some kernels take an empty page table away before they tell of its pages.
+ * its entry is written, some kernels take an empty page table away before they tell of its pages, and a driver's pages
+ * do not tell where they are.
  */
 /* vm: repairs=any because="a retag that meets a page table being taken away cannot tell whose its pages were" core=1 group=parallel thread=multi mem=1G timeout=400 */
+#include <linux/if_packet.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 #include "lib/netlink.h"
 
@@ -38,6 +41,38 @@ static void *zap_huge(void *arg)
 		for (size_t i = 0; i < N; i++)
 			*(volatile char *)(p + i * HPAGE) = 1;
 		must0(madvise(p, N * HPAGE, MADV_DONTNEED));
+		atomic_fetch_add(&rounds, 1);
+	}
+	return NULL;
+}
+
+/* A socket whose ring of packets is as large as an area. */
+static int ring_socket(void)
+{
+	struct tpacket_req ring = {
+		.tp_block_size = 16 * PG,
+		.tp_block_nr = N * HPAGE / (16 * PG),
+		.tp_frame_size = PG,
+		.tp_frame_nr = N * HPAGE / PG,
+	};
+	int fd = must(socket(AF_PACKET, SOCK_RAW, 0));
+
+	must(setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &ring, sizeof(ring)));
+	return fd;
+}
+
+/* The ring's pages are there at once, and go one by one, the last ones first. They do not tell where they are. */
+static void *zap_ring(void *arg)
+{
+	int fd = ring_socket();
+
+	(void)arg;
+	while (!atomic_load(&stop)) {
+		char *p = must(mmap(NULL, N * HPAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+
+		for (size_t at = N * HPAGE; at; at -= PG)
+			must0(madvise(p + at - PG, PG, MADV_DONTNEED));
+		must0(munmap(p, N * HPAGE));
 		atomic_fetch_add(&rounds, 1);
 	}
 	return NULL;
@@ -127,6 +162,12 @@ static void count_shared(void)
 	count_beside(zap, "shared memory");
 }
 
+static void rings(void)
+{
+	begin();
+	count_beside(zap_ring, "a driver's pages");
+}
+
 static void shared_memory(void (*beside)(void))
 {
 	begin();
@@ -142,6 +183,8 @@ int main(void)
 	nl_begin();
 	in_child
 		huge_pages();
+	in_child
+		rings();
 	in_child
 		shared_memory(count_shared);
 	in_child
