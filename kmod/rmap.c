@@ -89,7 +89,7 @@ static void new_unusual(struct mtag_space *s, struct page *page, struct vm_area_
 	if (!READ_ONCE(mtag_huge_fault_ip) && nr == HPAGE_PMD_NR) {
 		caller = mtag_caller_of(parent_ip);
 		if (caller == MTAG_BY_FAULT || caller == MTAG_BY_MAP)
-			WRITE_ONCE(mtag_huge_fault_ip, parent_ip);
+			mtag_caller_learn(&mtag_huge_fault_ip, parent_ip);
 	}
 	mtag_follow_new(s, page, nr, vma, addr, parent_ip);
 }
@@ -176,7 +176,7 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 			}
 		} else if (!READ_ONCE(mtag_huge_zap_ip) &&
 			   mtag_caller_of(parent_ip) == MTAG_BY_ZAP) {
-			WRITE_ONCE(mtag_huge_zap_ip, parent_ip);
+			mtag_caller_learn(&mtag_huge_zap_ip, parent_ip);
 		}
 	}
 	mtag_follow_remove(s, page, vma, nr, parent_ip);

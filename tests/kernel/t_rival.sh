@@ -70,6 +70,27 @@ for how in patch=0 patch=1; do
 done
 tracks
 is "$(mode)" direct "the next time $function calls mtag directly again"
+# Who traces the end of a function puts an address of its own in place of the caller's.
+tracing=/sys/kernel/tracing
+mountpoint -q $tracing || mount -t tracefs tracefs $tracing
+echo "r:mtag/ends $function" >>$tracing/kprobe_events &&
+	echo 1 >$tracing/events/mtag/ends/enable
+ok $? "a return probe of it may come"
+exact "probed at its end"
+[ "$(awk '$1 == "ends" {print $2}' $tracing/kprobe_profile)" -gt 0 ]
+ok $? "the probe was hit, too"
+echo "$function" >$tracing/set_ftrace_filter && echo function_graph >$tracing/current_tracer
+ok $? "as may function_graph"
+exact "traced besides"
+echo 0 >$tracing/events/mtag/ends/enable
+echo -:mtag/ends >>$tracing/kprobe_events
+exact "traced alone"
+[ "$(grep -c "$function" $tracing/trace)" -gt 0 ]
+ok $? "the function was traced, too"
+echo nop >$tracing/current_tracer
+echo >$tracing/set_ftrace_filter
+exact "nobody traces it any longer"
+is "$(health foreign)" 0 "each caller was known all the time"
 ends
 is "$(health drift)" 0 "no drift"
 [ -n "$rt" ] || is "$(health lost)" 0 "nothing lost"
