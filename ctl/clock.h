@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_SEC  1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Keeps what was made of files with a build-id: a file named by that id gets its name when all of it is written. It is
- * read again if it is ours, whatever it holds then.
+ * read again if it is ours and in a directory that is ours alone, whatever it holds then.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,48 +16,97 @@
 #include "kept.h"
 
 #define PATH_SIZE 4096
+#define NAME_SIZE 200
 #define DAY	  (24 * 60 * 60)
 #define UNUSED	  (30 * DAY) /* what nobody wants for so long goes */
 
-/* Makes the directories of @path, of which the last is the cache. */
-static bool make_directory(char *path)
+/*
+ * Opens the directory @name of @at for looking things up. Nobody but us and root may have put it, or a link, there: root's
+ * HOME may be somebody else's, who would choose where root's files go.
+ */
+static int step(int at, const char *name, bool make)
 {
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
+	struct stat st;
+	int fd;
+
+	if (make)
+		mkdirat(at, name, 0700);
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) || (st.st_uid && st.st_uid != geteuid()))
+		return -1;
+	fd = openat(at, name,
+		    O_PATH | O_DIRECTORY | O_CLOEXEC | (S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW));
+	/* It may be another one by now. */
+	if (fd >= 0 && (fstat(fd, &st) || (st.st_uid && st.st_uid != geteuid()))) {
+		close(fd);
+		return -1;
 	}
-	return !mkdir(path, 0700) || errno == EEXIST;
+	return fd;
 }
 
-static bool path_of(const struct kept *kept, char *path, size_t size, bool make)
+/* Likewise that of the absolute @path, which is cut up, step by step. */
+static int walk(char *path, bool make)
+{
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (char *rest, *name = strtok_r(path, "/", &rest); name && fd >= 0;
+	     name = strtok_r(NULL, "/", &rest)) {
+		int next = step(fd, name, make);
+
+		close(fd);
+		fd = next;
+	}
+	return fd;
+}
+
+/* Opens the directory of the cache, and with @make makes it. It is ours alone, or -1 is returned. */
+static int open_directory(const struct kept *kept, bool make)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	size_t length;
+	char path[PATH_SIZE];
+	struct stat st;
+	int length, parent, fd;
 
 	/* A relative one is to be ignored, says the XDG specification. */
 	if (base && *base == '/')
-		length = (size_t)snprintf(path, size, "%s/%s", base, kept->what);
+		length = snprintf(path, sizeof(path), "%s", base);
 	else if (home && *home == '/')
-		length = (size_t)snprintf(path, size, "%s/.cache/%s", home, kept->what);
+		length = snprintf(path, sizeof(path), "%s/.cache", home);
 	else
-		return false;
-	if (length + 2 * kept->id_size + 2 > size || (make && !make_directory(path)))
-		return false;
-	path[length++] = '/';
-	for (size_t i = 0; i < kept->id_size; i++, length += 2)
-		sprintf(path + length, "%02x", kept->id[i]);
-	return true;
+		return -1;
+	parent = length < PATH_SIZE ? walk(path, make) : -1;
+	if (parent < 0)
+		return -1;
+	if (make)
+		mkdirat(parent, kept->what, 0700);
+	fd = openat(parent, kept->what, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	close(parent);
+	if (fd >= 0 &&
+	    (fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Returns false if the id is too long for a name. */
+static bool name_of(const struct kept *kept, char name[NAME_SIZE])
+{
+	*name = '\0';
+	for (size_t i = 0; i < kept->id_size && 2 * i + 3 <= NAME_SIZE; i++)
+		sprintf(name + 2 * i, "%02x", kept->id[i]);
+	return kept->id_size && 2 * kept->id_size < NAME_SIZE;
 }
 
 int kept_open(const struct kept *kept, size_t most, size_t *size)
 {
-	char path[PATH_SIZE];
+	char name[NAME_SIZE];
+	int directory = name_of(kept, name) ? open_directory(kept, false) : -1, fd;
 	struct stat st;
-	int fd = -1;
 
-	if (path_of(kept, path, sizeof(path), false))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (directory < 0)
+		return -1;
+	fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	close(directory);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_size < 0 ||
@@ -72,51 +121,45 @@ int kept_open(const struct kept *kept, size_t most, size_t *size)
 	return fd;
 }
 
-/*
- * Where programs are built each day the cache would grow without end. Nothing goes but files in a directory of ours, of
- * the cache's own name: it may have been put into a home that is somebody else's.
- */
-static void remove_unused(const char *file)
+/* Where programs are built each day the cache would grow without end. Closes the directory. */
+static void remove_unused(int fd)
 {
-	char path[PATH_SIZE];
+	DIR *directory = fdopendir(fd);
 	struct dirent *entry;
-	DIR *directory;
 	struct stat st;
-	int fd;
 
-	snprintf(path, sizeof(path), "%.*s", (int)(strrchr(file, '/') - file), file);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
-		if (fd >= 0)
-			close(fd);
+		close(fd);
 		return;
 	}
-	if (!fstat(fd, &st) && st.st_uid == geteuid())
-		while ((entry = readdir(directory)))
-			if (!fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-			    S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - UNUSED)
-				unlinkat(fd, entry->d_name, 0);
+	while ((entry = readdir(directory)))
+		if (!fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
+		    st.st_mtime < time(NULL) - UNUSED)
+			unlinkat(fd, entry->d_name, 0);
 	closedir(directory);
 }
 
 void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void *arg)
 {
-	char path[PATH_SIZE], temporary[PATH_SIZE + 16];
+	char name[NAME_SIZE], path[NAME_SIZE + 64];
+	const char *temporary;
+	int directory = name_of(kept, name) ? open_directory(kept, true) : -1, fd;
 	bool whole;
-	int fd;
 
-	if (!path_of(kept, path, sizeof(path), true))
+	if (directory < 0)
 		return;
-	snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
+	/* The very directory that was opened. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s.XXXXXX", directory, name);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0) {
+		close(directory);
 		return;
+	}
+	temporary = strrchr(path, '/') + 1;
 	whole = fill(fd, arg);
-	if (close(fd) || !whole || rename(temporary, path))
-		unlink(temporary);
-	else
-		remove_unused(path);
+	if (close(fd) || !whole || renameat(directory, temporary, directory, name))
+		unlinkat(directory, temporary, 0);
+	remove_unused(directory);
 }
 
 bool kept_is_roots(int fd, const struct stat *st)

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +19,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "confine.h"
 #include "ctl.h"
 #include "progress.h"
 #include "stacks/guard.h"
 
 #define DEATHS_MOST 3
-#define WAIT_MS	    200
 #define MEMORY_MOST (4ULL << 30) /* debug information may be as large */
 #define TEXT	    1024
+/* To open the debug information of a large program, or to have it fetched, may take minutes. */
+#define QUESTION_MS 300000ULL
+/* All questions about what others wrote: they may have many files, each of which takes long. */
+#define OTHERS_MS 900000ULL
 
 /* A question: the place, and what is known of its file. */
 struct question {
@@ -61,6 +64,7 @@ struct guard {
 	struct reader {
 		struct confined process; /* while @reads */
 		bool reads;
+		uint64_t patience; /* milliseconds that it may take altogether */
 	} trusting, other;
 	unsigned int deaths;
 	struct progress *progress;
@@ -79,6 +83,8 @@ struct guard *guard_open(pid_t pid, const struct trace_owner *owner)
 	if (!guard)
 		return NULL;
 	guard->pid = pid;
+	guard->trusting.patience = UINT64_MAX;
+	guard->other.patience = OTHERS_MS;
 	/* A program that takes on root's rights later, or another with this id, does not lend them to these files. */
 	guard->owner = owner->known && owner->uid ? *owner : now;
 	guard->owner.known = owner->known && now.known;
@@ -146,20 +152,22 @@ static char answer(struct guard *guard, struct symbols *symbols, size_t *bytes)
 }
 
 /*
- * From now on files are opened with the rights of the owner of the process. Who reads what others have written is that
- * owner altogether: with fsuid alone whoever takes the process over is still root, who sets it back.
+ * From here on files are opened with the process owner's rights. The untrusted reader takes on all of the owner's ids:
+ * with fsuid alone, a file that takes the reader over could set root's id back.
  */
 static void open_as(const struct trace_owner *owner, bool trusting)
 {
 	if (geteuid() || !owner->uid)
 		return;
+	if (!trusting) {
+		if (!confine_become(owner->uid, owner->gid))
+			_exit(1);
+		return;
+	}
 	setgroups(0, NULL);
-	if (!trusting && (setresgid(owner->gid, owner->gid, owner->gid) ||
-			  setresuid(owner->uid, owner->uid, owner->uid)))
-		_exit(1);
 	setfsgid(owner->gid);
 	setfsuid(owner->uid);
-	/* Whose rights change no longer ends with its parent. */
+	/* A process whose rights change no longer ends with its parent. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
@@ -186,19 +194,13 @@ static bool has_reader(struct guard *guard, struct reader *reader)
 {
 	pid_t pid;
 
+	if (guard->deaths >= DEATHS_MOST || !guard->owner.known || !reader->patience)
+		return false;
 	if (reader->reads)
 		return true;
-	if (guard->deaths == DEATHS_MOST || !guard->owner.known)
-		return false;
-	pid = confine(&reader->process, SOCK_SEQPACKET, MEMORY_MOST);
-	if (!pid) {
-		struct reader *other = reader == &guard->other ? &guard->trusting : &guard->other;
-
-		/* Or it could ask the other one, whose answer we would take for that to our question. */
-		if (other->reads)
-			close(other->process.socket);
+	pid = confine(&reader->process, SOCK_SEQPACKET, MEMORY_MOST, -1);
+	if (!pid)
 		serve(guard, reader->process.socket, reader == &guard->trusting);
-	}
 	reader->reads = pid > 0;
 	return reader->reads;
 }
@@ -231,25 +233,45 @@ static void distrust(struct guard *guard, uint32_t id)
 	ids[guard->n_untrusted++] = id;
 }
 
+/* A reader that has died, or does not answer. */
+static void bury(struct guard *guard, struct reader *reader)
+{
+	confine_end(&reader->process);
+	reader->reads = false;
+	if (guard->deaths < DEATHS_MOST)
+		guard->undigested[guard->deaths++] = guard->question.id;
+}
+
+/* Takes the answer, for which the reader has as long as we are patient. Returns as recv(2). */
+static ssize_t wait_answer(struct guard *guard, struct reader *reader)
+{
+	uint64_t begun = clock_ns(CLOCK_MONOTONIC), spent;
+	uint64_t most = reader->patience < QUESTION_MS ? reader->patience : QUESTION_MS;
+	uint64_t deadline = confine_deadline(most);
+	int ready;
+
+	while (!(ready = confine_wait(&reader->process, deadline)))
+		progress_wait(guard->progress);
+	spent = (clock_ns(CLOCK_MONOTONIC) - begun) / NSEC_PER_MSEC;
+	reader->patience -= spent < reader->patience ? spent : reader->patience;
+	return ready < 0 ? ready
+			 : recv(reader->process.socket, &guard->answer, sizeof(guard->answer),
+				MSG_DONTWAIT);
+}
+
 /* Has the question answered. Returns of how many bytes; *@refused: the file was not read. */
 static size_t ask(struct guard *guard, struct reader *reader, bool *refused)
 {
-	int socket = reader->process.socket;
-	struct pollfd answer = {.fd = socket, .events = POLLIN};
-	ssize_t got = TEMP_FAILURE_RETRY(send(socket, &guard->question, sizeof(guard->question),
-					      MSG_NOSIGNAL));
+	/* There is room for a question, unless it does not read them. */
+	ssize_t got = send(reader->process.socket, &guard->question, sizeof(guard->question),
+			   MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	/* To open the debug information of a large program takes seconds. */
-	while (got > 0 && poll(&answer, 1, WAIT_MS) <= 0)
-		progress_wait(guard->progress);
 	if (got > 0)
-		got = TEMP_FAILURE_RETRY(recv(socket, &guard->answer, sizeof(guard->answer), 0));
+		got = wait_answer(guard, reader);
 	*refused = got == 1 && *(const char *)&guard->answer == REFUSED;
 	if (got > 0)
 		return got > 1 ? (size_t)got : 0;
-	confine_end(&reader->process);
-	reader->reads = false;
-	guard->undigested[guard->deaths++] = guard->question.id;
+	bury(guard, reader);
 	return 0;
 }
 

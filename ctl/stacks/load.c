@@ -19,11 +19,13 @@
 #include "uapi/linux/mtag.h"
 #include "unwind/cache.h"
 
-#define FILES_MOST 65536 /* the module's ids of files have 16 bits */
+#define FILES_MOST  65536 /* the module's ids of files have 16 bits */
+#define PATIENCE_MS 300000
 
 void loader_init(struct loader *loader)
 {
-	*loader = (struct loader){.device = -1, .owner = geteuid()};
+	*loader = (struct loader){
+		.device = -1, .owner = geteuid(), .group = getegid(), .patience = PATIENCE_MS};
 }
 
 void loader_clear(struct loader *loader)
@@ -88,15 +90,30 @@ static int hand_in(const struct loader *loader, const struct table *table, int f
 	return seteuid(0) ? -errno : err;
 }
 
-static int load_image(const struct loader *loader, const struct image *image, bool trusted, int fd,
-		      bool of_root)
+/* The table of an image of a trusted file. */
+static int make_trusted(int fd, struct table *table)
+{
+	struct image image;
+	int err = image_open(&image, fd);
+
+	if (err)
+		return err;
+	err = cache_table(&image, table);
+	image_close(&image);
+	return err;
+}
+
+static int load_regular(struct loader *loader, int fd, const struct stat *st)
 {
 	struct table table;
-	int err = cache_table(image, trusted, &table);
+	int err = !loader->foreign && kept_is_trusted(fd, st)
+			  ? make_trusted(fd, &table)
+			  : cache_untrusted(fd, loader->owner, loader->group, &loader->patience,
+					    &table);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	err = hand_in(loader, &table, fd, of_root);
+	err = hand_in(loader, &table, fd, kept_is_roots(fd, st));
 	free(table.data);
 	return err;
 }
@@ -104,18 +121,13 @@ static int load_image(const struct loader *loader, const struct image *image, bo
 /* The file @fd, which is closed. */
 static int load_fd(struct loader *loader, int fd)
 {
-	struct image image;
 	struct stat st;
 	int err = 0;
 
 	if (fd < 0)
 		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, &st) &&
-	    !image_open(&image, fd)) {
-		err = load_image(loader, &image, !loader->foreign && kept_is_trusted(fd, &st), fd,
-				 kept_is_roots(fd, &st));
-		image_close(&image);
-	}
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_new(loader, &st))
+		err = load_regular(loader, fd, &st);
 	close(fd);
 	return err;
 }
@@ -129,12 +141,17 @@ static int load_path(struct loader *loader, const char *path)
 static int load_vdso(struct loader *loader)
 {
 	struct image image;
+	struct table table;
 	int err;
 
 	if (geteuid() || !is_new(loader, &(struct stat){0}) || image_open_vdso(&image))
 		return 0;
-	err = load_image(loader, &image, true, -1, true);
+	err = cache_table(&image, &table);
 	image_close(&image);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = hand_in(loader, &table, -1, true);
+	free(table.data);
 	return err;
 }
 
@@ -197,24 +214,25 @@ static int load_mapping(struct loader *loader, pid_t pid, char *line)
 	return load_fd(loader, fd);
 }
 
-/* The user whose rights a process has; root if that cannot be read. */
-static uid_t owner_of(pid_t pid)
+/* The user and group whose rights a process has; root if that cannot be read. */
+static void find_owner(struct loader *loader, pid_t pid)
 {
 	_cleanup_(freep) char *line = NULL;
-	unsigned int uid = 0;
+	unsigned int uid = 0, gid = 0;
 	size_t size = 0;
 	char path[64];
 	FILE *status;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	status = fopen(path, "re");
-	if (!status)
-		return 0;
-	while (getline(&line, &size, status) > 0)
-		if (sscanf(line, "Uid: %*u %u", &uid) == 1)
+	while (status && getline(&line, &size, status) > 0)
+		if (sscanf(line, "Uid: %*u %u", &uid) != 1 &&
+		    sscanf(line, "Gid: %*u %u", &gid) == 1)
 			break;
-	fclose(status);
-	return uid;
+	if (status)
+		fclose(status);
+	loader->owner = uid;
+	loader->group = gid;
 }
 
 int load_process(struct loader *loader, pid_t pid)
@@ -229,7 +247,8 @@ int load_process(struct loader *loader, pid_t pid)
 	maps = fopen(path, "re");
 	if (!maps)
 		return 0;
-	loader->owner = owner_of(pid);
+	find_owner(loader, pid);
+	loader->patience = PATIENCE_MS;
 	loader->foreign = !kept_has_our_root(pid);
 	if (open_device(loader)) {
 		/* Where there is no room for a file of the user's there may be for one of root's. */

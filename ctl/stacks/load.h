@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -12,6 +13,8 @@
  * struct loader - which files have been seen to
  * @device:	/dev/mtag, open while tables are handed in, else -1: whoever has it open keeps the module
  * @owner:	whose process it is: the module has the tables of his files in his share
+ * @group:	of the process
+ * @patience:	milliseconds that its untrusted files may still take altogether
  * @foreign:	it has another root directory: what a container's root wrote may have the build-id of any file, and is
  *		not kept by it
  * @file:	what identifies each, and for whom; a program that was rebuilt may have the inode of the old one
@@ -21,6 +24,8 @@
 struct loader {
 	int device;
 	uid_t owner;
+	gid_t group;
+	uint64_t patience;
 	bool foreign;
 	struct loaded {
 		uid_t owner;

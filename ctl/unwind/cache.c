@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "clock.h"
 #include "confine.h"
 #include "ctl.h"
 #include "file.h"
@@ -18,6 +19,9 @@
 #define MADE_AS	    1
 #define TABLE_MOST  (1 << 30)
 #define MEMORY_MOST (1ULL << 30) /* of the process that compiles */
+#define TRUSTED_MS  300000
+#define NOBODY	    65534
+#define ERRNO_MOST  4095
 
 static struct kept kept_of(const struct image *image)
 {
@@ -55,34 +59,47 @@ static bool fill(int fd, void *arg)
 }
 
 /* What the process that compiles says: a number of bytes that follow, or a negative errno. */
+static _Noreturn void say(int socket, int64_t size, const struct table *table)
+{
+	if (!size)
+		size = (int64_t)table->size;
+	if (file_write(socket, &size, sizeof(size)) && size > 0)
+		file_write(socket, table->data, table->size);
+	_exit(0);
+}
+
 static _Noreturn void compile(const struct image *image, int socket)
 {
 	struct table table = {0};
 	int64_t size = table_make(image, &table);
 
-	if (!size)
-		size = (int64_t)table.size;
-	/* It has more memory than any honest file needs. */
-	if (size == -ENOMEM)
-		size = -E2BIG;
-	if (file_write(socket, &size, sizeof(size)) && size > 0)
-		file_write(socket, table.data, table.size);
-	_exit(0);
+	say(socket, size, &table);
 }
 
-/* In a process of its own: a file may be made so that this takes all memory, or for ever. */
-static int compile_apart(const struct image *image, struct table *table)
+/* In the user namespace of somebody who has no other ids than root's, all that is untrusted is his anyway. */
+static _Noreturn void compile_untrusted(int fd, uid_t uid, gid_t gid, int socket)
 {
-	struct confined compiler;
+	struct table table = {0};
+	struct image image;
+	int64_t size;
+
+	if (!confine_become(uid ? uid : NOBODY, uid ? gid : NOBODY) && (uid || errno != EINVAL))
+		_exit(1);
+	size = image_open(&image, fd);
+	if (!size)
+		size = table_make(&image, &table);
+	say(socket, size, &table);
+}
+
+/* Takes what the compiler says, and ends it. */
+static int take(struct confined *compiler, uint64_t deadline, struct table *table)
+{
 	int64_t size = -E2BIG; /* unless it says better */
-	pid_t pid = confine(&compiler, SOCK_STREAM, MEMORY_MOST);
 	int err;
 
-	if (!pid)
-		compile(image, compiler.socket);
-	if (pid < 0)
-		return pid;
-	if (!file_read(compiler.socket, &size, sizeof(size)) || size > TABLE_MOST)
+	/* It has more memory than any honest file needs, and may have been taken over by another one. */
+	if (!confine_read(compiler, &size, sizeof(size), deadline) || size > TABLE_MOST ||
+	    size < -ERRNO_MOST || size == -ENOMEM)
 		size = -E2BIG;
 	err = size < 0 ? (int)size : 0;
 	if (!err) {
@@ -90,23 +107,34 @@ static int compile_apart(const struct image *image, struct table *table)
 		table->data = malloc(table->size);
 		if (!table->data)
 			err = -ENOMEM;
-		else if (!file_read(compiler.socket, table->data, table->size))
+		else if (!confine_read(compiler, table->data, table->size, deadline))
 			err = -E2BIG;
 	}
 	if (err) {
 		free(table->data);
 		*table = (struct table){0};
 	}
-	confine_end(&compiler);
+	confine_end(compiler);
 	return err;
 }
 
-int cache_table(const struct image *image, bool trusted, struct table *table)
+/* In a process of its own: a file may be made so that this takes all memory, or for ever. */
+static int compile_apart(const struct image *image, struct table *table)
+{
+	struct confined compiler;
+	pid_t pid = confine(&compiler, SOCK_STREAM, MEMORY_MOST, image->fd);
+
+	if (!pid)
+		compile(image, compiler.socket);
+	return pid < 0 ? pid : take(&compiler, confine_deadline(TRUSTED_MS), table);
+}
+
+int cache_table(const struct image *image, struct table *table)
 {
 	struct kept kept = kept_of(image);
-	bool found = false, named = trusted && image->id_size;
+	bool found = false;
 	size_t size;
-	int fd = named ? kept_open(&kept, TABLE_MOST, &size) : -1, err;
+	int fd = image->id_size ? kept_open(&kept, TABLE_MOST, &size) : -1, err;
 
 	*table = (struct table){0};
 	if (fd >= 0) {
@@ -116,7 +144,28 @@ int cache_table(const struct image *image, bool trusted, struct table *table)
 	if (found)
 		return 0;
 	err = compile_apart(image, table);
-	if (!err && named)
+	if (!err && image->id_size)
 		kept_replace(&kept, fill, table);
+	return err;
+}
+
+int cache_untrusted(int fd, uid_t uid, gid_t gid, uint64_t *patience, struct table *table)
+{
+	uint64_t begun = clock_ns(CLOCK_MONOTONIC), spent;
+	struct confined compiler;
+	pid_t pid;
+	int err;
+
+	*table = (struct table){0};
+	if (!*patience)
+		return -ETIME;
+	pid = confine(&compiler, SOCK_STREAM, MEMORY_MOST, fd);
+	if (!pid)
+		compile_untrusted(fd, uid, gid, compiler.socket);
+	if (pid < 0)
+		return pid;
+	err = take(&compiler, confine_deadline(*patience), table);
+	spent = (clock_ns(CLOCK_MONOTONIC) - begun) / NSEC_PER_MSEC;
+	*patience -= spent < *patience ? spent : *patience;
 	return err;
 }

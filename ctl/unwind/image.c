@@ -108,12 +108,12 @@ static bool is_bounded(int fd)
 }
 
 /* Takes @elf of @size bytes, which may be NULL. */
-static int look(struct image *image, Elf *elf, uint64_t size)
+static int look(struct image *image, Elf *elf, int fd, uint64_t size)
 {
 	GElf_Ehdr header;
 	int err = -ENOEXEC;
 
-	*image = (struct image){.elf = elf};
+	*image = (struct image){.elf = elf, .fd = fd};
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64 &&
 	    gelf_getehdr(elf, &header) && header.e_machine == EM_X86_64)
 		err = read_texts(image, size);
@@ -129,18 +129,18 @@ int image_open(struct image *image, int fd)
 	struct stat st;
 
 	if (!is_bounded(fd) || fstat(fd, &st)) {
-		*image = (struct image){0};
+		*image = (struct image){.fd = -1};
 		return -ENOEXEC;
 	}
 	elf_version(EV_CURRENT);
 	/* Not mapped: its owner may cut it off meanwhile. For that libelf never frees its notes, some 100 bytes. */
-	return look(image, elf_begin(fd, ELF_C_READ, NULL), (uint64_t)st.st_size);
+	return look(image, elf_begin(fd, ELF_C_READ, NULL), fd, (uint64_t)st.st_size);
 }
 
 int image_open_memory(struct image *image, void *data, size_t size)
 {
 	elf_version(EV_CURRENT);
-	return look(image, elf_memory(data, size), size);
+	return look(image, elf_memory(data, size), -1, size);
 }
 
 int image_open_vdso(struct image *image)

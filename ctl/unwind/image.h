@@ -20,6 +20,7 @@ struct text {
 /**
  * struct image - an ELF file
  * @elf:	for libelf and libdw
+ * @fd:		that they read, or -1
  * @text:	in the order of the file's headers
  * @texts:	how many
  * @id:		build-id
@@ -27,6 +28,7 @@ struct text {
  */
 struct image {
 	Elf *elf;
+	int fd;
 	struct text text[IMAGE_TEXTS];
 	unsigned int texts;
 	uint8_t id[32];

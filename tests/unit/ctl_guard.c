@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/stacks/trace.c ctl/stacks/demangle.c */
-/* sources: ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c ctl/stacks/guard.c */
+/* sources: ctl/stacks/perfmap.c ctl/stacks/object.c ctl/stacks/symbol.c */
 /* sources: ctl/file.c ctl/kept.c ctl/progress.c ctl/confine.c */
 /*
  * mtagctl: files that are made to harm who looks symbols up in them. The answer comes, other files keep their names, and
@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,6 +19,8 @@
 #include "ctl_tap.h"
 #include "file.h"
 #include "stacks/guard.h"
+
+#include "../../ctl/stacks/guard.c"
 
 static uint64_t main_loop;
 
@@ -156,6 +159,95 @@ static void test_deaths(void)
 	guard_close(guard);
 }
 
+/* The owner of a file kills the process that reads it, again and again; the other one lives. */
+static void test_deaths_of_one(void)
+{
+	struct guard *guard = guard_of(getpid());
+	bool good = finds(guard, 1, elf_stripped, "main_loop");
+	char path[PATH_MAX];
+	pid_t reader;
+
+	copy(path, "libothers.so");
+	chmod(path, 0777);
+	for (uint32_t i = 0; i < DEATHS_MOST; i++) {
+		good &= finds(guard, 10 + i, path, "main_loop") &&
+			elf_run(NULL, 0, "pkill -9 -n -P %s ctl_guard", "$PPID", NULL) &&
+			finds(guard, 20 + i, path, NULL);
+	}
+	ok(good && guard->trusting.reads && finds(guard, 1, elf_stripped, NULL),
+	   "after the deaths of one reader the other one is not asked any more either");
+	reader = guard->trusting.process.pid;
+	kill(reader, SIGKILL);
+	for (uint32_t i = 0; i < 10; i++)
+		good &= finds(guard, 30 + i, elf_stripped, NULL);
+	ok(good && guard->trusting.process.pid == reader && guard->deaths == DEATHS_MOST,
+	   "and when that dies, too, none is begun");
+	guard_close(guard);
+}
+
+static bool stops;
+
+static void stop(void)
+{
+	if (stops)
+		raise(SIGSTOP);
+}
+
+static void test_stopped(void)
+{
+	struct guard *guard = guard_of(getpid());
+	bool given_up;
+
+	guard->trusting.patience = 500;
+	stops = true;
+	given_up = finds(guard, 1, elf_stripped, NULL) && !guard->trusting.patience &&
+		   finds(guard, 2, elf_library, NULL);
+	stops = false;
+	ok(given_up && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD,
+	   "a reader that is stopped is ended when patience is, and no other begun");
+	guard->trusting.patience = 60000;
+	ok(finds(guard, 1, elf_stripped, NULL) && finds(guard, 2, elf_library, "main_loop") &&
+		   guard->trusting.patience,
+	   "other files have names then, if there is time for them");
+	guard_close(guard);
+}
+
+/* Does a process have the file open that @st is of? */
+static bool has_open(pid_t pid, const struct stat *st)
+{
+	char path[64];
+	bool found = false;
+
+	for (int fd = 0; fd < 256 && !found; fd++) {
+		struct stat open;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+		found = !stat(path, &open) && open.st_dev == st->st_dev &&
+			open.st_ino == st->st_ino;
+	}
+	return found;
+}
+
+/* The terminal and the files of whoever asks; a file that takes a reader over would have them. */
+static void test_descriptors(void)
+{
+	struct guard *guard = guard_of(getpid());
+	struct stat ours;
+	char path[PATH_MAX];
+	pid_t pid;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/ours", elf_dir);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || fstat(fd, &ours) || !finds(guard, 1, elf_stripped, "main_loop"))
+		abort();
+	pid = guard->trusting.process.pid;
+	ok(has_open(getpid(), &ours) && !has_open(pid, &ours) && getsid(pid) == pid,
+	   "who reads has neither our files nor our terminal");
+	guard_close(guard);
+	close(fd);
+}
+
 /* A name of 400 characters that stands for 2^30 of them. */
 static void test_long_name(void)
 {
@@ -271,6 +363,10 @@ int main(void)
 	test_pipe_beside();
 	test_cut();
 	test_deaths();
+	test_deaths_of_one();
+	pthread_atfork(NULL, NULL, stop);
+	test_stopped();
+	test_descriptors();
 	test_rights();
 	test_link();
 	test_regular();

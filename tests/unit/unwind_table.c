@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: kmod/rows.c ctl/unwind/image.c ctl/unwind/recipe.c ctl/unwind/cfi.c ctl/unwind/ranges.c */
-/* sources: ctl/unwind/table.c ctl/unwind/cache.c ctl/file.c ctl/kept.c ctl/confine.c */
+/* sources: ctl/unwind/table.c */
 /*
  * Unwind tables: what the module's step does by each row of large files is what libdw says of the same
  * instruction. Registers and memory have random contents: two rules that differ lead to different places.
  */
-#include <dirent.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
@@ -20,7 +19,7 @@
 #include "../../kmod/unwind.c"
 #include "ctl.h"
 #include "ctl_tap.h"
-#include "unwind/cache.h"
+#include "unwind/table.h"
 
 /* libelf never frees some of what it reads from a file that it has not mapped. */
 const char *__lsan_default_suppressions(void);
@@ -300,7 +299,7 @@ static bool open_file(struct file *file, const char *path)
 		err = file->fd < 0 ? -1 : image_open(&file->image, file->fd);
 	}
 	if (!err)
-		err = cache_table(&file->image, false, &file->table);
+		err = table_make(&file->image, &file->table);
 	if (!err)
 		err = mtag_rows_set(&file->rows, file->table.data, file->table.size);
 	file->cfi = err ? NULL : dwarf_getcfi_elf(file->image.elf);
@@ -371,115 +370,7 @@ static void test_trampoline(const char *path)
 	close_file(&file);
 }
 
-/* ---- the cache ---- */
-
-/* The path of the only file in the cache. */
-static bool kept(char *path, size_t size, const char *dir)
-{
-	unsigned int found = 0;
-	struct dirent *entry;
-	DIR *all;
-
-	snprintf(path, size, "%s/mtag-unwind", dir);
-	all = opendir(path);
-	while (all && (entry = readdir(all)))
-		if (*entry->d_name != '.') {
-			found++;
-			snprintf(path, size, "%s/mtag-unwind/%s", dir, entry->d_name);
-		}
-	if (all)
-		closedir(all);
-	return found == 1;
-}
-
-static bool same_as_cached(const struct file *file)
-{
-	struct table table = {0};
-	bool good = !cache_table(&file->image, true, &table) && table.size == file->table.size &&
-		    !memcmp(table.data, file->table.data, table.size);
-
-	free(table.data);
-	return good;
-}
-
-/* Writes @byte at @offset; returns what was there, or -1. */
-static int poke(const char *path, off_t offset, int byte)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	u8 was, now = (u8)byte;
-	bool good = fd >= 0 && pread(fd, &was, 1, offset) == 1 && pwrite(fd, &now, 1, offset) == 1;
-
-	if (fd >= 0)
-		close(fd);
-	return good ? was : -1;
-}
-
-/* Whether a file that was changed is not taken, and is replaced. */
-static bool mended(const struct file *file, const char *path, off_t offset)
-{
-	int was = poke(path, offset, 0x5a);
-
-	return was >= 0 && was != 0x5a && same_as_cached(file) && poke(path, offset, was) == was;
-}
-
-static void test_cache(const char *dir)
-{
-	char path[600], command[100];
-	struct file file;
-	struct stat st, after;
-	struct table table;
-	bool good;
-
-	setenv("XDG_CACHE_HOME", dir, 1);
-	good = open_file(&file, "/lib64/ld-linux-x86-64.so.2") && same_as_cached(&file);
-	ok(good && kept(path, sizeof(path), dir), "a table is kept in the cache");
-	good = !stat(path, &st) && same_as_cached(&file) && !stat(path, &after);
-	ok(good && st.st_ino == after.st_ino, "it is read from there");
-	good = poke(path, 0, 0x5a) >= 0 && !cache_table(&file.image, false, &table) &&
-	       table.size == file.table.size && !stat(path, &after) && st.st_ino == after.st_ino;
-	free(table.data);
-	ok(good && poke(path, 0, *(const char *)file.table.data) >= 0,
-	   "that of a file that others can write to is neither read from there nor kept");
-	ok(mended(&file, path, 0) && mended(&file, path, 100) &&
-		   mended(&file, path, st.st_size - 1),
-	   "a file that is damaged is written again");
-	ok(!truncate(path, 20) && same_as_cached(&file) && !stat(path, &after) &&
-		   after.st_size == st.st_size,
-	   "as is one that is cut");
-	snprintf(command, sizeof(command), "rm -rf %s/mtag-unwind; touch %s/mtag-unwind", dir, dir);
-	ok(!system(command) && same_as_cached(&file), "without a cache it is compiled");
-	setenv("XDG_CACHE_HOME", "relative", 1);
-	setenv("HOME", dir, 1);
-	ok(same_as_cached(&file) && strcat(strcpy(command, dir), "/.cache") &&
-		   kept(path, sizeof(path), command),
-	   "the cache is in ~/.cache unless XDG_CACHE_HOME has a path");
-	close_file(&file);
-}
-
-/* A function of 300,000 rows: libdw would interpret all those before for each. */
-static void test_costly(const char *dir)
-{
-	char path[100], command[300];
-	struct table table;
-	struct image image;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/costly.so", dir);
-	snprintf(
-		command, sizeof(command),
-		"printf '.globl f\\nf: .cfi_startproc\\n.rept 300000\\nnop\\n.cfi_adjust_cfa_offset "
-		"8\\n.endr\\n.cfi_endproc\\n' | ${CC:-cc} -shared -nostdlib -x assembler -o %s -",
-		path);
-	if (system(command)) {
-		printf("ok %d # SKIP no compiler here\n", ++tap_run);
-		return;
-	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ok(!image_open(&image, fd) && cache_table(&image, false, &table) == -E2BIG,
-	   "a file that would take hours is refused");
-	image_close(&image);
-	close(fd);
-}
+/* ---- what nobody compiled ---- */
 
 /* A file of notes alone that overlap in a hole: reading them all would take 64 GiB. */
 static void test_notes(const char *dir)
@@ -540,8 +431,6 @@ int main(void)
 	test_file("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", 1, 20);
 	test_file("/usr/lib/gcc/x86_64-linux-gnu/12/cc1", 1, 10);
 	test_trampoline("/usr/lib/x86_64-linux-musl/libc.so");
-	test_cache(dir);
-	test_costly(dir);
 	test_notes(dir);
 	failed = tap_end();
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
