@@ -214,7 +214,7 @@ static size_t find_compiled(struct symbols *symbols, uint64_t address, bool exac
 
 	if (!symbols->map_read) {
 		symbols->map_read = true;
-		if (perfmap_open(&symbols->map, symbols->pid))
+		if (perfmap_open(&symbols->map, symbols->pid, symbols->root))
 			return 0;
 	}
 	name = perfmap_find(&symbols->map, exact || !address ? address : address - 1);

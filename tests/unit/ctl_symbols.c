@@ -250,6 +250,64 @@ static void test_perfmap(void)
 	perfmap_clear(&map);
 }
 
+/* What the lines say of each of 256 addresses, one after the other. */
+static void apply(const char *text, int said[256])
+{
+	for (int n = 0; *text; n++, text = strchr(text, '\n') + 1) {
+		unsigned int start, size;
+
+		sscanf(text, "%x %x", &start, &size);
+		for (unsigned int i = start; i < start + size && i < 256; i++)
+			said[i] = n;
+	}
+}
+
+/* Random functions, of which many lie over others. */
+static bool agrees(void)
+{
+	char text[60 * 32] = "", want[16];
+	struct perfmap map = {0};
+	int said[256];
+	bool good;
+	FILE *in;
+
+	memset(said, -1, sizeof(said));
+	for (int i = 0; i < 60; i++)
+		sprintf(text + strlen(text), "%x %x f%d\n", (unsigned int)rand() % 256,
+			1 + (unsigned int)rand() % (rand() % 4 ? 8 : 128), i);
+	apply(text, said);
+	in = fmemopen(text, strlen(text), "r");
+	good = !perfmap_read(&map, in);
+	fclose(in);
+	for (uint64_t i = 0; i < 256; i++) {
+		snprintf(want, sizeof(want), "f%d", said[i]);
+		good &= is_in(&map, i, said[i] < 0 ? NULL : want);
+	}
+	perfmap_clear(&map);
+	return good;
+}
+
+static void test_overlaps(void)
+{
+	static char text[] = "1000 100 old\n1040 10 new\n10f0 20 end\n0 10 gone\n0 20 whole\n";
+	struct perfmap map = {0};
+	FILE *in = fmemopen(text, sizeof(text) - 1, "r");
+	bool good = !perfmap_read(&map, in);
+
+	fclose(in);
+	ok(good && is_in(&map, 0x103f, "old") && is_in(&map, 0x1040, "new") &&
+		   is_in(&map, 0x104f, "new") && is_in(&map, 0x1050, "old") &&
+		   is_in(&map, 0x10ef, "old") && is_in(&map, 0x10f0, "end") &&
+		   is_in(&map, 0x110f, "end") && is_in(&map, 0, "whole") &&
+		   is_in(&map, 0x1f, "whole") && is_in(&map, 0x20, NULL),
+	   "a function that was compiled over a part of another one leaves the rest of it");
+	perfmap_clear(&map);
+	srand(1);
+	for (int i = 0; i < 200; i++)
+		good &= agrees();
+	ok(good, "so it is with any, as if each line wrote its name on its addresses");
+}
+
 static void test_compiled(void)
 {
 	struct trace_image image = {.id = 1, .path = strdup("[anon]")};
@@ -387,6 +445,7 @@ int main(int argc, char **argv)
 	test_vdso();
 	test_names();
 	test_perfmap();
+	test_overlaps();
 	test_compiled();
 	test_messages();
 	elf_remove();
