@@ -9,6 +9,7 @@
 #include "fail.h"
 #include "heaps/load.h"
 #include "heaps/preload.h"
+#include "stacks/needed.h"
 
 #define LIBRARY "libmtag-heap.so"
 
@@ -42,22 +43,6 @@ static char *find_library(void)
 	return NULL;
 }
 
-/* The program that execvp() would run, "" if it is not found; @room bytes. */
-static void find_program(const char *command, char *path, size_t room)
-{
-	const char *dirs = getenv("PATH");
-
-	snprintf(path, room, "%s", command);
-	if (strchr(command, '/') || !dirs)
-		return;
-	for (; *dirs; dirs += strcspn(dirs, ":"), dirs += *dirs == ':') {
-		snprintf(path, room, "%.*s/%s", (int)strcspn(dirs, ":"), dirs, command);
-		if (!access(path, X_OK))
-			return;
-	}
-	*path = '\0';
-}
-
 static int set_environment(const char *library, bool exact)
 {
 	const char *before = getenv("LD_PRELOAD");
@@ -75,8 +60,7 @@ static int set_environment(const char *library, bool exact)
 
 int heap_preload(const char *command, bool exact)
 {
-	_cleanup_(freep) char *library = find_library();
-	char program[PATH_MAX];
+	_cleanup_(freep) char *library = find_library(), *program = NULL;
 
 	if (!library) {
 		fail_print("run: cannot find " LIBRARY " in ../lib beside mtagctl: it comes with "
@@ -89,10 +73,10 @@ int heap_preload(const char *command, bool exact)
 			   library);
 		return CTL_REFUSED;
 	}
-	find_program(command, program, sizeof(program));
-	if (heap_is_static(program))
+	program = needed_find(command);
+	if (program && heap_is_static(program))
 		fail_print("run: %s is linked statically: no library can come between it and its "
 			   "allocator, and there will be no heap view",
-			   command);
+			   program);
 	return set_environment(library, exact);
 }

@@ -13,11 +13,17 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "file.h"
 #include "stacks/needed.h"
+
+/* As the kernel does it. */
+#define LINE_MOST    255
+#define SCRIPTS_MOST 4 /* each of which is the interpreter of the one before */
 
 extern char **environ;
 
-char *needed_find(const char *name)
+/* The file that execvp(3) looks for. */
+static char *find_file(const char *name)
 {
 	const char *path = getenv("PATH");
 	char *file;
@@ -33,6 +39,39 @@ char *needed_find(const char *name)
 		free(file);
 	}
 	return NULL;
+}
+
+/* The path in the first line "#!PATH…" of a script; NULL if it is none. The caller frees it. */
+static char *interpreter_of(const char *path)
+{
+	char line[LINE_MOST + 1] = "", *name = line + 2;
+	int fd = file_open_regular(path);
+
+	if (fd < 0)
+		return NULL;
+	if (pread(fd, line, LINE_MOST, 0) < 2)
+		line[0] = '\0';
+	close(fd);
+	if (strncmp(line, "#!", 2) != 0)
+		return NULL;
+	name += strspn(name, " \t");
+	name[strcspn(name, " \t\n")] = '\0';
+	return *name ? strdup(name) : NULL;
+}
+
+char *needed_find(const char *name)
+{
+	char *file = find_file(name);
+
+	for (int i = 0; file && i < SCRIPTS_MOST; i++) {
+		char *interpreter = interpreter_of(file);
+
+		if (!interpreter)
+			break;
+		free(file);
+		file = interpreter;
+	}
+	return file;
 }
 
 /* The path of the program's loader; NULL if it has none. The caller frees it. */
