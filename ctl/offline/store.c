@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Appends samples to a file. A file has whole samples only: what cannot be written to its end is taken
- * back, and what is no snapshot file is left alone.
+ * back, and what is no snapshot file is left alone. While one of us appends or rotates, others wait.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +59,10 @@ int store_check(const struct store *store)
 		return failed(store, "open");
 	if (!S_ISREG(st.st_mode) || !st.st_size)
 		return CTL_OK;
+	/* Not while somebody appends. */
+	TEMP_FAILURE_RETRY(flock(fd, LOCK_SH));
+	if (fstat(fd, &st))
+		return failed(store, "open");
 	whole = is_whole(fd, st.st_size);
 	if (whole < 0 || pread(fd, begins, strlen(BEGINNING), 0) < 0)
 		return failed(store, "read");
@@ -92,10 +97,49 @@ static int rotate(const struct store *store)
 	return CTL_OK;
 }
 
+/* Is @st of the file that has the name now? */
+static bool is_named(const struct store *store, const struct stat *st)
+{
+	struct stat named;
+
+	return !stat(store->path, &named) && named.st_dev == st->st_dev &&
+	       named.st_ino == st->st_ino;
+}
+
+/*
+ * Opens the file for a sample of @length, rotated if there is no room for it, and keeps others out until it is closed.
+ * Where nothing can be locked there is nobody to keep out.
+ */
+static int open_alone(const struct store *store, size_t length, int *fd, struct stat *st)
+{
+	for (;;) {
+		/* Who may read a process's tags is the kernel's decision; a file keeps to the writer's. */
+		*fd = open(store->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		if (*fd < 0 || fstat(*fd, st))
+			return failed(store, "open");
+		if (!S_ISREG(st->st_mode))
+			return CTL_OK;
+		TEMP_FAILURE_RETRY(flock(*fd, LOCK_EX));
+		if (fstat(*fd, st))
+			return failed(store, "open");
+		/* Somebody else may have rotated it before. */
+		if (is_named(store, st)) {
+			if (!store->most || !st->st_size ||
+			    (uint64_t)st->st_size + length <= store->most)
+				return CTL_OK;
+			if (rotate(store))
+				return CTL_REFUSED;
+		}
+		close(*fd);
+		*fd = -1;
+	}
+}
+
 int store_append(const struct store *store, const char *text, size_t length)
 {
 	_cleanup_(closep) int fd = -1;
 	struct stat st;
+	int status;
 
 	if (!store->path) {
 		if (fwrite(text, 1, length, stdout) == length && !fflush(stdout))
@@ -103,13 +147,9 @@ int store_append(const struct store *store, const char *text, size_t length)
 		fail_print("cannot write the output: %s", strerror(errno));
 		return CTL_REFUSED;
 	}
-	if (store->most && !stat(store->path, &st) && S_ISREG(st.st_mode) && st.st_size &&
-	    (uint64_t)st.st_size + length > store->most && rotate(store))
-		return CTL_REFUSED;
-	/* Who may read a process's tags is the kernel's decision; a file keeps to the writer's. */
-	fd = open(store->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (fd < 0 || fstat(fd, &st))
-		return failed(store, "open");
+	status = open_alone(store, length, &fd, &st);
+	if (status)
+		return status;
 	if (!file_write(fd, text, length)) {
 		int err = errno;
 

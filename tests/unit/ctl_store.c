@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -187,6 +188,59 @@ static void test_full(void)
 	umount("disk");
 }
 
+/* Whether @pid waits for a lock; false if it ends before. */
+static bool waits(pid_t pid)
+{
+	char line[200], number[32];
+
+	snprintf(number, sizeof(number), " %d ", (int)pid);
+	while (!waitpid(pid, NULL, WNOHANG)) {
+		FILE *locks = fopen("/proc/locks", "r");
+		bool found = false;
+
+		while (locks && !found && fgets(line, sizeof(line), locks))
+			found = strstr(line, "->") && strstr(line, number);
+		if (locks)
+			fclose(locks);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/* Another snapshot is writing, and rotates. */
+static void test_two(void)
+{
+	struct store store = {.path = "two", .most = 3500, .keep = 2};
+	unsigned long next = 1;
+	int fd, status = -1;
+	pid_t pid;
+	bool waited;
+
+	if (append(&store, 1, 1000) || append(&store, 2, 1000))
+		abort();
+	fd = open(store.path, O_RDONLY | O_CLOEXEC);
+	if (flock(fd, LOCK_EX))
+		abort();
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		close(fd);
+		_exit(append(&store, 3, 2000));
+	}
+	waited = waits(pid);
+	ok(waited && size_of(store.path) == 2000 && size_of("two.1") < 0,
+	   "while another one writes nothing is appended, and nothing rotated");
+	if (rename(store.path, "two.1"))
+		abort();
+	close(fd);
+	if (waited)
+		waitpid(pid, &status, 0);
+	ok(!status && read_file("two.1", &next) && next == 3 && read_file(store.path, &next) &&
+		   next == 4 && size_of("two.2") < 0,
+	   "what that one has rotated is not rotated again, nor appended to");
+}
+
 /* The check and the reader agree on whether samples can follow. */
 static bool agree(const struct store *store)
 {
@@ -259,6 +313,7 @@ int main(void)
 		return 1;
 	test_append();
 	test_rotation();
+	test_two();
 	test_cut();
 	test_kill();
 	test_full();
