@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The model from the kernel or from a snapshot file, whichever the command line says. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -195,11 +198,67 @@ void source_origin(struct origin *origin)
 	probe_line("/proc/sys/kernel/random/boot_id", origin->boot_id, sizeof(origin->boot_id));
 }
 
+/* ---- one process after the other ---- */
+
+/* When a process began, in ticks since the boot; 0 if it has ended. */
+static uint64_t began_at(pid_t pid)
+{
+	_cleanup_(freep) char *text = NULL;
+	uint64_t ticks = 0;
+	char path[32], *rest;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	text = probe_read(path);
+	/* Its name may have anything in it, blanks and parentheses, too. The third field is behind it; this is the 22nd. */
+	rest = text ? strrchr(text, ')') : NULL;
+	if (!rest || sscanf(rest + 1,
+			    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %*s %*s %" SCNu64,
+			    &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
+/* For each process, in order. NULL without memory. Caller frees them. */
+static uint64_t *all_began_at(const struct snap *snap)
+{
+	uint64_t *began = calloc(snap->n_procs + 1, sizeof(*began));
+
+	for (size_t i = 0; began && i < snap->n_procs; i++)
+		began[i] = began_at(snap->procs[i].pid);
+	return began;
+}
+
+/* Has the id passed on to another process since that one began? */
+static bool is_another(pid_t pid, uint64_t began)
+{
+	uint64_t now = began_at(pid);
+
+	return now && now != began;
+}
+
+/* Then cgroup and heap may be that one's. */
+static void drop_others(struct snap *snap, const uint64_t *began)
+{
+	for (size_t i = 0; i < snap->n_procs; i++) {
+		struct proc *proc = &snap->procs[i];
+
+		if (!is_another(proc->pid, began[i]))
+			continue;
+		free(proc->cgroup);
+		proc->cgroup = NULL;
+		if (proc->heap)
+			heap_view_clear(proc->heap);
+		free(proc->heap);
+		proc->heap = NULL;
+	}
+}
+
 /* ---- stacks ---- */
 
 /* Of a process without stacks, or that has ended meanwhile, there are none. */
 static int read_stacks(const struct source *source, struct kern *kern, int device,
-		       struct proc *proc)
+		       struct proc *proc, uint64_t began)
 {
 	_cleanup_(traces_clear) struct traces traces = {0};
 	const struct trace_owner owner = trace_owner_of(proc->pid);
@@ -209,7 +268,7 @@ static int read_stacks(const struct source *source, struct kern *kern, int devic
 				       : heap_load_objects(device, proc, &loaded.objects));
 	int err = kern_stacks(kern, proc->pid, source->older, &traces);
 
-	if (err == -ENODATA || err == -ESRCH || err == -ENOENT)
+	if (err == -ENODATA || err == -ESRCH || err == -ENOENT || is_another(proc->pid, began))
 		return CTL_OK;
 	if (err == -EOPNOTSUPP) {
 		fail_print("the loaded mtag module is older than this mtagctl: it knows no stacks");
@@ -230,19 +289,37 @@ static int read_stacks(const struct source *source, struct kern *kern, int devic
 	return CTL_OK;
 }
 
-static int read_all_stacks(const struct source *source, struct kern *kern, struct snap *snap)
+static int read_all_stacks(const struct source *source, struct kern *kern, struct snap *snap,
+			   const uint64_t *began)
 {
 	/* Without the device there are stacks, but no heap views. */
 	int status = CTL_OK, device = source->stacks ? heap_open() : -1;
 
 	for (size_t i = 0; source->stacks && i < snap->n_procs; i++) {
-		int err = read_stacks(source, kern, device, &snap->procs[i]);
+		int err = read_stacks(source, kern, device, &snap->procs[i], began[i]);
 
 		status = err ? err : status;
 	}
 	if (device >= 0)
 		close(device);
 	return status;
+}
+
+/*
+ * What the tags do not say: cgroups and heaps at once, as the next process with an id is another one, then stacks, whose
+ * functions take minutes to look up.
+ */
+static int read_more(struct source *source, struct kern *kern, struct snap *snap)
+{
+	_cleanup_(freep) uint64_t *began = all_began_at(snap);
+
+	if (!began || cgroup_read(snap))
+		return fail_memory();
+	/* What ends meanwhile, or may not be read, has tags without a heap. */
+	if (source->heaps && heap_load_all(snap, HEAP_PAGES))
+		return fail_memory();
+	drop_others(snap, began);
+	return read_all_stacks(source, kern, snap, began);
 }
 
 static int read_kernel(struct source *source, const pid_t *pids, size_t n, struct snap *snap)
@@ -256,13 +333,8 @@ static int read_kernel(struct source *source, const pid_t *pids, size_t n, struc
 	source_origin(&source->origin);
 	status = n ? read_some(source, kern, pids, n, snap) : read_all(source, kern, snap);
 	snap->time_ms = source->origin.time_ms;
-	err = read_all_stacks(source, kern, snap);
-	status = status ? status : err;
-	/* What ends meanwhile, or may not be read, has tags without a heap. */
-	if (source->heaps && heap_load_all(snap, HEAP_PAGES))
-		return fail_memory();
-	/* At once: the next process with this id is another one. */
-	return cgroup_read(snap) ? fail_memory() : status;
+	err = read_more(source, kern, snap);
+	return status ? status : err;
 }
 
 int source_read_series(struct source *source, pid_t *pids, size_t n, const struct taker *taker,
