@@ -2,6 +2,7 @@
 /* mtagctl shows which tag owns each resident page: the table of commands, of which one is run. */
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -272,6 +273,8 @@ int main(int argc, char **argv)
 	struct ctl ctl = {.commands = commands};
 	int opt, status;
 
+	/* Where it is ignored, children are gone before we have waited, and their ids may be others'. */
+	signal(SIGCHLD, SIG_DFL);
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
 	if (argc < 1)

@@ -22,7 +22,10 @@ static int failed(const struct outfile *output)
 	return CTL_REFUSED;
 }
 
-/* The file's name is nobody's until it is complete, where that can be: then nothing is left of one that is not. */
+/*
+ * Give the file a name only when it is complete, where the file system can do that: an aborted one then leaves nothing
+ * behind.
+ */
 static int open_nameless(const char *path)
 {
 	_cleanup_(freep) char *copy = strdup(path);
@@ -39,13 +42,28 @@ static int open_named(struct outfile *output)
 	return mkstemp(output->temporary);
 }
 
-/* Who may read the file that it replaces may read it, or else who usually may. */
-static void set_mode(int fd, const struct stat *old, mode_t usual)
+/* Keep the owner and the group of the file being replaced. Returns false, after saying so, if that is not allowed. */
+static bool set_owner(int fd, const struct outfile *output, const struct stat *old)
 {
-	mode_t mask = umask(0);
+	struct stat st;
+
+	if (fstat(fd, &st) || (st.st_uid == old->st_uid && st.st_gid == old->st_gid) ||
+	    !fchown(fd, old->st_uid, old->st_gid))
+		return true;
+	fail_print("'%s' changes its owner or group: %s", output->path, strerror(errno));
+	return false;
+}
+
+/* Keep the mode of the file being replaced, or else use the usual one. */
+static void set_mode(int fd, const struct outfile *output, const struct stat *old, mode_t usual)
+{
+	mode_t mask = umask(0), mode = old ? old->st_mode & 0777 : usual & ~mask;
 
 	umask(mask);
-	if (fchmod(fd, old ? old->st_mode & 0777 : usual & ~mask))
+	/* Another group is not to read what only that one might. */
+	if (old && !set_owner(fd, output, old))
+		mode &= ~(mode_t)S_IRWXG;
+	if (fchmod(fd, mode))
 		return; /* a file system without modes */
 }
 
@@ -57,7 +75,7 @@ static int begin(struct outfile *output, const struct stat *old, mode_t mode)
 		fd = open_named(output);
 	if (fd < 0)
 		return failed(output);
-	set_mode(fd, old, mode);
+	set_mode(fd, output, old, mode);
 	output->file = fdopen(fd, "w");
 	return output->file ? CTL_OK : failed(output);
 }

@@ -133,13 +133,16 @@ static bool has_stacks(const struct snap *snap)
 
 static int fail_tag(const struct request *request)
 {
-	const char *tag = request->choice.tag;
+	const char *tag = request->choice.tag, *file = request->source.from;
+	const char *from = file ? " --from " : "";
 
+	file = file ? file : "";
 	if (request->pid)
-		fail_print("process %d has no tag '%s'; `mtagctl tree %d` shows its tags",
-			   (int)request->pid, tag, (int)request->pid);
+		fail_print("process %d has no tag '%s'; `mtagctl tree%s%s %d` shows its tags",
+			   (int)request->pid, tag, from, file, (int)request->pid);
 	else
-		fail_print("no process has a tag '%s'; `mtagctl show` shows the tags", tag);
+		fail_print("no process has a tag '%s'; `mtagctl show%s%s` shows the tags", tag,
+			   from, file);
 	return CTL_REFUSED;
 }
 

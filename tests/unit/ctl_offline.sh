@@ -79,6 +79,8 @@ ok 'so it is if the process of tree is not there'
 fails 2 "no process 5 in this sample of " show --from "$golden" -f json -o graph.dot 5
 cmp -s before graph.dot
 ok 'and if no process of show is'
+fails 2 "process 4711 has no tag 'zz'; .mtagctl tree --from $golden 4711. shows its tags" stacks --from "$golden" -t zz 4711
+fails 2 "no process has a tag 'zz'; .mtagctl show --from $golden. shows the tags" stacks --from "$golden" -t zz
 fails 2 "$golden: no sample 2; it has 1" show --from "$golden" --sample 2
 fails 1 '--sample chooses a sample of a file' show --sample 2
 fails 1 "invalid sample '0'" show --from "$golden" --sample 0
@@ -407,6 +409,25 @@ echo old >private; chmod 600 private
 "$ctl" merge -r none.rules -o private one && "$ctl" merge -r none.rules -o fresh one
 [ "$(stat -c %a private fresh | sort -u)" = 600 ]
 ok 'a file keeps its mode, and a new snapshot is private'
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	echo old >others; chown 12345:12346 others; chmod 640 others
+	"$ctl" merge -r none.rules -o others one && [ "$(stat -c '%u:%g %a' others)" = '12345:12346 640' ] && cmp -s others fresh
+	ok 'and its owner and group'
+	mkdir shared; chmod 755 .; chmod 777 shared; cp one none.rules shared; echo old >shared/others; chmod 664 shared/others
+	(cd shared && exec setpriv --reuid 12345 --regid 12345 --clear-groups "$ctl" merge -r none.rules -o others one) 2>err &&
+		grep -q "'others' changes its owner or group: Operation not permitted" err &&
+		[ "$(stat -c '%u:%g %a' shared/others)" = '12345:12345 604' ]
+	ok 'or it is said that they change, and the other group may not read it'
+else
+	ok 'and its owner and group # SKIP only root gives files away'
+fi
+mkfifo never; env --ignore-signal=CHLD "$ctl" show --from never >/dev/null 2>&1 &
+for ((i = 0; i < 1000; i++)); do [ "$(cat /proc/$!/comm)" = mtagctl ] && [ "$(cat /proc/$!/wchan)" != 0 ] && break; sleep 0.01; done
+for ((i = 0, ignored = 1; i < 1000 && ignored; i++)); do
+	((ignored = 0x$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/$!/status) >> 16 & 1)) || :; ((ignored)) && sleep 0.01
+done
+kill $!; wait $! 2>/dev/null; ((!ignored))
+ok 'a caller that ignores SIGCHLD does not make children go unseen'
 echo old >real; ln -s real link; { cat one; echo '{'; } >half
 "$ctl" merge -r none.rules -o link half 2>err
 [ $? = 2 ] && [ "$(cat real)" = old ] && "$ctl" merge -r none.rules -o link one && [ -L link ] && cmp -s real fresh
