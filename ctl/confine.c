@@ -65,7 +65,10 @@ static void close_between(unsigned int from, unsigned int to)
 		_exit(1);
 }
 
-/* A file that takes this process over is not to have our files, nor our terminal, into which it could type. */
+/*
+ * A file that takes this process over is not to have our files, nor our terminal, into which it
+ * could type.
+ */
 static void keep_only(int socket, int keep)
 {
 	unsigned int one = (unsigned int)socket, two = keep < 0 ? one : (unsigned int)keep;
@@ -175,8 +178,8 @@ bool confine_read(const struct confined *confined, void *data, size_t size, uint
 }
 
 /*
- * A process in a file system of its owner's that does not answer cannot be killed until it does. It is left to init: to
- * wait for it could take for ever.
+ * A process in a file system of its owner's that does not answer cannot be killed until it does. It
+ * is left to init: to wait for it could take for ever.
  */
 void confine_end(struct confined *confined)
 {

@@ -19,20 +19,24 @@ struct confined {
 };
 
 /*
- * Forks. Returns the process's id, or a negative errno; and 0 in the new process. That one has its end in @confined and,
- * unless it is -1, the descriptor @keep, but no other of ours, and no terminal. It may use @memory bytes, or half of what
- * the machine has, ends with us, and must end by _exit(). It is the first that the kernel kills where memory is short.
- * Nothing but our patience limits its time: see confine_wait().
+ * Forks. Returns the process's id, or a negative errno; and 0 in the new process. That one has its
+ * end in @confined and, unless it is -1, the descriptor @keep, but no other of ours, and no
+ * terminal. It may use @memory bytes, or half of what the machine has, ends with us, and must end
+ * by _exit(). It is the first that the kernel kills where memory is short. Nothing but our patience
+ * limits its time: see confine_wait().
  */
 pid_t confine(struct confined *confined, int type, unsigned long long memory, int keep);
-/* In the new process: root's becomes that user's, without a way back. False with errno if that fails. */
+/*
+ * In the new process: root's becomes that user's, without a way back. False with errno if that
+ * fails.
+ */
 bool confine_become(uid_t uid, gid_t gid);
 
 /* The time, in nanoseconds, that is @ms from now. */
 uint64_t confine_deadline(uint64_t ms);
 /*
- * Waits for a moment until it says something or ends. Returns 1 if it has, 0 if not yet, or -ETIME if not and @deadline
- * is over: a process that its owner has stopped would neither answer nor end.
+ * Waits for a moment until it says something or ends. Returns 1 if it has, 0 if not yet, or -ETIME
+ * if not and @deadline is over: a process that its owner has stopped would neither answer nor end.
  */
 int confine_wait(const struct confined *confined, uint64_t deadline);
 /* Reads @size bytes of a stream; false if it ends before, or the deadline is over. */

@@ -21,8 +21,8 @@
 #define UNUSED	  (30 * DAY) /* what nobody wants for so long goes */
 
 /*
- * Opens the directory @name of @at for looking things up. Nobody but us and root may have put it, or a link, there: root's
- * HOME may be somebody else's, who would choose where root's files go.
+ * Opens the directory @name of @at for looking things up. Nobody but us and root may have put it,
+ * or a link, there: root's HOME may be somebody else's, who would choose where root's files go.
  */
 static int step(int at, const char *name, bool make)
 {
@@ -58,7 +58,9 @@ static int walk(char *path, bool make)
 	return fd;
 }
 
-/* Opens the directory of the cache, and with @make makes it. It is ours alone, or -1 is returned. */
+/*
+ * Opens the directory of the cache, and with @make makes it. It is ours alone, or -1 is returned.
+ */
 static int open_directory(const struct kept *kept, bool make)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -273,7 +273,7 @@ int main(int argc, char **argv)
 	struct ctl ctl = {.commands = commands};
 	int opt, status;
 
-	/* Where it is ignored, children are gone before we have waited, and their ids may be others'. */
+	/* While SIGCHLD is ignored, the id of a dead child may already be another process's. */
 	signal(SIGCHLD, SIG_DFL);
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");

@@ -23,8 +23,8 @@ static int failed(const struct outfile *output)
 }
 
 /*
- * Give the file a name only when it is complete, where the file system can do that: an aborted one then leaves nothing
- * behind.
+ * Give the file a name only when it is complete, where the file system can do that: an aborted one
+ * then leaves nothing behind.
  */
 static int open_nameless(const char *path)
 {
@@ -42,7 +42,10 @@ static int open_named(struct outfile *output)
 	return mkstemp(output->temporary);
 }
 
-/* Keep the owner and the group of the file being replaced. Returns false, after saying so, if that is not allowed. */
+/*
+ * Keep the owner and the group of the file being replaced. Returns false, after saying so, if that
+ * is not allowed.
+ */
 static bool set_owner(int fd, const struct outfile *output, const struct stat *old)
 {
 	struct stat st;

@@ -209,7 +209,10 @@ static uint64_t began_at(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	text = probe_read(path);
-	/* Its name may have anything in it, blanks and parentheses, too. The third field is behind it; this is the 22nd. */
+	/*
+	 * Its name may have anything in it, blanks and parentheses, too. The third field is behind
+	 * it; this is the 22nd.
+	 */
 	rest = text ? strrchr(text, ')') : NULL;
 	if (!rest || sscanf(rest + 1,
 			    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
@@ -306,8 +309,8 @@ static int read_all_stacks(const struct source *source, struct kern *kern, struc
 }
 
 /*
- * What the tags do not say: cgroups and heaps at once, as the next process with an id is another one, then stacks, whose
- * functions take minutes to look up.
+ * What the tags do not say: cgroups and heaps at once, as the next process with an id is another
+ * one, then stacks, whose functions take minutes to look up.
  */
 static int read_more(struct source *source, struct kern *kern, struct snap *snap)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Appends samples to a file. A file has whole samples only: what cannot be written to its end is taken
- * back, and what is no snapshot file is left alone. While one of us appends or rotates, others wait.
+ * Appends samples to a file. A file has whole samples only: what cannot be written to its end is
+ * taken back, and what is no snapshot file is left alone. While one of us appends or rotates,
+ * others wait.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -107,13 +108,16 @@ static bool is_named(const struct store *store, const struct stat *st)
 }
 
 /*
- * Opens the file for a sample of @length, rotated if there is no room for it, and keeps others out until it is closed.
- * Where nothing can be locked there is nobody to keep out.
+ * Opens the file for a sample of @length, rotated if there is no room for it, and keeps others out
+ * until it is closed. Where nothing can be locked there is nobody to keep out.
  */
 static int open_alone(const struct store *store, size_t length, int *fd, struct stat *st)
 {
 	for (;;) {
-		/* Who may read a process's tags is the kernel's decision; a file keeps to the writer's. */
+		/*
+		 * Who may read a process's tags is the kernel's decision; a file keeps to the
+		 * writer's.
+		 */
 		*fd = open(store->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 		if (*fd < 0 || fstat(*fd, st))
 			return failed(store, "open");

@@ -152,8 +152,8 @@ static char answer(struct guard *guard, struct symbols *symbols, size_t *bytes)
 }
 
 /*
- * From here on files are opened with the process owner's rights. The untrusted reader takes on all of the owner's ids:
- * with fsuid alone, a file that takes the reader over could set root's id back.
+ * From here on files are opened with the process owner's rights. The untrusted reader takes on all
+ * of the owner's ids: with fsuid alone, a file that takes the reader over could set root's id back.
  */
 static void open_as(const struct trace_owner *owner, bool trusting)
 {

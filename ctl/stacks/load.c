@@ -19,8 +19,8 @@
 #include "uapi/linux/mtag.h"
 #include "unwind/cache.h"
 
-#define FILES_MOST  65536 /* the module's ids of files have 16 bits */
-#define PATIENCE_MS 300000
+#define FILES_MOST  65536  /* the module's ids of files have 16 bits */
+#define PATIENCE_MS 900000 /* a container may have hundreds of libraries */
 
 void loader_init(struct loader *loader)
 {

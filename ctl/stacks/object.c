@@ -34,8 +34,9 @@ static bool may_follow(const char *path, const char *link)
 }
 
 /*
- * The file itself may name other files; those are opened with the rights that guard.c has taken on. With our own rights,
- * debug information is found by build-id only, because debuginfod's cache is ours.
+ * The file itself may name other files; those are opened with the rights that guard.c has taken on.
+ * With our own rights, debug information is found by build-id only, because debuginfod's cache is
+ * ours.
  */
 static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		      const char *path, const char *link, GElf_Word crc, char **found)

@@ -133,7 +133,10 @@ static void pop(struct begun *begun)
 	}
 }
 
-/* What was compiled last at an address is what is there: the addresses up, from one start or end to the next. */
+/*
+ * What was compiled last at an address is what is there: the addresses up, from one start or end to
+ * the next.
+ */
 static void cut(struct perfmap *map, struct begun *begun)
 {
 	uint64_t address = 0, next;

@@ -30,8 +30,8 @@ struct perfmap {
 };
 
 /*
- * Reads the file of the process, below its root directory @root, if there is one that only it or root can have written.
- * 0 or -ENOMEM.
+ * Reads the file of the process, below its root directory @root, if there is one that only it or
+ * root can have written. 0 or -ENOMEM.
  */
 int perfmap_open(struct perfmap *map, pid_t pid, int root);
 /* Reads lines "START SIZE NAME", numbers in hexadecimal; others are skipped. Once for each map. */

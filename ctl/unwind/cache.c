@@ -76,7 +76,10 @@ static _Noreturn void compile(const struct image *image, int socket)
 	say(socket, size, &table);
 }
 
-/* In the user namespace of somebody who has no other ids than root's, all that is untrusted is his anyway. */
+/*
+ * In the user namespace of somebody who has no other ids than root's, all that is untrusted is his
+ * anyway.
+ */
 static _Noreturn void compile_untrusted(int fd, uid_t uid, gid_t gid, int socket)
 {
 	struct table table = {0};
@@ -97,7 +100,10 @@ static int take(struct confined *compiler, uint64_t deadline, struct table *tabl
 	int64_t size = -E2BIG; /* unless it says better */
 	int err;
 
-	/* It has more memory than any honest file needs, and may have been taken over by another one. */
+	/*
+	 * It has more memory than any honest file needs, and may have been taken over by another
+	 * one.
+	 */
 	if (!confine_read(compiler, &size, sizeof(size), deadline) || size > TABLE_MOST ||
 	    size < -ERRNO_MOST || size == -ENOMEM)
 		size = -E2BIG;

@@ -308,7 +308,10 @@ static void test_rights(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* A process with more rights than its user, who may therefore not look its root directory up. Says when it is there. */
+/*
+ * A process with more rights than its user, who may therefore not look its root directory up. Says
+ * when it is there.
+ */
 static _Noreturn void be_service(int said)
 {
 	char path[64];

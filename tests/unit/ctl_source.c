@@ -2,8 +2,8 @@
 /* sources: ctl/offline/source.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/stacks/stack.c ctl/stacks/trace.c */
 /* sources: ctl/cgroup.c ctl/probe.c */
 /*
- * mtagctl: what is read of a process beside its tags is that process's, though it may end, and its id be another one's,
- * while others are read.
+ * mtagctl: what is read of a process beside its tags is that process's, though it may end, and its
+ * id be another one's, while others are read.
  */
 #include <errno.h>
 #include <sched.h>

@@ -2,8 +2,8 @@
 /* sources: ctl/unwind/image.c ctl/unwind/recipe.c ctl/unwind/cfi.c ctl/unwind/ranges.c */
 /* sources: ctl/unwind/table.c ctl/unwind/cache.c ctl/file.c ctl/kept.c ctl/confine.c */
 /*
- * Where unwind tables are kept, and who compiles them: nobody but us chooses where that is, and a file of another user
- * has neither root's rights nor for ever.
+ * Where unwind tables are kept, and who compiles them: nobody but us chooses where that is, and a
+ * file of another user has neither root's rights nor for ever.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -174,7 +174,10 @@ static void test_homes(const char *dir)
 
 /* ---- files of others ---- */
 
-/* A function of 300,000 rows: libdw would interpret all those before for each. -1: there is no compiler. */
+/*
+ * A function of 300,000 rows: libdw would interpret all those before for each. -1: there is no
+ * compiler.
+ */
 static int open_costly(const char *dir)
 {
 	char path[100], command[300];
