@@ -53,18 +53,23 @@ static enum heap_kind kind_of(const char *name)
 	return *name == '/' ? HEAP_FILE : HEAP_OTHER;
 }
 
-/* "START-END PERMS OFFSET DEVICE INODE  NAME" begins a mapping. */
-static bool take_map(const char *line, struct heap_map *map)
+/* "START-END PERMS OFFSET DEVICE INODE  NAME" begins a mapping, whether it can be one or not. */
+static bool begins_map(const char *line, struct heap_map *map)
 {
 	int name = 0;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &map->start, &map->end,
-		   &name) < 2 ||
-	    !name || map->start >= map->end || map->end > ADDRESS_MAX ||
-	    (map->start | map->end) % PAGE_BYTES)
+		   &name) < 2)
 		return false;
-	map->kind = kind_of(line + name);
+	map->kind = name ? kind_of(line + name) : HEAP_KINDS;
 	return true;
+}
+
+static bool can_be(const struct heap_map *map, const struct heap_maps *maps)
+{
+	return map->kind != HEAP_KINDS && map->start < map->end && map->end <= ADDRESS_MAX &&
+	       (map->start | map->end) % PAGE_BYTES == 0 &&
+	       (!maps->n || maps->maps[maps->n - 1].end <= map->start);
 }
 
 /* "Rss:   123 kB" */
@@ -79,26 +84,38 @@ static bool take_size(const char *line, const char *key, uint64_t *bytes)
 	return true;
 }
 
+static struct heap_map *add_map(struct heap_maps *maps, const struct heap_map *map)
+{
+	struct heap_map *more = array_grow(maps->maps, maps->n, &maps->room, sizeof(*maps->maps));
+
+	if (!more)
+		return NULL;
+	maps->maps = more;
+	maps->maps[maps->n] = *map;
+	return &maps->maps[maps->n++];
+}
+
 int heap_maps_parse(FILE *smaps, struct heap_maps *maps)
 {
 	_cleanup_(freep) char *line = NULL;
+	/* What the lines are about: none while it is a mapping that is not taken. */
+	struct heap_map *current = NULL;
 	size_t size = 0;
-	ssize_t length;
 
-	while ((length = getline(&line, &size, smaps)) > 0) {
-		struct heap_map map = {0}, *last = maps->n ? &maps->maps[maps->n - 1] : NULL, *more;
+	while (getline(&line, &size, smaps) > 0) {
+		struct heap_map map = {0};
 
 		line[strcspn(line, "\n")] = '\0';
-		if (last && (take_size(line, "Rss:", &last->rss) ||
-			     take_size(line, "Anonymous:", &last->anon)))
-			continue;
-		if (!take_map(line, &map) || (last && map.start < last->end))
-			continue;
-		more = array_grow(maps->maps, maps->n, &maps->room, sizeof(*maps->maps));
-		if (!more)
-			return -ENOMEM;
-		maps->maps = more;
-		maps->maps[maps->n++] = map;
+		if (begins_map(line, &map)) {
+			current = NULL;
+			if (!can_be(&map, maps))
+				continue;
+			current = add_map(maps, &map);
+			if (!current)
+				return -ENOMEM;
+		} else if (current && !take_size(line, "Rss:", &current->rss)) {
+			take_size(line, "Anonymous:", &current->anon);
+		}
 	}
 	return ferror(smaps) ? -EIO : 0;
 }

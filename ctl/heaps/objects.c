@@ -102,8 +102,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /*
- * Two objects that overlap are not alive together: the older one was freed, while we read, or so that the library did
- * not see it. A large one that nobody saw go would otherwise hide for ever what came in its place. Sequences wrap.
+ * Overlapping objects cannot both be alive: the older one was freed, either while we read or unnoticed by the library.
+ * Drop it, or one large object would hide everything allocated in its place. Sequence numbers wrap.
  */
 static void drop_overlaps(struct heap_objects *objects)
 {

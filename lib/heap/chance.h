@@ -20,8 +20,9 @@ uint64_t mtag__chance_weight(uint64_t drawn, uint64_t period);
 int mtag__chance_stays(uint64_t *state, uint64_t weight, uint64_t later);
 
 /*
- * The weight of a sample that has grown to one of weight @later, by what alone would have had the weight @more: what
- * it stands for less is what those stand for that become samples by growing as much.
+ * The new weight of a sample that grows. @later is the weight of its new size; growth of that amount alone would have
+ * the weight @more. The new weight is lower by what is carried by other objects, which become samples through the same
+ * growth.
  */
 uint64_t mtag__chance_grown(uint64_t weight, uint64_t later, uint64_t more);
 

@@ -20,8 +20,8 @@ static size_t early_used;
 /* ---- early memory ---- */
 
 /*
- * In front of each object stands what exact.c reads there as glibc's size: none, of a mapping of its
- * own, a rare case in which it asks mtag__early_has(). Before that stands the true size.
+ * Each object is preceded by what exact.c takes for glibc's size word: size 0, flagged as mmapped. That
+ * combination is rare, and makes it ask mtag__early_has(). The true size precedes it.
  */
 void *mtag__early_alloc(size_t alignment, size_t size)
 {

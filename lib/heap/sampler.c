@@ -38,9 +38,9 @@ static _Atomic uint32_t lock;
 static atomic_bool stuck;
 
 /*
- * Addresses that were freed by threads that could not take their samples, and whether there are any. One is here
- * before the allocator has it back, so that no later object of that address is in the table yet. With LIVES an object
- * was there that realloc() has kept, or moved: its sample is lost.
+ * Addresses freed by threads that could not take the lock. Each is listed before the allocator gets the memory back, so
+ * the table cannot yet hold a later object at that address. LIVES: realloc() kept or moved the object, and its sample
+ * is lost.
  */
 #define LIVES 1
 static _Atomic uintptr_t waiting[WAITING];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/maps.c */
-/* mtagctl heap: which mappings of a process that has made them large are looked at page by page. */
+/* mtagctl heap: the mappings of a process, and which of them are looked at page by page if they are large. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +22,36 @@ static const char large[] = "10000000000-50000000000 rw-p 00000000 00:00 0 \n"
 			    "d0000003000-d0000103000 rw-p 00000000 00:00 0    [heap]\n"
 			    "Rss:                   0 kB\n";
 
+/* Lines that begin a mapping but are not taken: of the kernel's, before one's place, empty, and not of whole pages. */
+static const char refused[] =
+	"10000-14000 rw-p 00000000 00:00 0    [stack]\n"
+	"Rss:                  16 kB\n"
+	"Anonymous:            12 kB\n"
+	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0    [vsyscall]\n"
+	"Rss:                   0 kB\n"
+	"Anonymous:             0 kB\n"
+	"20000-21000 rw-p 00000000 00:00 0 \n"
+	"Rss:                   4 kB\n"
+	"15000-16000 rw-p 00000000 00:00 0 \n"
+	"Rss:                 100 kB\n"
+	"30000-30000 rw-p 00000000 00:00 0 \n"
+	"Rss:                 200 kB\n"
+	"30000-30010 rw-p 00000000 00:00 0 \n"
+	"Anonymous:           300 kB\n";
+
+static void end_of_a_mapping(void)
+{
+	FILE *file = fmemopen((void *)(uintptr_t)refused, strlen(refused), "r");
+	struct heap_maps maps = {0};
+
+	ok(!heap_maps_parse(file, &maps) && maps.n == 2, "of six mappings two can be");
+	ok(maps.maps[0].rss == 16 << 10 && maps.maps[0].anon == 12 << 10,
+	   "what is said of [vsyscall] is not said of the stack before it");
+	ok(maps.maps[1].rss == 4 << 10 && !maps.maps[1].anon, "likewise of all others");
+	heap_maps_clear(&maps);
+	fclose(file);
+}
+
 int main(void)
 {
 	static const bool unseen[] = {true, false, false, true, false};
@@ -38,5 +68,6 @@ int main(void)
 	   "the first where there is room, and the heap in any case");
 	heap_maps_clear(&maps);
 	fclose(file);
+	end_of_a_mapping();
 	return tap_end();
 }
