@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -69,6 +70,17 @@ static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 	return ioctl(reader->device, MTAG_IOC_OWNERS, &call) ? -errno : 0;
 }
 
+static int read_memory(void *arg, uint64_t address, void *to, size_t length)
+{
+	const struct reader *reader = arg;
+	struct iovec here = {to, length}, there = {(void *)(uintptr_t)address, length};
+	ssize_t n = process_vm_readv(reader->pid, &here, 1, &there, 1, 0);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == length ? 0 : -EFAULT;
+}
+
 /* ---- a process ---- */
 
 void heap_unload(struct heap_loaded *loaded)
@@ -120,6 +132,7 @@ int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
 		.objects = &loaded->objects,
 		.maps = &loaded->maps,
 		.pages = {look, &reader},
+		.memory = {read_memory, &reader},
 	};
 	int err = load_objects(&reader, proc, &parts, &loaded->objects);
 

@@ -27,6 +27,7 @@ static void closedirp(DIR **dir)
 void heap_maps_clear(struct heap_maps *maps)
 {
 	free(maps->maps);
+	free(maps->stacks);
 	*maps = (struct heap_maps){0};
 }
 
@@ -171,23 +172,34 @@ static uint64_t stack_pointer(pid_t pid, const char *thread)
 	return before ? strtoull(before, NULL, 16) : 0;
 }
 
-static void find_stacks(pid_t pid, struct heap_maps *maps)
+int heap_maps_add_stack(struct heap_maps *maps, uint64_t pointer)
+{
+	uint64_t *more =
+		array_grow(maps->stacks, maps->n_stacks, &maps->stacks_room, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	maps->stacks = more;
+	maps->stacks[maps->n_stacks++] = pointer;
+	return 0;
+}
+
+static int find_stacks(pid_t pid, struct heap_maps *maps)
 {
 	_cleanup_(closedirp) DIR *dir = NULL;
 	struct dirent *entry;
 	char path[64];
+	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		struct heap_map *map;
+	while (dir && !err && (entry = readdir(dir))) {
+		uint64_t pointer = *entry->d_name == '.' ? 0 : stack_pointer(pid, entry->d_name);
 
-		if (*entry->d_name == '.')
-			continue;
-		map = heap_maps_find(maps, stack_pointer(pid, entry->d_name));
-		if (map && map->kind == HEAP_OTHER)
-			map->kind = HEAP_STACK;
+		if (pointer)
+			err = heap_maps_add_stack(maps, pointer);
 	}
+	return err;
 }
 
 int heap_maps_read(pid_t pid, struct heap_maps *maps)
@@ -199,7 +211,5 @@ int heap_maps_read(pid_t pid, struct heap_maps *maps)
 	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
 	smaps = fopen(path, "re");
 	err = smaps ? heap_maps_parse(smaps, maps) : -errno;
-	if (!err)
-		find_stacks(pid, maps);
-	return err;
+	return err ? err : find_stacks(pid, maps);
 }

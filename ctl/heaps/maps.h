@@ -35,17 +35,26 @@ struct heap_map {
 	bool unseen;
 };
 
-/* Initially all 0. */
+/**
+ * struct heap_maps - those of a process; initially all 0
+ * @maps:	ascending
+ * @stacks:	stack pointers of its threads, as far as they are known
+ */
 struct heap_maps {
-	struct heap_map *maps; /* ascending */
+	struct heap_map *maps;
 	size_t n;
 	size_t room;
+	uint64_t *stacks;
+	size_t n_stacks;
+	size_t stacks_room;
 };
 
 /* Both return 0 or a negative errno. Lines that are not understood are skipped. */
 int heap_maps_parse(FILE *smaps, struct heap_maps *maps);
-/* Knows the stacks of threads, too, where the caller may ask for them. */
+/* Has stack pointers, too, where the caller may ask for them. */
 int heap_maps_read(pid_t pid, struct heap_maps *maps);
+/* 0 or -ENOMEM. */
+int heap_maps_add_stack(struct heap_maps *maps, uint64_t pointer);
 void heap_maps_clear(struct heap_maps *maps);
 /*
  * Marks as unseen what is beyond @most bytes in all, so that a process cannot keep its reader busy by the size of its

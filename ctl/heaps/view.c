@@ -12,9 +12,6 @@
 #include "ctl.h"
 #include "heaps/view.h"
 
-/* glibc's arenas but the first begin at such an address. */
-#define GLIBC_ARENA (UINT64_C(64) << 20)
-
 /**
  * struct place - sums over a tag's objects, or of objects on a tag's pages
  * @resident:	bytes of its objects on pages that are there
@@ -38,6 +35,8 @@ struct place {
  * @scale:	by tag id: counted bytes for each sampled one
  * @home:	by object: bytes on pages of its own tag
  * @pages:	HEAP_LOOK
+ * @spans:	parts of mappings, and
+ * @span:	the first of them that does not end before what is looked at
  * @next:	the first object that does not end before what is looked at
  * @view_tag:	the id of HEAP_VIEW_TAG, or one that no tag has
  * @unseen:	bytes that are resident in mappings too large to look at, by enum heap_term
@@ -48,6 +47,8 @@ struct join {
 	double *scale;
 	uint64_t *home;
 	uint32_t *pages;
+	struct heap_spans spans;
+	size_t span;
 	size_t next;
 	size_t view_tag;
 	uint64_t unseen[TERMS];
@@ -68,34 +69,6 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t most(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
-}
-
-/* ---- which mappings are the allocator's ---- */
-
-static bool may_be_heap(const struct heap_map *map)
-{
-	return (map->kind == HEAP_OTHER || map->kind == HEAP_SHARED) &&
-	       map->end - map->start <= HEAP_MOST;
-}
-
-/* Those with an object in them, and what is shaped like an arena of glibc's. */
-static void find_heap(const struct heap_parts *parts)
-{
-	const struct heap_objects *objects = parts->objects;
-	bool glibc = !strcmp(objects->head.allocator, "glibc");
-
-	for (size_t i = 0; i < objects->n_objects; i++) {
-		struct heap_map *map = heap_maps_find(parts->maps, objects->objects[i].address);
-
-		if (map && may_be_heap(map))
-			map->kind = HEAP_MALLOC;
-	}
-	for (size_t i = 0; glibc && i < parts->maps->n; i++) {
-		struct heap_map *map = &parts->maps->maps[i];
-
-		if (map->kind == HEAP_OTHER && map->start % GLIBC_ARENA == 0 && map->rss)
-			map->kind = HEAP_MALLOC;
-	}
 }
 
 /* ---- objects and pages ---- */
@@ -172,8 +145,20 @@ static void place_objects(struct join *join, uint64_t start, uint64_t end)
 	}
 }
 
-/* What a resident page at @address is for. */
-static enum heap_term term_of(const struct join *join, const struct heap_map *map, uint64_t address,
+/* Of the page at @address, which is never before one that was asked for already. */
+static enum heap_kind kind_at(struct join *join, const struct heap_map *map, uint64_t address)
+{
+	const struct heap_spans *spans = &join->spans;
+
+	while (join->span < spans->n && spans->spans[join->span].end <= address)
+		join->span++;
+	return join->span < spans->n && spans->spans[join->span].start <= address
+		       ? spans->spans[join->span].kind
+		       : map->kind;
+}
+
+/* What a resident page at @address is for, of memory of a kind. */
+static enum heap_term term_of(const struct join *join, enum heap_kind kind, uint64_t address,
 			      uint32_t page)
 {
 	static const enum heap_term terms[HEAP_KINDS] = {
@@ -182,15 +167,15 @@ static enum heap_term term_of(const struct join *join, const struct heap_map *ma
 	};
 	uint64_t in_area = address - join->parts->area;
 
-	if (map->kind == HEAP_FILE)
+	if (kind == HEAP_FILE)
 		return page & MTAG_OWNER_FILE ? TERM_FILES : TERM_DATA;
 	/* A mapping may have been merged with it. */
 	if (in_area < join->parts->area_bytes)
 		return TERM_VIEW;
 	/* The library has some in its own data, too. */
-	if (map->kind == HEAP_OTHER && owner_of(join, page) == join->view_tag)
+	if (kind == HEAP_OTHER && owner_of(join, page) == join->view_tag)
 		return TERM_VIEW;
-	return terms[map->kind];
+	return terms[kind];
 }
 
 static int join_part(struct join *join, const struct heap_map *map, uint64_t start, uint64_t end)
@@ -198,12 +183,12 @@ static int join_part(struct join *join, const struct heap_map *map, uint64_t sta
 	const struct heap_parts *parts = join->parts;
 	int err = parts->pages.look(parts->pages.arg, start, end, join->pages);
 
-	for (uint64_t i = 0; i < (end - start) / HEAP_PAGE && !err; i++) {
-		uint32_t page = join->pages[i];
+	for (uint64_t at = start; at < end && !err; at += HEAP_PAGE) {
+		uint32_t page = join->pages[(at - start) / HEAP_PAGE];
 
 		if (page & MTAG_OWNER_PRESENT)
 			join->places[owner_of(join, page)]
-				.pages[term_of(join, map, start + i * HEAP_PAGE, page)]++;
+				.pages[term_of(join, kind_at(join, map, at), at, page)]++;
 	}
 	if (!err && map->kind == HEAP_MALLOC)
 		place_objects(join, start, end);
@@ -216,7 +201,7 @@ static void join_unseen(struct join *join, const struct heap_map *map)
 	uint64_t anon = map->kind == HEAP_FILE ? least(map->anon, map->rss) : 0;
 
 	join->unseen[TERM_DATA] += anon;
-	join->unseen[term_of(join, map, map->start, MTAG_OWNER_FILE)] += map->rss - anon;
+	join->unseen[term_of(join, map->kind, map->start, MTAG_OWNER_FILE)] += map->rss - anon;
 }
 
 static int join_map(struct join *join, const struct heap_map *map)
@@ -452,7 +437,9 @@ static int make(struct heap_view *view, struct join *join)
 	int err;
 
 	set_scale(join);
-	find_heap(parts);
+	err = heap_parts_find(parts, &join->spans);
+	if (err)
+		return err;
 	heap_maps_limit(parts->maps, HEAP_MOST);
 	err = join_all(join);
 	if (err)
@@ -478,12 +465,15 @@ int heap_view_make(struct heap_view *view, const struct heap_parts *parts)
 			    .home = home,
 			    .pages = pages,
 			    .view_tag = find_view_tag(parts->proc)};
+	int err;
 
 	if (!places || !scale || !home || !pages)
 		return -ENOMEM;
 	take_head(view, &objects->head);
 	view->lost += objects->torn;
-	return make(view, &join);
+	err = make(view, &join);
+	heap_spans_clear(&join.spans);
+	return err;
 }
 
 int heap_view_sum(struct heap_view *view, const struct proc *proc,

@@ -3,7 +3,7 @@
 # The account of RSS of programs that know nothing of mtag, whose memory is of many kinds: a compiler with a collector of
 # its own, a database that forks, a heap full of holes, node. And those whose allocator nothing can come between: they get
 # a sentence.
-# vm: group=parallel mem=1G timeout=400 short=6.1 because="what the allocators do is the same on all; what pages do is seen by t_heap_view.sh" args=fragments compiler without
+# vm: group=parallel mem=1G timeout=400 short=6.1 because="what the allocators do is the same on all; what pages do is seen by t_heap_view.sh" args=fragments neighbours compiler without
 # vm: group=heap-programs mem=2G timeout=900 long=1 args=postgres node
 . tests/kernel/lib.sh
 . tests/kernel/heaps.sh
@@ -52,6 +52,46 @@ fragments() {
 	within fragments rss_own_bytes 0 16
 	is "$(jq '.[] | select(.tag == "") | .wasted_bytes > 50000000 and .asked_bytes < 12000000' "$tmp/json")" true \
 		"fragments: what is wasted is more than what is alive"
+	end "$started"
+}
+
+# A large object with the stack of a thread that sleeps right below it, which kernels before 6.7 make one mapping of; and
+# memory that begins where a heap of glibc's might, and is none.
+neighbours() {
+	cat >"$tmp/neighbours.c" <<-'END'
+		#include <pthread.h>
+		#include <stdint.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		static void *sleeper(void *arg) { pause(); return arg; }
+		int main(void)
+		{
+			const size_t heap = 64 << 20;
+			pthread_t thread;
+			char *large = memset(malloc(20 << 20), 1, 20 << 20), *p;
+			if (pthread_create(&thread, NULL, sleeper, NULL)) return 1;
+			p = mmap(NULL, 2 * heap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			p = (char *)(((uintptr_t)p + heap - 1) & ~(heap - 1));
+			if (mprotect(p, heap, PROT_READ | PROT_WRITE)) return 1;
+			memset(p, 1, 20 << 20);
+			puts("ready"); fflush(stdout);
+			pause();
+			free(large);
+			return 0;
+		}
+	END
+	gcc -O1 -fno-builtin -pthread "$tmp/neighbours.c" -o "$tmp/neighbours" || bail "no compiler"
+	under "$tmp/neighbours"
+	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
+	accounted neighbours "$started"
+	within neighbours rss_live_bytes 20 21
+	within neighbours rss_stacks_bytes 0 1
+	within neighbours rss_other_bytes 20 21
+	is "$(jq '.[] | select(.tag == "") | .untouched_bytes < 65536' "$tmp/json")" true \
+		"neighbours: no object is taken for a stack, which would leave it without pages"
 	end "$started"
 }
 
@@ -163,6 +203,6 @@ without() {
 	end "$started"
 }
 
-[ $# -gt 0 ] || set -- fragments compiler without postgres node
+[ $# -gt 0 ] || set -- fragments neighbours compiler without postgres node
 for program; do $program; done
 done_testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/view.c */
+/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/view.c */
 /* sources: ctl/stacks/trace.c ctl/heaps/sites.c ctl/heaps/carry.c */
 /*
  * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
