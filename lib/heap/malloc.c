@@ -304,5 +304,5 @@ EXPORT size_t malloc_usable_size(void *p)
 {
 	if (mtag__early_has(p))
 		return mtag__early_size(p);
-	return mtag__next.usable(p);
+	return mtag__next_usable(p);
 }

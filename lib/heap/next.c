@@ -164,6 +164,9 @@ static size_t usable_unknown(void *p)
 	return 0;
 }
 
+/* What the program would call: perhaps another file's than malloc() is, which knows nothing of its objects. */
+static size_t (*usable_of_program)(void *p);
+
 static const void *file_of(const void *address, const char **name)
 {
 	Dl_info info;
@@ -208,12 +211,21 @@ void mtag__next_find(void)
 	*(void **)&found.aligned_alloc = find(own, "aligned_alloc", (void *)memalign_by_posix);
 	*(void **)&found.memalign = find(own, "memalign", (void *)memalign_by_posix);
 	*(void **)&found.usable = find(own, "malloc_usable_size", (void *)usable_unknown);
+	*(void **)&usable_of_program = dlsym(RTLD_NEXT, "malloc_usable_size");
 	/* Without an allocator there is no program. */
 	if (!found.malloc || !found.free || !found.calloc || !found.realloc ||
 	    !found.posix_memalign)
 		__builtin_trap();
 	mtag__next = found;
 	looking = false;
+}
+
+size_t mtag__next_usable(void *p)
+{
+	mtag__next_find();
+	if (mtag__next.usable != usable_unknown)
+		return mtag__next.usable(p);
+	return usable_of_program ? usable_of_program(p) : 0;
 }
 
 /* ---- who it is ---- */

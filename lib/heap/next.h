@@ -21,6 +21,9 @@ struct mtag__next {
 
 extern struct mtag__next mtag__next MTAG__HIDDEN;
 
+/* What the program is to be told, also where the allocator does not know malloc_usable_size(). */
+size_t mtag__next_usable(void *p);
+
 /* Looks for the allocator; a second call does nothing. */
 void mtag__next_find(void);
 

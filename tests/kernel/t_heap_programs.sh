@@ -56,7 +56,7 @@ fragments() {
 }
 
 # A large object with the stack of a thread that sleeps right below it, which kernels before 6.7 make one mapping of; and
-# memory that begins where a heap of glibc's might, and is none.
+# memory that begins where a heap of glibc's might, and is none; beside one that is.
 neighbours() {
 	cat >"$tmp/neighbours.c" <<-'END'
 		#include <pthread.h>
@@ -66,18 +66,27 @@ neighbours() {
 		#include <string.h>
 		#include <sys/mman.h>
 		#include <unistd.h>
-		static void *sleeper(void *arg) { pause(); return arg; }
+		/* Its own heap, of which nearly all is free again. */
+		static void *sleeper(void *arg)
+		{
+			static char *p[4096];
+			for (int i = 0; i < 4096; i++) p[i] = memset(malloc(1000), 1, 1000);
+			for (int i = 0; i < 4095; i++) free(p[i]);
+			puts("ready"); fflush(stdout);
+			pause();
+			return arg;
+		}
 		int main(void)
 		{
 			const size_t heap = 64 << 20;
 			pthread_t thread;
-			char *large = memset(malloc(20 << 20), 1, 20 << 20), *p;
-			if (pthread_create(&thread, NULL, sleeper, NULL)) return 1;
+			char *large, *p;
 			p = mmap(NULL, 2 * heap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			p = (char *)(((uintptr_t)p + heap - 1) & ~(heap - 1));
 			if (mprotect(p, heap, PROT_READ | PROT_WRITE)) return 1;
 			memset(p, 1, 20 << 20);
-			puts("ready"); fflush(stdout);
+			large = memset(malloc(20 << 20), 1, 20 << 20);
+			if (pthread_create(&thread, NULL, sleeper, NULL)) return 1;
 			pause();
 			free(large);
 			return 0;
@@ -90,6 +99,7 @@ neighbours() {
 	within neighbours rss_live_bytes 20 21
 	within neighbours rss_stacks_bytes 0 1
 	within neighbours rss_other_bytes 20 21
+	within neighbours rss_free_bytes 3 5
 	is "$(jq '.[] | select(.tag == "") | .untouched_bytes < 65536' "$tmp/json")" true \
 		"neighbours: no object is taken for a stack, which would leave it without pages"
 	end "$started"

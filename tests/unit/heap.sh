@@ -67,6 +67,12 @@ gcc -O1 -fno-builtin tests/unit/heap/plugin/wrapper.c -o "$tmp/wrapper"
 for mode in sampled exact off; do
 	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib "$tmp/wrapper" 2>&1)" good "a program with a malloc() of its own, $mode"
 done
+gcc -O1 -fno-builtin -shared -fPIC tests/unit/heap/plugin/partial.c -o "$tmp/partial.so"
+for mode in sampled exact off; do
+	same "$(MTAG_HEAP=$mode LD_PRELOAD="$lib $tmp/partial.so" python3 -c 'import ctypes; c = ctypes.CDLL(None)
+c.malloc.restype = ctypes.c_void_p; print(c.malloc_usable_size(ctypes.c_void_p(c.malloc(1000))))' 2>&1)" 1000 \
+		"an allocator without malloc_usable_size(3) leaves that to the C library, $mode"
+done
 g++ -O1 -fno-builtin -w -shared -fPIC -pthread tests/unit/heap/plugin/starter.cpp -o "$tmp/starter.so"
 for mode in sampled exact off; do
 	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib timeout 20 python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
