@@ -54,6 +54,7 @@ static const struct field rss_fields[] = {
 	{"lost_samples", VIEW(lost)},
 	{"damaged_objects", VIEW(damaged)},
 	{"seen", VIEW(seen)},
+	{"rss_free_least_bytes", VIEW(account.free_least)},
 };
 
 static const uint64_t *in(const void *from, const struct field *field)
@@ -113,6 +114,7 @@ void heap_add_process(struct json_object *object, const struct heap_view *view)
 		json_object_object_add(object, "retained_bytes", NULL);
 	json_add_u64(object, "rss_bytes", heap_rss(&view->account));
 	add_fields(object, "", view, rss_fields, ARRAY_SIZE(rss_fields));
+	json_object_object_add(object, "own_allocator", json_object_new_boolean(view->bypassed));
 }
 
 /* ---- snapshots ---- */
@@ -130,6 +132,8 @@ static void add_process_line(struct json_object *object, const struct heap_view 
 	}
 	add(object, PREFIX, "rss_bytes", heap_rss(&view->account));
 	add_fields(object, PREFIX, view, rss_fields, ARRAY_SIZE(rss_fields));
+	if (view->bypassed)
+		json_object_object_add(object, PREFIX "own_allocator", json_object_new_boolean(1));
 }
 
 void heap_add_line(struct json_object *object, const struct heap_view *view, uint16_t id,
@@ -189,6 +193,7 @@ static const char *read_process(struct json_object *object, struct heap_view *vi
 		return "\"heap_mode\" is sampled or exact";
 	view->instead = json_object_object_get_ex(object, PREFIX "reason", NULL);
 	view->knows_retained = json_object_object_get_ex(object, PREFIX "retained_bytes", NULL);
+	view->bypassed = json_object_object_get_ex(object, PREFIX "own_allocator", NULL);
 	if (!read_text(object, PREFIX "allocator", view->allocator, sizeof(view->allocator)) ||
 	    !read_text(object, PREFIX "reason", view->reason, sizeof(view->reason)))
 		return "\"heap_allocator\" and \"heap_reason\" are strings of at most 191 and 383 "
@@ -202,7 +207,7 @@ static const char *read_process(struct json_object *object, struct heap_view *vi
 	return rss == heap_rss(&view->account)
 		       ? NULL
 		       : "\"heap_rss_bytes\" is the sum of the other keys \"heap_rss_…_bytes\" but "
-			 "the error";
+			 "the error and what is free at least";
 }
 
 static const char *read_tag(struct json_object *object, struct heap_view *view, uint16_t id)

@@ -20,7 +20,7 @@ enum heap_term {
 	TERM_LIVE,   /* objects that are alive; of a tag, its own ones */
 	TERM_GUESTS, /* of a tag: objects of other tags on its pages */
 	TERM_WASTED, /* of a tag: the rest of the allocator's memory */
-	TERM_FREE,   /* of a process: what the allocator keeps free, as far as it tells */
+	TERM_FREE,   /* of a process: what the allocator keeps free, at most, as far as it tells */
 	TERM_OWN, /* of a process: the rest of its memory, headers, what is rounded up, fragments */
 	TERM_STACKS, /* of threads, as far as they are known */
 	TERM_FILES,  /* pages of files */
@@ -36,10 +36,11 @@ enum heap_term {
  * @bytes:	by enum heap_term
  * @live_error:	1 sigma of TERM_LIVE
  * @guests_error: 1 sigma of TERM_GUESTS; what remains of the allocator's memory has the error of both
+ * @free_least:	of TERM_FREE, what is resident whatever the rest is: that may be TERM_OWN, too
  */
 struct heap_account {
 	uint64_t bytes[TERMS];
-	uint64_t live_error, guests_error;
+	uint64_t live_error, guests_error, free_least;
 };
 
 /**
@@ -72,6 +73,7 @@ struct heap_tag {
  * @wasted_before: but @wasted, which is that of a moment before
  * @account:	of the process's RSS
  * @exact:	bytes are counted, not sampled
+ * @bypassed:	the program has a malloc() of its own, which need not pass anything on to the view's
  * @instead:	they are sampled, though counting was asked for, for
  * @reason:	that reason, or ""
  * @period:	mean distance of samples, bytes
@@ -88,7 +90,7 @@ struct heap_view {
 	size_t n, room;
 	bool sums_only, wasted_before;
 	struct heap_account account;
-	bool exact, instead, knows_retained;
+	bool exact, bypassed, instead, knows_retained;
 	uint64_t period, seen, lost, damaged, retained, age;
 	char allocator[HEAP_ALLOCATOR];
 	char reason[HEAP_REASON];

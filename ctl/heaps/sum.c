@@ -20,6 +20,7 @@ static void add_account(struct heap_account *sum, const struct heap_account *acc
 {
 	for (int i = 0; i < TERMS; i++)
 		sum->bytes[i] += account->bytes[i];
+	sum->free_least += account->free_least;
 	add_error(&sum->live_error, account->live_error);
 	add_error(&sum->guests_error, account->guests_error);
 }
@@ -54,6 +55,7 @@ void heap_sum_process(struct heap_view *sum, const struct heap_view *view, bool 
 	if (view->instead && !sum->instead)
 		memcpy(sum->reason, view->reason, sizeof(sum->reason));
 	sum->instead |= view->instead;
+	sum->bypassed |= view->bypassed;
 	sum->period = view->period > sum->period ? view->period : sum->period;
 	sum->age = view->age > sum->age ? view->age : sum->age;
 	if (!sum->knows_retained)

@@ -52,6 +52,19 @@ static void print_tag(const struct fmt *fmt, const struct tag *tag, const struct
 
 /* ---- the account ---- */
 
+/* Before a term that may be less, or more, for another one's sake. */
+static const char *bound_of(const struct fmt *fmt, const struct heap_account *account,
+			    enum heap_term term)
+{
+	if (account->free_least >= account->bytes[TERM_FREE])
+		return "";
+	if (term == TERM_FREE)
+		return fmt->utf8 ? "≤" : "<=";
+	if (term == TERM_OWN)
+		return fmt->utf8 ? "≥" : ">=";
+	return "";
+}
+
 /* Prints a term, on a new line if it does not fit. */
 static void print_term(const struct fmt *fmt, unsigned int *column, const char *before,
 		       const char *term)
@@ -96,7 +109,7 @@ static void print_account(const struct fmt *fmt, const struct heap_account *acco
 			   : i == TERM_GUESTS ? account->guests_error
 					      : 0,
 			   account->bytes[i]);
-		snprintf(term, sizeof(term), "%s %s%s%s", names[i],
+		snprintf(term, sizeof(term), "%s %s%s%s%s", names[i], bound_of(fmt, account, i),
 			 text_size(size, account->bytes[i]), *error ? " " : "", error);
 		print_term(fmt, &column, first ? " = " : " + ", term);
 		first = false;
@@ -129,6 +142,10 @@ static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 	if (!view->seen)
 		fputs("No allocation has come by: the program has an allocator of its own, and "
 		      "only\nthat knows its objects.\n",
+		      fmt->out);
+	else if (view->bypassed)
+		fputs("Objects may be missing: the program has an allocator of its own, and "
+		      "only\nthat knows all of them.\n",
 		      fmt->out);
 }
 

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctl.h"
+#include "heaps/head.h"
 #include "heaps/view.h"
 
 /**
@@ -39,6 +39,7 @@ struct place {
  * @span:	the first of them that does not end before what is looked at
  * @next:	the first object that does not end before what is looked at
  * @view_tag:	the id of HEAP_VIEW_TAG, or one that no tag has
+ * @absent:	bytes of the allocator's memory that are not resident
  * @unseen:	bytes that are resident in mappings too large to look at, by enum heap_term
  */
 struct join {
@@ -51,6 +52,7 @@ struct join {
 	size_t span;
 	size_t next;
 	size_t view_tag;
+	uint64_t absent;
 	uint64_t unseen[TERMS];
 };
 
@@ -185,10 +187,12 @@ static int join_part(struct join *join, const struct heap_map *map, uint64_t sta
 
 	for (uint64_t at = start; at < end && !err; at += HEAP_PAGE) {
 		uint32_t page = join->pages[(at - start) / HEAP_PAGE];
+		enum heap_term term = term_of(join, kind_at(join, map, at), at, page);
 
 		if (page & MTAG_OWNER_PRESENT)
-			join->places[owner_of(join, page)]
-				.pages[term_of(join, kind_at(join, map, at), at, page)]++;
+			join->places[owner_of(join, page)].pages[term]++;
+		else if (term == TERM_WASTED)
+			join->absent += HEAP_PAGE;
 	}
 	if (!err && map->kind == HEAP_MALLOC)
 		place_objects(join, start, end);
@@ -200,6 +204,8 @@ static void join_unseen(struct join *join, const struct heap_map *map)
 {
 	uint64_t anon = map->kind == HEAP_FILE ? least(map->anon, map->rss) : 0;
 
+	if (map->kind == HEAP_MALLOC && map->rss < map->end - map->start)
+		join->absent += map->end - map->start - map->rss;
 	join->unseen[TERM_DATA] += anon;
 	join->unseen[term_of(join, map->kind, map->start, MTAG_OWNER_FILE)] += map->rss - anon;
 }
@@ -348,17 +354,44 @@ static int make_tags(struct heap_view *view, const struct proc *proc,
 
 /* ---- the process ---- */
 
-/* The allocator's memory: what is alive is an estimate, and the rest is defined so that the sum is exact. */
-static void divide_heap(struct heap_view *view, uint64_t heap)
+/* 1 sigma of what is allocated and not resident. */
+static double absent_error(const struct join *join)
+{
+	const struct heap_objects *objects = join->parts->objects;
+	double variance = 0;
+
+	for (size_t i = 0; i < objects->n_objects; i++) {
+		const struct heap_object *object = &objects->objects[i];
+		const struct heap_sum *sum = &objects->sums[object->tag];
+
+		variance +=
+			variance_of(join, object, object->end - object->address - object->resident,
+				    sum->allocated - join->places[object->tag].resident);
+	}
+	return sqrt(variance);
+}
+
+/*
+ * The allocator's memory: what is alive is an estimate, and the rest is defined so that the sum is exact. Of what the
+ * allocator keeps free nobody knows what is resident: at most all of it; at least what is more than all that is absent
+ * and not allocated.
+ */
+static void divide_heap(struct heap_view *view, const struct join *join, uint64_t heap)
 {
 	uint64_t *bytes = view->account.bytes, live = 0;
+	double allocated = 0;
 
-	for (size_t i = 0; i < view->n; i++)
+	for (size_t i = 0; i < view->n; i++) {
 		live += view->tags[i].resident;
+		allocated += (double)(view->tags[i].swapped + view->tags[i].untouched);
+	}
 	bytes[TERM_LIVE] = least(live, heap);
 	bytes[TERM_FREE] =
 		view->knows_retained ? least(view->retained, heap - bytes[TERM_LIVE]) : 0;
 	bytes[TERM_OWN] = heap - bytes[TERM_LIVE] - bytes[TERM_FREE];
+	view->account.free_least = least(to_u64((double)view->retained - (double)join->absent +
+						allocated - 2 * absent_error(join)),
+					 bytes[TERM_FREE]);
 }
 
 static void sum_account(struct heap_view *view, const struct join *join)
@@ -376,40 +409,8 @@ static void sum_account(struct heap_view *view, const struct join *join)
 		account->bytes[term] += join->unseen[term];
 	heap = account->bytes[TERM_WASTED];
 	account->bytes[TERM_WASTED] = 0;
-	divide_heap(view, heap);
+	divide_heap(view, join, heap);
 	account->live_error = to_u64(sqrt(variance));
-}
-
-/* Since a time of CLOCK_MONOTONIC. */
-static uint64_t seconds_since(uint64_t nanoseconds)
-{
-	struct timespec now;
-	uint64_t seconds = nanoseconds / 1000000000;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &now) || (uint64_t)now.tv_sec < seconds)
-		return 0;
-	return (uint64_t)now.tv_sec - seconds;
-}
-
-static void take_head(struct heap_view *view, const struct mtag_heap_head *head)
-{
-	const struct mtag_heap_figures *figures = &head->figures;
-
-	_Static_assert(sizeof(view->allocator) >= 3 * sizeof(head->allocator), "nothing is cut");
-	_Static_assert(sizeof(view->reason) >= 3 * sizeof(head->reason), "nothing is cut");
-	memcpy(view->allocator, head->allocator, sizeof(head->allocator));
-	memcpy(view->reason, head->reason, sizeof(head->reason));
-	view->exact = head->mode == MTAG_HEAP_EXACT;
-	view->instead = head->wanted != head->mode;
-	view->period = head->period;
-	view->seen = head->seen;
-	view->lost = head->samples_lost;
-	view->damaged = head->damaged;
-	view->knows_retained = figures->time && figures->known & MTAG_HEAP_KNOWS_RETAINED;
-	if (!view->knows_retained)
-		return;
-	view->retained = figures->retained;
-	view->age = seconds_since(figures->time);
 }
 
 static void set_scale(const struct join *join)
@@ -469,8 +470,7 @@ int heap_view_make(struct heap_view *view, const struct heap_parts *parts)
 
 	if (!places || !scale || !home || !pages)
 		return -ENOMEM;
-	take_head(view, &objects->head);
-	view->lost += objects->torn;
+	heap_head_take(view, objects);
 	err = make(view, &join);
 	heap_spans_clear(&join.spans);
 	return err;

@@ -125,6 +125,9 @@ struct mtag_heap_figures {
 #define MTAG_HEAP_KNOWS_RETAINED 0x4
 #define MTAG_HEAP_KNOWS_METADATA 0x8
 
+/* The program has a malloc() of its own before the library's: its objects come by only if it calls that in turn. */
+#define MTAG_HEAP_BYPASSED 0x1
+
 /**
  * struct mtag_heap_head - the first page of the area
  * @magic: MTAG_HEAP_MAGIC; written last
@@ -146,6 +149,7 @@ struct mtag_heap_figures {
  * @sample_bytes: sizeof(struct mtag_heap_sample)
  * @samples_max: records that there is room for
  * @samples_used: so many were ever used
+ * @flags: MTAG_HEAP_BYPASSED
  * @samples_lost: objects that should have been sampled, and were not: estimates are too low
  * @seen: allocations of which the library took notice: 0: none has come its way
  * @damaged: if the mode is exact: objects that were freed with their note of size and owner
@@ -175,7 +179,7 @@ struct mtag_heap_head {
 	uint32_t sample_bytes;
 	uint32_t samples_max;
 	uint32_t samples_used;
-	uint32_t reserved;
+	uint32_t flags;
 	uint64_t samples_lost;
 	uint64_t seen;
 	uint64_t damaged;

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -229,6 +230,18 @@ size_t mtag__next_usable(void *p)
 }
 
 /* ---- who it is ---- */
+
+/* A program that takes the address of malloc() may have a symbol of that name, at a stub, which defines nothing. */
+bool mtag__next_bypassed(void)
+{
+	const void *first = dlsym(RTLD_DEFAULT, "malloc");
+	const ElfW(Sym) *symbol = NULL;
+	const char *file;
+	Dl_info info;
+
+	return first && dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       symbol->st_shndx != SHN_UNDEF && info.dli_fbase != file_of(&mtag__next, &file);
+}
 
 void *mtag__next_own(const char *name)
 {

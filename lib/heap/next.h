@@ -37,6 +37,9 @@ enum mtag__allocator {
 };
 enum mtag__allocator mtag__next_kind(const char **name);
 
+/* Does the program call a malloc() that comes before the one of this library? */
+bool mtag__next_bypassed(void);
+
 /* The next function of this name, if it comes from the same file as malloc(); else NULL. */
 void *mtag__next_own(const char *name);
 

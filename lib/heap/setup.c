@@ -51,6 +51,8 @@ static void begin(void)
 	}
 	if (!mtag__view_make(wanted, mode, period, reason, allocator))
 		return;
+	if (mtag__next_bypassed())
+		mtag__view.head->flags |= MTAG_HEAP_BYPASSED;
 	mtag__sampler_tick = mtag__figures_tick;
 	if (mode == MTAG_HEAP_EXACT) {
 		mtag__sampler_owner = mtag__exact_owner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/view.c */
+/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/head.c ctl/heaps/view.c */
 /* sources: ctl/stacks/trace.c ctl/heaps/sites.c ctl/heaps/carry.c */
 /*
  * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
@@ -235,6 +235,8 @@ static void sampled(void)
 						       [TERM_VIEW] = 4 * PAGE,
 						       [TERM_OTHER] = PAGE}),
 	   "the heap is alive, free and the allocator's, the rest is by kind");
+	ok(view.account.free_least == 100 && !view.bypassed,
+	   "what is free is there, as all that is absent is allocated");
 	ok(is_account(&a->account, (uint64_t[TERMS]){[TERM_LIVE] = 2 * PAGE - 100,
 						     [TERM_WASTED] = 100,
 						     [TERM_FILES] = 36 << 10}),
@@ -250,6 +252,37 @@ static void sampled(void)
 	ok(find(V)->account.bytes[TERM_VIEW] == 4 * PAGE && !find(V)->pages,
 	   "what the view needs is its own area, and other memory of its tag");
 	end_view();
+}
+
+/* Three pages of six are there, with nothing alive on the last two; three are absent, of which an object has two. */
+static uint64_t free_least(uint64_t retained, uint64_t weight)
+{
+	uint64_t least;
+
+	begin(MTAG_HEAP_SAMPLED);
+	sample(0, BASE, PAGE, ONE, A);
+	sample(1, BASE + 3 * PAGE, 2 * PAGE, weight, A);
+	area.head.flags = MTAG_HEAP_BYPASSED;
+	area.head.figures = (struct mtag_heap_figures){
+		.time = 1, .retained = retained, .known = MTAG_HEAP_KNOWS_RETAINED};
+	area.head.figures.check = mtag_heap_check(&area.head.figures);
+	ok(!make_view(smaps) && view.bypassed && heap_rss(&view.account) == 108 << 10 &&
+		   view.account.bytes[TERM_LIVE] == PAGE &&
+		   view.account.bytes[TERM_FREE] + view.account.bytes[TERM_OWN] == 2 * PAGE &&
+		   view.account.free_least <= view.account.bytes[TERM_FREE],
+	   "what is free and the allocator's own is divided");
+	least = view.account.free_least;
+	end_view();
+	return least;
+}
+
+static void free_bounds(void)
+{
+	ok(free_least(PAGE / 2, ONE) == 0, "free memory may all be on the page that is absent");
+	ok(free_least(5 * PAGE / 2, ONE) == 3 * PAGE / 2, "what finds no room there is resident");
+	ok(free_least(4 * PAGE, ONE) == 2 * PAGE, "but no more than is left of the heap");
+	/* Two objects, 2 sigma of which is 5.7 pages. */
+	ok(free_least(4 * PAGE, 2 * ONE) == 0, "where that is an estimate, less of it is certain");
 }
 
 static void exact(void)
@@ -529,6 +562,7 @@ int main(void)
 	    snap_finish(&snap))
 		return 1;
 	sampled();
+	free_bounds();
 	exact();
 	sites_sampled();
 	sites_exact();

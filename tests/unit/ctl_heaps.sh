@@ -82,6 +82,15 @@ printf '%s\n' 'comm s/.*/all/' >rules
 "$ctl" merge --rules rules -o merged "$snap" && ! grep -q 'asked\|heap_' merged
 ok 'with a process that has no heap, there is none'
 
+"$ctl" heap --from "$snap" --sample 2 | grep -q ' + free 6.0MiB + own '
+ok 'what is free is exact if as much is free at least'
+"$ctl" heap --from first | grep -q ' + free ≤6.0MiB + own ≥17.0MiB'
+ok 'and a bound in samples that do not say that'
+sed 's/"heap_seen":/"heap_own_allocator":true,&/' "$snap" >own
+"$ctl" heap --from own | tail -2 | tr '\n' ' ' | grep -qx 'Objects may be missing: the program has an allocator of its own, and only that knows all of them. ' &&
+	"$ctl" heap -j --from own | jq -e 'map(select(.tag == null).own_allocator) == [true]' >/dev/null
+ok 'an allocator of its own that is bypassed is told'
+
 says() { "$ctl" "$@" 2>&1 >/dev/null; }
 [ "$(says heap --from "$snap" 12)" = "mtagctl: process 12 has no heap in this sample of $snap" ]
 ok 'a process without a heap is told'

@@ -73,6 +73,16 @@ for mode in sampled exact off; do
 c.malloc.restype = ctypes.c_void_p; print(c.malloc_usable_size(ctypes.c_void_p(c.malloc(1000))))' 2>&1)" 1000 \
 		"an allocator without malloc_usable_size(3) leaves that to the C library, $mode"
 done
+while read -r flags wanted; do
+	# shellcheck disable=SC2086 # several flags
+	gcc -O1 -fno-builtin -D_GNU_SOURCE -Iinclude -Ilib ${flags//,/ } tests/unit/heap/plugin/bypass.c -o "$tmp/bypass"
+	same "$(LD_PRELOAD=$lib "$tmp/bypass" 2>&1)" "$wanted" "whether a program has a malloc() of its own: $flags"
+done <<-'END'
+	-fPIE not bypassed, seen
+	-fno-pie,-no-pie,-DADDRESS not bypassed, seen
+	-DOWN bypassed, seen
+	-fno-pie,-no-pie,-DOWN bypassed, seen
+END
 g++ -O1 -fno-builtin -w -shared -fPIC -pthread tests/unit/heap/plugin/starter.cpp -o "$tmp/starter.so"
 for mode in sampled exact off; do
 	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib timeout 20 python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
