@@ -383,6 +383,35 @@ void mtag__sampler_put_back(struct mtag_heap_sample *sample)
 
 /* ---- fork ---- */
 
+/* What is at 255 stays there: it may be an early object's. To look does not touch what is empty. */
+static void clear_filter(uint8_t *cells, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (cells[i] && cells[i] != UINT8_MAX)
+			cells[i] = 0;
+}
+
+/*
+ * Caller has entered, and is the only thread. Another one had the lock when the process was copied, which may have been
+ * in the midst of a change: what it was about is lost.
+ */
+static void mend_table(void)
+{
+	struct mtag__table *table = &mtag__view.table;
+	uint32_t i;
+
+	mtag__table_mend(table);
+	clear_filter(mtag__filter.pages, MTAG__FILTER_PAGES);
+	clear_filter(mtag__filter.fine, MTAG__FILTER_FINE);
+	for (i = 0; i < *table->used; i++)
+		if (table->records[i].address)
+			mtag__filter_count((void *)(uintptr_t)table->records[i].address, 1);
+	count_lost();
+	unlock_table();
+}
+
 /*
  * Threads may fork at the same time. Meanwhile the program's own functions of pthread_atfork(3) run; and a signal
  * handler, which may fork, too: that is within the first fork, which has the lock and gives it back.
@@ -403,6 +432,8 @@ void mtag__sampler_forked(bool child)
 {
 	if (forks == 1 && fork_locked)
 		unlock_table();
+	else if (forks == 1 && child && fork_entered)
+		mend_table();
 	if (child) {
 		mtag__view.head->pid = (uint32_t)syscall(SYS_getpid);
 		/* Or children that do the same would take samples of the same objects. */

@@ -142,3 +142,40 @@ bool mtag__table_take(struct mtag__table *table, uint64_t address, struct mtag_h
 	table->alive--;
 	return true;
 }
+
+/* Of two records of one address the later one is that of the object which is there. Sequences wrap. */
+static void mend_record(struct mtag__table *table, uint32_t entry)
+{
+	struct mtag_heap_sample *record = record_at(table, entry);
+	uint32_t at, other;
+
+	if (mtag_heap_sample_good(record)) {
+		at = find_slot(table, record->address);
+		other = index_of(table)[at];
+		if (!other)
+			table->alive++;
+		if (!other || (int32_t)(record->sequence - record_at(table, other)->sequence) > 0) {
+			index_of(table)[at] = entry;
+			entry = other;
+		}
+	}
+	if (!entry)
+		return;
+	record = record_at(table, entry);
+	__atomic_store_n(&record->address, 0, __ATOMIC_RELAXED);
+	record->asked = table->free;
+	table->free = entry;
+}
+
+void mtag__table_mend(struct mtag__table *table)
+{
+	uint32_t entry;
+
+	if (!table->size)
+		return;
+	memset(index_of(table), 0, table->size * sizeof(uint32_t));
+	table->free = 0;
+	table->alive = 0;
+	for (entry = 1; entry <= *table->used; entry++)
+		mend_record(table, entry);
+}

@@ -46,4 +46,10 @@ bool mtag__table_add(struct mtag__table *table, const struct mtag_heap_sample *s
 /* Takes a sample out, into @sample. Returns false if there is none of this address. */
 bool mtag__table_take(struct mtag__table *table, uint64_t address, struct mtag_heap_sample *sample);
 
+/*
+ * Makes a table whole again that another thread was changing, which does not exist any more: by its records. Those that
+ * were only half written are gone.
+ */
+void mtag__table_mend(struct mtag__table *table);
+
 #endif

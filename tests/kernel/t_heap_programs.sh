@@ -166,9 +166,11 @@ node() {
 # Programs whose allocator is their own: told when they start, if that can be known, and when they are asked for.
 without() {
 	cat >"$tmp/own.c" <<-'END'
+		#include <stddef.h>
 		#include <stdio.h>
 		#include <string.h>
 		#include <unistd.h>
+		void *aligned_alloc(size_t alignment, size_t size);
 		#ifdef OWN
 		/* As a program that has an allocator linked into it, under the names of the C library's. */
 		static char room[1 << 24] __attribute__((aligned(16)));
@@ -184,13 +186,16 @@ without() {
 		#endif
 		int main(void)
 		{
+		#ifdef PARTLY
+			memset(aligned_alloc(64, 1 << 20), 1, 1 << 20);
+		#endif
 			for (int i = 0; i < 1000; i++) memset(malloc(5000), 1, 5000);
 			puts("ready"); fflush(stdout);
 			return pause();
 		}
 	END
-	gcc -O1 -fno-builtin -DOWN "$tmp/own.c" -o "$tmp/own" && gcc -O1 -fno-builtin -static "$tmp/own.c" -o "$tmp/static" ||
-		bail "no compiler"
+	gcc -O1 -fno-builtin -DOWN "$tmp/own.c" -o "$tmp/own" && gcc -O1 -fno-builtin -static "$tmp/own.c" -o "$tmp/static" &&
+		gcc -O1 -fno-builtin -DOWN -DPARTLY "$tmp/own.c" -o "$tmp/partly" || bail "no compiler"
 	under "$tmp/own"
 	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
 	accounted "an allocator of its own" "$started"
@@ -199,6 +204,16 @@ without() {
 	within "an allocator of its own" rss_data_bytes 0 1
 	is "$(tail -2 "$tmp/table" | tr '\n' ' ')" "No allocation has come by: the program has an allocator of its own, and only that knows its objects. " \
 		"an allocator of its own: a sentence says so"
+	end "$started"
+
+	# It lacks a function, which comes from the C library.
+	under "$tmp/partly"
+	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
+	accounted "a part of an allocator" "$started"
+	is "$(of seen)" 1 "a part of an allocator: one object has come by"
+	is "$(of own_allocator)" true "a part of an allocator: others have not"
+	is "$(tail -2 "$tmp/table" | tr '\n' ' ')" "Objects may be missing: the program has an allocator of its own, and only that knows all of them. " \
+		"a part of an allocator: a sentence says so"
 	end "$started"
 
 	under "$tmp/static"

@@ -6,11 +6,17 @@
  * it can also make the table of samples full.
  */
 #include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "heap/chance.h"
 #include "heap/next.h"
+#include "heap/sampler.h"
 #include "heap/self.h"
 #include "heap/view.h"
 
@@ -186,11 +192,105 @@ static int check_replaced(unsigned *n)
 		      p == stale && cell->objects_in == 2 && is_even(cell));
 }
 
+/* ---- a fork while another thread changes the table ---- */
+
+enum { KEPT = 600, TORN = 7 };
+
+static sem_t locked, forked;
+
+static void *hold_lock(void *arg)
+{
+	mtag__sampler_fork();
+	sem_post(&locked);
+	while (sem_wait(&forked))
+		;
+	mtag__sampler_forked(false);
+	return arg;
+}
+
+/* A half of the index is not there yet, and a record is half written. */
+static void break_table(struct mtag__table *table)
+{
+	memset(table->indices + table->size, 0, table->size / 2 * sizeof(uint32_t));
+	for (uint32_t i = 0; i < *table->used; i++)
+		if (table->records[i].address == (uintptr_t)objects[TORN].p)
+			table->records[i].asked ^= 1;
+}
+
+static unsigned still_sampled(void)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < *mtag__view.table.used; i++)
+		for (unsigned j = 0; j < KEPT; j++)
+			n += mtag__view.table.records[i].address == (uintptr_t)objects[j].p;
+	return n;
+}
+
+/* Returns 0 if all is as it should be in the child, but for the record that was half written. */
+static int child(uint64_t lost, const struct mtag_heap_cell *cell)
+{
+	unsigned i, before = still_sampled();
+	void *p[KEPT];
+
+	for (i = 0; i < KEPT; i++)
+		free(objects[i].p);
+	for (i = 0; i < KEPT; i++)
+		p[i] = malloc(ALWAYS);
+	if (mtag__view.table.alive < KEPT)
+		return 5;
+	for (i = 0; i < KEPT; i++)
+		free(p[i]);
+	if (still_sampled())
+		return 1;
+	if (before != KEPT - 1)
+		return 2;
+	if (mtag__view.head->samples_lost <= lost)
+		return 3;
+	return cell->objects_in != cell->objects_out + 1 ? 4 : 0;
+}
+
+static int check_forked(unsigned *n)
+{
+	static const uint32_t tag = 9;
+	const uint64_t lost = mtag__view.head->samples_lost;
+	pthread_t thread;
+	int status = -1;
+	unsigned i;
+	pid_t pid;
+
+	mtag_heap_word(&tag);
+	for (i = 0; i < KEPT; i++)
+		objects[i].p = malloc(ALWAYS);
+	sem_init(&locked, 0, 0);
+	sem_init(&forked, 0, 0);
+	if (pthread_create(&thread, NULL, hold_lock, NULL))
+		abort();
+	while (sem_wait(&locked))
+		;
+	break_table(&mtag__view.table);
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		_exit(child(lost, &mtag__view.cells[tag]));
+	waitpid(pid, &status, 0);
+	/* In the parent that thread is to find what it has left. */
+	mtag__table_mend(&mtag__view.table);
+	sem_post(&forked);
+	pthread_join(thread, NULL);
+	for (i = 0; i < KEPT; i++)
+		free(objects[i].p);
+	if (status)
+		printf("# status %x\n", (unsigned)status);
+	return report(++*n, "a child has whole ones, whoever was changing them", "samples",
+		      !status);
+}
+
 static int check_cells(unsigned *n)
 {
 	mtag__view.period = SMALL_PERIOD;
 	mtag__self.countdown = 0;
-	return check_full(n) | check_replaced(n);
+	return check_full(n) | check_replaced(n) | check_forked(n);
 }
 
 int main(void)
