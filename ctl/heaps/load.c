@@ -18,9 +18,11 @@
 /* Three quarters of the greatest stack that exec(2) reckons with. */
 #define ENVIRON_MOST (6UL << 20)
 
+/* @area: where that of the process is */
 struct reader {
 	int device;
 	pid_t pid;
+	uint64_t area;
 };
 
 static void fclosep(FILE **file)
@@ -70,6 +72,14 @@ static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 	return ioctl(reader->device, MTAG_IOC_OWNERS, &call) ? -errno : 0;
 }
 
+static int look_at_area(void *arg, uint64_t offset, size_t n, uint32_t *pages)
+{
+	const struct reader *reader = arg;
+	uint64_t start = reader->area + offset;
+
+	return look(arg, start, start + n * HEAP_PAGE, pages);
+}
+
 static int read_memory(void *arg, uint64_t address, void *to, size_t length)
 {
 	const struct reader *reader = arg;
@@ -97,12 +107,12 @@ static size_t count_ids(const struct proc *proc)
 }
 
 /* Where the area is, and how large. */
-static int find_area(const struct reader *reader, struct heap_parts *parts)
+static int find_area(struct reader *reader, struct heap_parts *parts)
 {
 	struct mtag_ioc_heap_read where = {0};
 	int err = call_read(reader, &where);
 
-	parts->area = where.address;
+	parts->area = reader->area = where.address;
 	parts->area_bytes = where.total;
 	return err;
 }
@@ -111,14 +121,14 @@ static int load_objects(struct reader *reader, const struct proc *proc, struct h
 			struct heap_objects *objects)
 {
 	int err = find_area(reader, parts);
-	struct heap_source source = {read_area, reader, parts->area_bytes};
+	struct heap_source source = {read_area, look_at_area, reader, parts->area_bytes};
 
 	return err ? err : heap_objects_read(&source, count_ids(proc), objects);
 }
 
 int heap_load_objects(int device, const struct proc *proc, struct heap_objects *objects)
 {
-	struct reader reader = {device, proc->pid};
+	struct reader reader = {.device = device, .pid = proc->pid};
 	struct heap_parts parts = {0};
 
 	return load_objects(&reader, proc, &parts, objects);
@@ -126,7 +136,7 @@ int heap_load_objects(int device, const struct proc *proc, struct heap_objects *
 
 int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
 {
-	struct reader reader = {device, proc->pid};
+	struct reader reader = {.device = device, .pid = proc->pid};
 	struct heap_parts parts = {
 		.proc = proc,
 		.objects = &loaded->objects,
@@ -143,10 +153,10 @@ int heap_load(int device, const struct proc *proc, struct heap_loaded *loaded)
 
 static int load_sums(int device, const struct proc *proc, struct heap_loaded *loaded)
 {
-	struct reader reader = {device, proc->pid};
+	struct reader reader = {.device = device, .pid = proc->pid};
 	struct heap_parts parts = {0};
 	int err = find_area(&reader, &parts);
-	struct heap_source source = {read_area, &reader, parts.area_bytes};
+	struct heap_source source = {read_area, look_at_area, &reader, parts.area_bytes};
 
 	if (!err)
 		err = heap_objects_read_sums(&source, count_ids(proc), &loaded->objects);

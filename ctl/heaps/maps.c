@@ -12,6 +12,11 @@
 #define PAGE_BYTES  4096		/* of all processors that the module is for */
 #define ADDRESS_MAX (UINT64_C(1) << 57) /* above are only mappings of the kernel's */
 
+/* What is looked at page by page: so many bytes, and so many times of what is resident, but no more. */
+#define BUDGET_LEAST  (UINT64_C(256) << 30)
+#define BUDGET_SPARSE 64
+#define BUDGET_MOST   (UINT64_C(4) << 40)
+
 static void fclosep(FILE **file)
 {
 	if (*file)
@@ -119,6 +124,18 @@ int heap_maps_parse(FILE *smaps, struct heap_maps *maps)
 		}
 	}
 	return ferror(smaps) ? -EIO : 0;
+}
+
+uint64_t heap_maps_budget(const struct heap_maps *maps)
+{
+	uint64_t budget = BUDGET_LEAST;
+
+	for (size_t i = 0; i < maps->n && budget < BUDGET_MOST; i++) {
+		uint64_t rss = maps->maps[i].rss;
+
+		budget += rss < BUDGET_MOST / BUDGET_SPARSE ? BUDGET_SPARSE * rss : BUDGET_MOST;
+	}
+	return budget < BUDGET_MOST ? budget : BUDGET_MOST;
 }
 
 void heap_maps_limit(struct heap_maps *maps, uint64_t most)

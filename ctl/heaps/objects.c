@@ -9,9 +9,13 @@
 
 #include "ctl.h"
 #include "heaps/objects.h"
+#include "uapi/linux/mtag.h"
 
 #define TRIES 3
-#define BATCH 4096U /* samples that are read at once */
+#define BATCH 4096U	     /* samples that are read at once */
+#define PAGE  UINT64_C(4096) /* of all processors that the module is for */
+/* Of cells that are there no more bytes are read: it would be too much for who reads all processes again and again. */
+#define CELLS_MOST (UINT64_C(256) << 20)
 
 void heap_objects_clear(struct heap_objects *objects)
 {
@@ -154,25 +158,118 @@ static double alive(uint64_t bytes)
 	return left > 0 ? (double)left : 0;
 }
 
-/* Adds up the cells of all slots, modulo 2^64. */
+/**
+ * struct adding - adding up cells
+ * @row:	room for those of a slot
+ * @all:	the sums
+ * @n:		tags
+ * @left:	bytes that may still be read
+ * @pages:	room for MTAG_OWNERS_MAX
+ */
+struct adding {
+	const struct heap_source *source;
+	struct mtag_heap_cell *row, *all;
+	size_t n;
+	uint64_t left;
+	uint32_t *pages;
+};
+
+/* Adds the cells of a slot at @at, from one to another. */
+static int add_cells(struct adding *adding, uint64_t at, size_t from, size_t to)
+{
+	struct mtag_heap_cell *row = adding->row, *all = adding->all;
+	size_t bytes = (to - from) * sizeof(*row);
+	int err;
+
+	if (bytes > adding->left)
+		return -EBADMSG;
+	adding->left -= bytes;
+	err = adding->source->read(adding->source->arg, at + from * sizeof(*row), row + from,
+				   bytes);
+	for (size_t i = from; i < to && !err; i++) {
+		all[i].asked_in += row[i].asked_in - row[i].asked_out;
+		all[i].allocated_in += row[i].allocated_in - row[i].allocated_out;
+		all[i].objects_in += row[i].objects_in - row[i].objects_out;
+	}
+	return err;
+}
+
+/* Which pages from that of @offset on are there. */
+static int look_at(struct adding *adding, uint64_t offset, size_t n)
+{
+	const struct heap_source *source = adding->source;
+
+	if (source->look)
+		return source->look(source->arg, offset & ~(PAGE - 1), n, adding->pages);
+	for (size_t i = 0; i < n; i++)
+		adding->pages[i] = MTAG_OWNER_PRESENT;
+	return 0;
+}
+
+/* The first cell behind @i that does not lie on the same page. No cell lies on two. */
+static size_t next_page(uint64_t at, size_t i, size_t to)
+{
+	const size_t size = sizeof(struct mtag_heap_cell);
+	size_t next = i + (size_t)((PAGE - (at + i * size) % PAGE) / size);
+
+	return next < to ? next : to;
+}
+
+/* Cells of a slot that lie in at most MTAG_OWNERS_MAX pages; what is not there is zeros. */
+static int add_there(struct adding *adding, uint64_t at, size_t from, size_t to)
+{
+	const size_t size = sizeof(struct mtag_heap_cell);
+	uint64_t first = (at + from * size) / PAGE;
+	size_t n = (size_t)((at + to * size - 1) / PAGE - first + 1), begun = from;
+	int err = look_at(adding, at + from * size, n);
+
+	for (size_t i = from, page = 0; i < to && !err; page++) {
+		size_t next = next_page(at, i, to);
+		bool there = adding->pages[page] & (MTAG_OWNER_PRESENT | MTAG_OWNER_SWAP);
+
+		if (i > begun && !there)
+			err = add_cells(adding, at, begun, i);
+		begun = there ? begun : next;
+		i = next;
+	}
+	return err || begun == to ? err : add_cells(adding, at, begun, to);
+}
+
+static int add_slot(struct adding *adding, uint64_t at)
+{
+	const size_t most = (MTAG_OWNERS_MAX - 1) * PAGE / sizeof(struct mtag_heap_cell);
+	int err = 0;
+
+	for (size_t from = 0; from < adding->n && !err; from += most)
+		err = add_there(adding, at, from,
+				from + most < adding->n ? from + most : adding->n);
+	return err;
+}
+
+/* Adds up the cells of all slots, modulo 2^64. Where objects are sampled there is one. */
+static int add_slots(struct adding *adding, const struct mtag_heap_head *head)
+{
+	uint32_t slots = head->slots_used;
+	int err = head->cells_at % sizeof(*adding->row) ? -EBADMSG : 0;
+
+	if (head->mode == MTAG_HEAP_SAMPLED && slots > 1)
+		slots = 1;
+	for (uint32_t slot = 0; slot < slots && !err; slot++)
+		err = add_slot(adding, head->cells_at + (uint64_t)slot * head->cell_tags *
+								sizeof(*adding->row));
+	return err;
+}
+
 static int sum_cells(const struct heap_source *source, struct heap_objects *objects)
 {
 	const struct mtag_heap_head *head = &objects->head;
 	size_t n = objects->n_tags < head->cell_tags ? objects->n_tags : head->cell_tags;
 	_cleanup_(freep) struct mtag_heap_cell *row = calloc(n, sizeof(*row));
 	_cleanup_(freep) struct mtag_heap_cell *all = calloc(n, sizeof(*all));
-	int err = row && all ? 0 : -ENOMEM;
+	_cleanup_(freep) uint32_t *pages = calloc(MTAG_OWNERS_MAX, sizeof(*pages));
+	struct adding adding = {source, row, all, n, CELLS_MOST, pages};
+	int err = row && all && pages ? add_slots(&adding, head) : -ENOMEM;
 
-	for (uint32_t slot = 0; slot < head->slots_used && !err; slot++) {
-		uint64_t at = head->cells_at + (uint64_t)slot * head->cell_tags * sizeof(*row);
-
-		err = source->read(source->arg, at, row, n * sizeof(*row));
-		for (size_t i = 0; i < n && !err; i++) {
-			all[i].asked_in += row[i].asked_in - row[i].asked_out;
-			all[i].allocated_in += row[i].allocated_in - row[i].allocated_out;
-			all[i].objects_in += row[i].objects_in - row[i].objects_out;
-		}
-	}
 	for (size_t i = 0; i < n && !err; i++) {
 		objects->sums[i].asked = alive(all[i].asked_in);
 		objects->sums[i].allocated = alive(all[i].allocated_in);

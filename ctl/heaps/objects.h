@@ -12,10 +12,13 @@
 /**
  * struct heap_source - where an area can be read
  * @read:	copies @length bytes from @offset on; 0 or a negative errno
+ * @look:	a MTAG_OWNER_* for each of @n pages from @offset on, at most MTAG_OWNERS_MAX; 0 or a negative errno;
+ *		NULL: all of them may be there
  * @length:	bytes of the area
  */
 struct heap_source {
 	int (*read)(void *arg, uint64_t offset, void *to, size_t length);
+	int (*look)(void *arg, uint64_t offset, size_t n, uint32_t *pages);
 	void *arg;
 	uint64_t length;
 };

@@ -25,10 +25,9 @@ struct heap_memory {
 	void *arg;
 };
 
-#define HEAP_LOOK MTAG_OWNERS_MAX /* pages */
-#define HEAP_PAGE UINT64_C(4096)  /* of all processors that the module is for */
-#define HEAP_MOST                                                                                  \
-	(UINT64_C(4) << 40) /* a larger mapping is no heap, and no more is looked at page by page */
+#define HEAP_LOOK MTAG_OWNERS_MAX     /* pages */
+#define HEAP_PAGE UINT64_C(4096)      /* of all processors that the module is for */
+#define HEAP_MOST (UINT64_C(4) << 40) /* a larger mapping is no heap */
 
 /**
  * struct heap_parts - what a view is made of

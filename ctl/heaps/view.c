@@ -441,7 +441,7 @@ static int make(struct heap_view *view, struct join *join)
 	err = heap_parts_find(parts, &join->spans);
 	if (err)
 		return err;
-	heap_maps_limit(parts->maps, HEAP_MOST);
+	heap_maps_limit(parts->maps, heap_maps_budget(parts->maps));
 	err = join_all(join);
 	if (err)
 		return err;

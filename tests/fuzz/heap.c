@@ -242,7 +242,7 @@ static void check_output(const struct proc *proc)
 
 static void check(struct area *area)
 {
-	struct heap_source source = {area_read, area, area->length};
+	struct heap_source source = {.read = area_read, .arg = area, .length = area->length};
 	struct heap_objects objects = {0}, sums = {0};
 	struct heap_maps maps = {0};
 	struct snap snap = {0};

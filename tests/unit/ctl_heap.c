@@ -58,7 +58,7 @@ static int area_read(void *arg, uint64_t offset, void *to, size_t length)
 	return 0;
 }
 
-static struct heap_source source = {area_read, NULL, LENGTH};
+static struct heap_source source = {.read = area_read, .length = LENGTH};
 
 static void begin(enum mtag_heap_mode mode)
 {

@@ -52,6 +52,20 @@ static void end_of_a_mapping(void)
 	fclose(file);
 }
 
+static void budget(void)
+{
+	struct heap_map map[] = {{.rss = 4096}, {.rss = 0}};
+	struct heap_maps sparse = {.maps = map, .n = 2};
+
+	ok(heap_maps_budget(&sparse) == (TIB >> 2) + 64 * 4096,
+	   "a process with little in large mappings is not looked at for long");
+	map[1].rss = 8 * (TIB >> 10);
+	ok(heap_maps_budget(&sparse) == (TIB >> 2) + (TIB >> 1) + 64 * 4096,
+	   "one that uses its memory is");
+	map[1].rss = UINT64_MAX / 2;
+	ok(heap_maps_budget(&sparse) == 4 * TIB, "to an end");
+}
+
 int main(void)
 {
 	static const bool unseen[] = {true, false, false, true, false};
@@ -69,5 +83,6 @@ int main(void)
 	heap_maps_clear(&maps);
 	fclose(file);
 	end_of_a_mapping();
+	budget();
 	return tap_end();
 }
