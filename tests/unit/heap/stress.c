@@ -2,7 +2,8 @@
 /*
  * stress ROUNDS: threads that allocate in all ways, pass objects on to each other, and are interrupted by
  * signals, while others fork and children do the same. Each byte of an object is checked before the
- * object is freed. What it prints does not depend on the allocator, or on time.
+ * object is freed. In the end the library's counts are those of what is left, and of nothing when that
+ * is freed; in children what they add is. What it prints does not depend on the allocator, or on time.
  *
  * link: -pthread
  */
@@ -18,11 +19,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "reader.h"
+
 #define THREADS 6
 #define SHARED	4096
+#define TAG	30
 
+/* As libmtag calls it; and what C23 has. */
+__attribute__((weak)) void mtag_heap_word(const uint32_t *word);
+__attribute__((weak)) void free_sized(void *p, size_t size);
+__attribute__((weak)) void free_aligned_sized(void *p, size_t alignment, size_t size);
+
+static const uint32_t tag = TAG, no_tag;
+
+/* @asked: bytes of all of it; @alignment: that was asked for, or 0 */
 struct object {
-	size_t size;
+	size_t size, asked, alignment;
 	unsigned char fill, bytes[];
 };
 
@@ -42,27 +54,33 @@ static void on_signal(int signal)
 	signals++;
 }
 
-static void *get(size_t size, uint32_t way)
+static void *get(size_t *size, size_t *alignment, uint32_t way)
 {
 	void *p = NULL;
 
+	*alignment = 0;
 	switch (way % 12) {
 	case 0:
-		return calloc(1, size);
+		return calloc(1, *size);
 	case 1:
-		return memalign((size_t)16 << way % 9, size);
+		*alignment = (size_t)16 << way % 9;
+		return memalign(*alignment, *size);
 	case 2:
-		return aligned_alloc(64, (size + 63) & ~(size_t)63);
+		*alignment = 64;
+		*size = (*size + 63) & ~(size_t)63;
+		return aligned_alloc(64, *size);
 	case 3:
-		return posix_memalign(&p, 128, size) ? NULL : p;
+		*alignment = 128;
+		return posix_memalign(&p, 128, *size) ? NULL : p;
 	case 4:
-		return valloc(size);
+		*alignment = (size_t)sysconf(_SC_PAGESIZE);
+		return valloc(*size);
 	case 5:
-		return realloc(malloc(size / 2 + 1), size);
+		return realloc(malloc(*size / 2 + 1), *size);
 	case 6:
-		return reallocarray(NULL, size, 1);
+		return reallocarray(NULL, *size, 1);
 	default:
-		return malloc(size);
+		return malloc(*size);
 	}
 }
 
@@ -77,12 +95,14 @@ static size_t size_of(uint32_t random)
 
 static struct object *make(uint32_t *state)
 {
-	size_t size = size_of(next(state));
-	struct object *object = get(sizeof(*object) + size, next(state));
+	size_t size = size_of(next(state)), asked = sizeof(struct object) + size, alignment;
+	struct object *object = get(&asked, &alignment, next(state));
 
 	if (!object)
 		abort();
 	object->size = size;
+	object->asked = asked;
+	object->alignment = alignment;
 	object->fill = (unsigned char)next(state);
 	memset(object->bytes, object->fill, size);
 	return object;
@@ -112,9 +132,23 @@ static struct object *resize(struct object *object, uint32_t *state)
 	if (!object)
 		abort();
 	object->size = size;
+	object->asked = sizeof(*object) + size;
+	object->alignment = 0;
 	if (size > old)
 		memset(object->bytes + old, object->fill, size - old);
 	return object;
+}
+
+/* As C has it since 2023, too. */
+static void release(struct object *object, uint32_t way)
+{
+	check(object);
+	if (!object || way % 3)
+		free(object);
+	else if (object->alignment)
+		free_aligned_sized(object, object->alignment, object->asked);
+	else
+		free_sized(object, object->asked);
 }
 
 static void churn(uint32_t seed, unsigned rounds)
@@ -122,14 +156,66 @@ static void churn(uint32_t seed, unsigned rounds)
 	uint32_t state = seed;
 	struct object *object;
 
+	mtag_heap_word(&tag);
 	while (rounds--) {
 		object = make(&state);
 		if (next(&state) % 4 == 0)
 			object = resize(object, &state);
 		object = atomic_exchange(&shared[next(&state) % SHARED], object);
-		check(object);
-		free(object);
+		release(object, next(&state));
 	}
+}
+
+/* ---- what the library has counted ---- */
+
+static struct reader reader;
+
+/* Bytes and objects that the library has of the tag, beyond those that are shared: 0 while no thread has any. */
+static struct mtag_heap_cell surplus(void)
+{
+	struct mtag_heap_cell sum = reader_cell(&reader, TAG);
+	unsigned i;
+
+	for (i = 0; i < SHARED; i++) {
+		if (!shared[i])
+			continue;
+		sum.asked_out += shared[i]->asked;
+		sum.allocated_out += malloc_usable_size(shared[i]);
+		sum.objects_out++;
+	}
+	sum.asked_in -= sum.asked_out;
+	sum.allocated_in -= sum.allocated_out;
+	sum.objects_in -= sum.objects_out;
+	return sum;
+}
+
+static void compare(struct mtag_heap_cell is, struct mtag_heap_cell was)
+{
+	if (reader.head.mode != MTAG_HEAP_EXACT)
+		return;
+	if (is.asked_in == was.asked_in && is.allocated_in == was.allocated_in &&
+	    is.objects_in == was.objects_in)
+		return;
+	broken++;
+	printf("counts: %lld bytes, %lld allocated, %lld objects too many\n",
+	       (long long)(is.asked_in - was.asked_in),
+	       (long long)(is.allocated_in - was.allocated_in),
+	       (long long)(is.objects_in - was.objects_in));
+}
+
+/* Of what was sampled and is freed nothing is left, but for what is said to be lost. */
+static void compare_samples(void)
+{
+	struct alive alive;
+
+	mtag_heap_word(&no_tag);
+	/* What is freed may wait for the next sample. */
+	free(malloc(64 << 20));
+	alive = reader_alive(&reader, TAG);
+	if (alive.n <= reader.head.samples_lost && !alive.bad)
+		return;
+	broken++;
+	printf("samples: %u of what is freed, %u bad\n", alive.n, alive.bad);
 }
 
 static unsigned rounds_wanted;
@@ -173,9 +259,16 @@ static void fork_children(void)
 		pid = fork();
 		if (!pid) {
 			unsigned long before = broken;
+			struct mtag_heap_cell was;
 
+			if (!reader_open(&reader, getpid()))
+				_exit(2);
+			/* The other threads' objects are nobody's here. */
+			was = surplus();
 			interrupt();
 			churn(1000 + i, rounds_wanted / 20);
+			compare(surplus(), was);
+			fflush(stdout);
 			_exit(broken != before);
 		}
 		while (waitpid(pid, &status, 0) < 0)
@@ -191,6 +284,8 @@ int main(int argc, char **argv)
 	uintptr_t i;
 
 	rounds_wanted = argc > 1 ? (unsigned)atoi(argv[1]) : 20000;
+	/* What the C library needs for output is of no tag. */
+	printf("%s", "");
 	interrupt();
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, run, (void *)(i + 1)))
@@ -201,10 +296,14 @@ int main(int argc, char **argv)
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	pthread_join(brief, NULL);
-	for (i = 0; i < SHARED; i++) {
-		check(shared[i]);
-		free(shared[i]);
-	}
-	printf("broken %lu, interrupted %s\n", (unsigned long)broken, signals ? "yes" : "no");
+	if (!reader_open(&reader, getpid()))
+		return 2;
+	compare(surplus(), (struct mtag_heap_cell){0});
+	for (i = 0; i < SHARED; i++)
+		release(atomic_exchange(&shared[i], NULL), (uint32_t)i);
+	compare(surplus(), (struct mtag_heap_cell){0});
+	compare_samples();
+	printf("broken %lu, interrupted %s%s\n", (unsigned long)broken, signals ? "yes" : "no",
+	       reader.head.mode == MTAG_HEAP_EXACT ? ", counted" : "");
 	return broken != 0;
 }
