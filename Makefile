@@ -268,9 +268,11 @@ units: $(heap_tests) $(B)/tests/unit/heap/operators $(heap_so)
 $(filter-out %/seeds,$(heap_tests)): $(B)/%: %.c
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -rdynamic -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(call link_of,$<) -lm
-$(B)/tests/unit/heap/seeds: tests/unit/heap/seeds.c $(heap_obj)
+# And what mtagctl makes of it.
+seeds_ctl := $(addprefix $(B)/obj/ctl/ctl/,utf8.o parse.o stacks/stack.o model.o $(addprefix heaps/,objects.o maps.o parts.o head.o view.o))
+$(B)/tests/unit/heap/seeds: tests/unit/heap/seeds.c $(heap_obj) $(seeds_ctl)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(heap_obj) -lm
+	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib -Ictl $(LDFLAGS) -MF $@.d -o $@ $< $(heap_obj) $(seeds_ctl) -lm
 $(B)/tests/unit/heap/operators: tests/unit/heap/operators.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(OUR_CXXFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $<

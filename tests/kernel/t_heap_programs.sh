@@ -58,6 +58,7 @@ fragments() {
 # A large object with the stack of a thread that sleeps right below it, which kernels before 6.7 make one mapping of; and
 # memory that begins where a heap of glibc's might, and is none; beside one that is.
 neighbours() {
+	local near
 	cat >"$tmp/neighbours.c" <<-'END'
 		#include <pthread.h>
 		#include <stdint.h>
@@ -99,7 +100,9 @@ neighbours() {
 	within neighbours rss_live_bytes 20 21
 	within neighbours rss_stacks_bytes 0 1
 	within neighbours rss_other_bytes 20 21
-	within neighbours rss_free_bytes 3 5
+	near=$(($(of rss_free_bytes) + $(of rss_own_bytes)))
+	[ $near -ge $((3 << 20)) ] && [ $near -le $((6 << 20)) ]
+	ok $? "neighbours: the heap of a thread is glibc's, from 3 to 6 MiB ($near bytes)"
 	is "$(jq '.[] | select(.tag == "") | .untouched_bytes < 65536' "$tmp/json")" true \
 		"neighbours: no object is taken for a stack, which would leave it without pages"
 	end "$started"

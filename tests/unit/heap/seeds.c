@@ -3,8 +3,10 @@
  * Of 1,000 seeds, how many estimates of what is alive lie within 2 of their own standard errors of the
  * truth? 95 %, if both the estimates and their errors are right. This program is made of the library's
  * own objects, so that all is as in any program, but for the seeds: the result is always the same. So
- * it can also make the table of samples full.
+ * it can also make the table of samples full. mtagctl's objects are in it, too: what these make of the
+ * area, with each other page resident, is compared likewise.
  */
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,13 +21,16 @@
 #include "heap/sampler.h"
 #include "heap/self.h"
 #include "heap/view.h"
+#include "heaps/view.h"
 
 #define SEEDS	1000
 #define OBJECTS 3000
 #define PERIOD	8192
 
-enum kind { ASKED, ALLOCATED, NUMBER, KINDS };
-static const char *const names[KINDS] = {"bytes asked", "bytes allocated", "objects"};
+/* The last two are what mtagctl says. */
+enum kind { ASKED, ALLOCATED, NUMBER, TOLD, RESIDENT, KINDS };
+static const char *const names[KINDS] = {"bytes asked", "bytes allocated", "objects",
+					 "bytes asked, by mtagctl", "bytes resident, by mtagctl"};
 
 static struct {
 	void *p;
@@ -38,7 +43,13 @@ static struct {
 	double bias, square;
 } results[KINDS];
 
-size_t malloc_usable_size(void *p);
+void mtag_heap_word(const uint32_t *word);
+
+enum { TAG = 5, N_TAGS };
+static const uint32_t fill_tag = TAG, no_tag;
+/* What was allocated before main() is not far below the break. */
+#define HEAP_BEFORE (UINT64_C(1) << 20)
+static uint64_t heap_begin;
 
 /* Mostly small, some large, a few so large that they are always samples. */
 static size_t size_of(uint64_t *random)
@@ -95,30 +106,115 @@ static void empty(void)
 		free(objects[i].p);
 }
 
-static void compare(void)
-{
-	const double one = (double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT);
-	double truth[KINDS] = {0}, estimate[KINDS] = {0}, variance[KINDS] = {0};
-	unsigned i, j;
+/* ---- what mtagctl says ---- */
 
-	for (i = 0; i < OBJECTS; i++) {
+static int read_area(void *arg, uint64_t offset, void *to, size_t length)
+{
+	memcpy(to, (char *)arg + offset, length);
+	return 0;
+}
+
+/* Every other page is there. */
+static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
+{
+	(void)arg;
+	for (; start < end; start += HEAP_PAGE)
+		*pages++ = start / HEAP_PAGE % 2 ? TAG | MTAG_OWNER_PRESENT : 0;
+	return 0;
+}
+
+static double resident_of(const void *p, size_t size)
+{
+	uint64_t from = (uintptr_t)p, end = from + size, next;
+	double sum = 0;
+
+	for (; from < end; from = next) {
+		next = (from / HEAP_PAGE + 1) * HEAP_PAGE;
+		next = next < end ? next : end;
+		sum += from / HEAP_PAGE % 2 ? (double)(next - from) : 0;
+	}
+	return sum;
+}
+
+/* The break, where all objects are. */
+static struct heap_map map_of_objects(void)
+{
+	return (struct heap_map){.start = heap_begin,
+				 .end = ((uintptr_t)sbrk(0) + HEAP_PAGE - 1) & ~(HEAP_PAGE - 1),
+				 .rss = HEAP_PAGE,
+				 .kind = HEAP_MALLOC};
+}
+
+static struct heap_tag ask_mtagctl(void)
+{
+	struct tag tags[] = {{.id = 0, .name = (char *)"", .parent = -1},
+			     {.id = TAG, .name = (char *)"a", .parent = -1}};
+	const struct proc proc = {.tags = tags, .n_tags = 2};
+	const struct heap_source source = {
+		.read = read_area, .arg = mtag__view.head, .length = mtag__view.head->area_bytes};
+	struct heap_map map = map_of_objects();
+	struct heap_maps maps = {.maps = &map, .n = 1};
+	struct heap_objects read = {0};
+	struct heap_view view = {0};
+	struct heap_parts parts = {
+		.proc = &proc, .objects = &read, .maps = &maps, .pages = {look, NULL}};
+	struct heap_tag tag;
+
+	mtag_heap_word(&no_tag);
+	if (heap_objects_read(&source, N_TAGS, &read) || heap_view_make(&view, &parts) ||
+	    !heap_find(&view, TAG))
+		abort();
+	tag = *heap_find(&view, TAG);
+	heap_view_clear(&view);
+	heap_objects_clear(&read);
+	return tag;
+}
+
+/* ---- comparing ---- */
+
+static void get_truth(double truth[KINDS])
+{
+	for (unsigned i = 0; i < OBJECTS; i++) {
+		size_t usable = objects[i].p ? malloc_usable_size(objects[i].p) : 0;
+
 		if (!objects[i].p)
 			continue;
 		truth[ASKED] += (double)objects[i].size;
-		truth[ALLOCATED] += (double)malloc_usable_size(objects[i].p);
+		truth[ALLOCATED] += (double)usable;
 		truth[NUMBER]++;
+		truth[RESIDENT] += resident_of(objects[i].p, usable);
 	}
-	for (i = 0; i < mtag__view.head->samples_used; i++) {
+	truth[TOLD] = truth[ASKED];
+}
+
+static void get_estimates(double estimate[KINDS], double variance[KINDS])
+{
+	const double one = (double)(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT);
+
+	for (unsigned i = 0; i < mtag__view.head->samples_used; i++) {
 		const struct mtag_heap_sample *sample = &mtag__view.table.records[i];
 		const double weight = (double)sample->weight / one;
-		const double values[KINDS] = {(double)sample->asked, (double)sample->allocated, 1};
+		const double values[] = {(double)sample->asked, (double)sample->allocated, 1};
 
-		for (j = 0; sample->address && j < KINDS; j++) {
+		for (unsigned j = 0; sample->address && sample->tag == TAG && j <= NUMBER; j++) {
 			estimate[j] += weight * values[j];
 			variance[j] += weight * (weight - 1) * values[j] * values[j];
 		}
 	}
-	for (j = 0; j < KINDS; j++) {
+}
+
+static void compare(void)
+{
+	const struct heap_tag tag = ask_mtagctl();
+	double truth[KINDS] = {0}, estimate[KINDS] = {0}, variance[KINDS] = {0};
+
+	get_truth(truth);
+	get_estimates(estimate, variance);
+	estimate[TOLD] = (double)tag.asked;
+	variance[TOLD] = (double)tag.error * (double)tag.error;
+	estimate[RESIDENT] = (double)tag.resident;
+	variance[RESIDENT] = (double)tag.resident_error * (double)tag.resident_error;
+	for (unsigned j = 0; j < KINDS; j++) {
 		double error = estimate[j] - truth[j];
 
 		results[j].within += fabs(error) <= 2 * sqrt(variance[j]);
@@ -133,6 +229,7 @@ static void run(uint64_t seed)
 
 	mtag__self.random = ~random;
 	mtag__self.countdown = mtag__chance_distance(&mtag__self.random, PERIOD);
+	mtag_heap_word(&fill_tag);
 	fill(&random);
 	compare();
 	empty();
@@ -147,8 +244,6 @@ static int report(unsigned n, const char *what, const char *of, int good)
 /* ---- what finds no room, and what was freed behind the library's back ---- */
 
 enum { SMALL_PERIOD = 1024, ALWAYS = 41 * SMALL_PERIOD }; /* each object is a sample of weight 1 */
-
-void mtag_heap_word(const uint32_t *word);
 
 static int is_even(const struct mtag_heap_cell *cell)
 {
@@ -196,6 +291,7 @@ static int check_replaced(unsigned *n)
 
 enum { KEPT = 600, TORN = 7 };
 
+static const uint32_t forked_tag = 9;
 static sem_t locked, forked;
 
 static void *hold_lock(void *arg)
@@ -233,6 +329,8 @@ static int child(uint64_t lost, const struct mtag_heap_cell *cell)
 	unsigned i, before = still_sampled();
 	void *p[KEPT];
 
+	mtag_heap_word(&forked_tag);
+
 	for (i = 0; i < KEPT; i++)
 		free(objects[i].p);
 	for (i = 0; i < KEPT; i++)
@@ -252,16 +350,17 @@ static int child(uint64_t lost, const struct mtag_heap_cell *cell)
 
 static int check_forked(unsigned *n)
 {
-	static const uint32_t tag = 9;
 	const uint64_t lost = mtag__view.head->samples_lost;
 	pthread_t thread;
 	int status = -1;
 	unsigned i;
 	pid_t pid;
 
-	mtag_heap_word(&tag);
+	mtag_heap_word(&forked_tag);
 	for (i = 0; i < KEPT; i++)
 		objects[i].p = malloc(ALWAYS);
+	/* What the C library needs for the thread has another tag. */
+	mtag_heap_word(&no_tag);
 	sem_init(&locked, 0, 0);
 	sem_init(&forked, 0, 0);
 	if (pthread_create(&thread, NULL, hold_lock, NULL))
@@ -272,7 +371,7 @@ static int check_forked(unsigned *n)
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		_exit(child(lost, &mtag__view.cells[tag]));
+		_exit(child(lost, &mtag__view.cells[forked_tag]));
 	waitpid(pid, &status, 0);
 	/* In the parent that thread is to find what it has left. */
 	mtag__table_mend(&mtag__view.table);
@@ -298,6 +397,9 @@ int main(void)
 	unsigned seed, j, n = 0, before;
 	int failed = 0;
 
+	/* All objects are to lie in one mapping. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	heap_begin = ((uintptr_t)sbrk(0) & ~(HEAP_PAGE - 1)) - HEAP_BEFORE;
 	free(malloc(1));
 	mtag__view.period = PERIOD;
 	before = mtag__view.table.alive;
