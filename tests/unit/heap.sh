@@ -4,7 +4,7 @@
 # Without the module. The sanitizers interpose malloc(), too: what is tested here is built without them.
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 bin=build/tests/unit/heap lib=$PWD/build/lib/libmtag-heap.so
-make -s "$lib" $bin/{phases,first,seeds,stress,pair,floats,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
+make -s "$lib" $bin/{phases,first,seeds,stress,pair,probes,floats,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
 tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$tmp"' EXIT
 n=0 failed=0
@@ -175,6 +175,7 @@ same "$(ulimit -v 1300000; LD_PRELOAD=$lib MTAG_HEAP=exact perl -e 'print length
 	"a limited address space is the program's to use"
 same "$(readelf -n "$lib" | awk '/Provider: otel_memory/ { getline; print $2 }' | sort -u | xargs)" 'alloc free' \
 	"samples have probes"
+tap "$bin/probes $lib" probes
 
 # ---- what it costs ----
 bare=$($bin/pair 64)
