@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the head of an area says of the heap of a process: how it is read, and what the allocator says. */
+/*
+ * What the head of an area says of the heap of a process: how it is read, and what the allocator
+ * says.
+ */
 #include <string.h>
 #include <time.h>
 

@@ -73,7 +73,7 @@ struct heap_tag {
  * @wasted_before: but @wasted, which is that of a moment before
  * @account:	of the process's RSS
  * @exact:	bytes are counted, not sampled
- * @bypassed:	the program has a malloc() of its own, which need not pass anything on to the view's
+ * @bypassed:	the program has a malloc() of its own, which need not call the view's
  * @instead:	they are sampled, though counting was asked for, for
  * @reason:	that reason, or ""
  * @period:	mean distance of samples, bytes

@@ -12,7 +12,10 @@
 #define PAGE_BYTES  4096		/* of all processors that the module is for */
 #define ADDRESS_MAX (UINT64_C(1) << 57) /* above are only mappings of the kernel's */
 
-/* What is looked at page by page: so many bytes, and so many times of what is resident, but no more. */
+/*
+ * What is looked at page by page: so many bytes, and so many times of what is resident, but no
+ * more.
+ */
 #define BUDGET_LEAST  (UINT64_C(256) << 30)
 #define BUDGET_SPARSE 64
 #define BUDGET_MOST   (UINT64_C(4) << 40)

@@ -61,7 +61,10 @@ void heap_maps_clear(struct heap_maps *maps);
  * mappings. The allocator's come first.
  */
 void heap_maps_limit(struct heap_maps *maps, uint64_t most);
-/* For that: enough for a process that uses a 64th of what it has mapped, and for each to begin with. */
+/*
+ * For that: enough for a process that uses a 64th of what it has mapped, and for each to begin
+ * with.
+ */
 uint64_t heap_maps_budget(const struct heap_maps *maps);
 /* The mapping that has @address, or NULL. */
 struct heap_map *heap_maps_find(const struct heap_maps *maps, uint64_t address);

@@ -14,7 +14,10 @@
 #define TRIES 3
 #define BATCH 4096U	     /* samples that are read at once */
 #define PAGE  UINT64_C(4096) /* of all processors that the module is for */
-/* Of cells that are there no more bytes are read: it would be too much for who reads all processes again and again. */
+/*
+ * Of cells that are there no more bytes are read: it would be too much for who reads all processes
+ * again and again.
+ */
 #define CELLS_MOST (UINT64_C(256) << 20)
 
 void heap_objects_clear(struct heap_objects *objects)
@@ -106,8 +109,9 @@ static int by_address(const void *a, const void *b)
 }
 
 /*
- * Overlapping objects cannot both be alive: the older one was freed, either while we read or unnoticed by the library.
- * Drop it, or one large object would hide everything allocated in its place. Sequence numbers wrap.
+ * Overlapping objects cannot both be alive: the older one was freed, either while we read or
+ * unnoticed by the library. Drop it, or one large object would hide everything allocated in its
+ * place. Sequence numbers wrap.
  */
 static void drop_overlaps(struct heap_objects *objects)
 {

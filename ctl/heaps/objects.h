@@ -12,8 +12,8 @@
 /**
  * struct heap_source - where an area can be read
  * @read:	copies @length bytes from @offset on; 0 or a negative errno
- * @look:	a MTAG_OWNER_* for each of @n pages from @offset on, at most MTAG_OWNERS_MAX; 0 or a negative errno;
- *		NULL: all of them may be there
+ * @look:	a MTAG_OWNER_* for each of @n pages from @offset on, at most MTAG_OWNERS_MAX;
+ *		0 or a negative errno; NULL: all of them may be there
  * @length:	bytes of the area
  */
 struct heap_source {

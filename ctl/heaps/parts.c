@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which anonymous memory is the allocator's: by the objects in it, and by what glibc notes at the beginning of each heap.
- * And which is stacks: the kernel may have made one mapping of a stack and what lies above it, so that of a mapping with
- * objects in it only the surroundings of a stack pointer are a stack.
+ * Which anonymous memory is the allocator's: by the objects in it, and by what glibc notes at the
+ * beginning of each heap. And which is stacks: the kernel may have made one mapping of a stack and
+ * what lies above it, so that of a mapping with objects in it only the surroundings of a stack
+ * pointer are a stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 
 /* glibc's heaps but that at the break begin at such an address, and have no more bytes. */
 #define GLIBC_HEAP (UINT64_C(64) << 20)
-/* So many pages are looked at for that, for a terabyte of heaps; more are a process's that wants to be a burden. */
+/*
+ * So many pages are looked at for that, for a terabyte of heaps; more are a process's that wants to
+ * be a burden.
+ */
 #define LOOKS_MOST (1U << 14)
 
 /**
@@ -74,7 +78,10 @@ struct note {
 
 enum answer { NO, YES, UNKNOWN };
 
-/* Only from a page that is there: to read must not bring one in. NO: nobody ever wrote one; UNKNOWN: it cannot be read. */
+/*
+ * Only from a page that is there: to read must not bring one in. NO: nobody ever wrote one;
+ * UNKNOWN: it cannot be read.
+ */
 static enum answer read_note(struct search *search, uint64_t heap, struct note *note)
 {
 	const struct heap_pages *pages = &search->parts->pages;
@@ -92,7 +99,9 @@ static enum answer read_note(struct search *search, uint64_t heap, struct note *
 										     : UNKNOWN;
 }
 
-/* Does the heap at this address say, too, that it is of the arena? So does one that cannot be read. */
+/*
+ * Does the heap at this address say, too, that it is of the arena? So does one that cannot be read.
+ */
 static bool agrees(struct search *search, uint64_t heap, uint64_t arena)
 {
 	struct note note;
@@ -218,9 +227,10 @@ static struct room room_of(const struct search *search, const struct heap_map *m
 }
 
 /*
- * A stack ends at what is known to be none, which lies above it in the same mapping. It begins with the mapping, as
- * stacks have a guard below them; or with the page of its pointer, if something else is below. What is not known, as no
- * object of it was sampled, is taken for a part of the stack.
+ * A stack ends at what is known to be none, which lies above it in the same mapping. It begins with
+ * the mapping, as stacks have a guard below them; or with the page of its pointer, if something
+ * else is below. What is not known, as no object of it was sampled, is taken for a part of the
+ * stack.
  */
 static int find_stack(const struct search *search, uint64_t pointer)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the view of a heap is made of; and which parts of mappings are the allocator's, or a stack. */
+/*
+ * What the view of a heap is made of; and which parts of mappings are the allocator's, or a stack.
+ */
 #ifndef MTAGCTL_HEAPS_PARTS_H
 #define MTAGCTL_HEAPS_PARTS_H
 
@@ -9,7 +11,8 @@
 
 /**
  * struct heap_pages - who is asked which pages are there, and whose they are
- * @look:	a MTAG_OWNER_* for each page from @start to @end, at most HEAP_LOOK; 0 or a negative errno
+ * @look:	a MTAG_OWNER_* for each page from @start to @end, at most HEAP_LOOK;
+ *		0 or a negative errno
  */
 struct heap_pages {
 	int (*look)(void *arg, uint64_t start, uint64_t end, uint32_t *pages);
@@ -57,7 +60,10 @@ struct heap_spans {
 	size_t n, room;
 };
 
-/* Sets the kinds of anonymous mappings, and finds the parts of them that are of another. 0 or -ENOMEM. */
+/*
+ * Sets the kinds of anonymous mappings, and finds the parts of them that are of another. 0 or
+ * -ENOMEM.
+ */
 int heap_parts_find(const struct heap_parts *parts, struct heap_spans *spans);
 void heap_spans_clear(struct heap_spans *spans);
 

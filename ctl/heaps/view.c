@@ -372,9 +372,9 @@ static double absent_error(const struct join *join)
 }
 
 /*
- * The allocator's memory: what is alive is an estimate, and the rest is defined so that the sum is exact. Of what the
- * allocator keeps free nobody knows what is resident: at most all of it; at least what is more than all that is absent
- * and not allocated.
+ * The allocator's memory: what is alive is an estimate, and the rest is defined so that the sum is
+ * exact. Of what the allocator keeps free nobody knows what is resident: at most all of it; at
+ * least what is more than all that is absent and not allocated.
  */
 static void divide_heap(struct heap_view *view, const struct join *join, uint64_t heap)
 {

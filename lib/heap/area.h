@@ -125,7 +125,10 @@ struct mtag_heap_figures {
 #define MTAG_HEAP_KNOWS_RETAINED 0x4
 #define MTAG_HEAP_KNOWS_METADATA 0x8
 
-/* The program has a malloc() of its own before the library's: its objects come by only if it calls that in turn. */
+/*
+ * The program has a malloc() of its own before the library's: its objects come by only if it calls
+ * that in turn.
+ */
 #define MTAG_HEAP_BYPASSED 0x1
 
 /**

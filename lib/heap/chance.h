@@ -20,9 +20,9 @@ uint64_t mtag__chance_weight(uint64_t drawn, uint64_t period);
 int mtag__chance_stays(uint64_t *state, uint64_t weight, uint64_t later);
 
 /*
- * The new weight of a sample that grows. @later is the weight of its new size; growth of that amount alone would have
- * the weight @more. The new weight is lower by what is carried by other objects, which become samples through the same
- * growth.
+ * The new weight of a sample that grows. @later is the weight of its new size; growth of that
+ * amount alone would have the weight @more. The new weight is lower by what is carried by other
+ * objects, which become samples through the same growth.
  */
 uint64_t mtag__chance_grown(uint64_t weight, uint64_t later, uint64_t more);
 

@@ -92,7 +92,9 @@ static void ask_jemalloc(struct mtag_heap_figures *figures)
 
 static int (*tcmalloc_figure)(const char *name, size_t *value);
 
-/* The heap size includes what was given back to the kernel: the page heap tells how much that is. */
+/*
+ * The heap size includes what was given back to the kernel: the page heap tells how much that is.
+ */
 static void ask_tcmalloc(struct mtag_heap_figures *figures)
 {
 	size_t heap = 0, used = 0, unmapped = 0;

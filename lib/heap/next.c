@@ -21,8 +21,8 @@ static size_t early_used;
 /* ---- early memory ---- */
 
 /*
- * Each object is preceded by what exact.c takes for glibc's size word: size 0, flagged as mmapped. That
- * combination is rare, and makes it ask mtag__early_has(). The true size precedes it.
+ * Each object is preceded by what exact.c takes for glibc's size word: size 0, flagged as mmapped.
+ * That combination is rare, and makes it ask mtag__early_has(). The true size precedes it.
  */
 void *mtag__early_alloc(size_t alignment, size_t size)
 {
@@ -165,7 +165,10 @@ static size_t usable_unknown(void *p)
 	return 0;
 }
 
-/* What the program would call: perhaps another file's than malloc() is, which knows nothing of its objects. */
+/*
+ * What the program would call: perhaps another file's than malloc() is, which knows nothing of its
+ * objects.
+ */
 static size_t (*usable_of_program)(void *p);
 
 static const void *file_of(const void *address, const char **name)
@@ -231,7 +234,10 @@ size_t mtag__next_usable(void *p)
 
 /* ---- who it is ---- */
 
-/* A program that takes the address of malloc() may have a symbol of that name, at a stub, which defines nothing. */
+/*
+ * A program that takes the address of malloc() may have a symbol of that name, at a stub, which
+ * defines nothing.
+ */
 bool mtag__next_bypassed(void)
 {
 	const void *first = dlsym(RTLD_DEFAULT, "malloc");

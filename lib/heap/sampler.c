@@ -38,9 +38,9 @@ static _Atomic uint32_t lock;
 static atomic_bool stuck;
 
 /*
- * Addresses freed by threads that could not take the lock. Each is listed before the allocator gets the memory back, so
- * the table cannot yet hold a later object at that address. LIVES: realloc() kept or moved the object, and its sample
- * is lost.
+ * Addresses freed by threads that could not take the lock. Each is listed before the allocator gets
+ * the memory back, so the table cannot yet hold a later object at that address. LIVES: realloc()
+ * kept or moved the object, and its sample is lost.
  */
 #define LIVES 1
 static _Atomic uintptr_t waiting[WAITING];
@@ -394,8 +394,8 @@ static void clear_filter(uint8_t *cells, size_t n)
 }
 
 /*
- * Caller has entered, and is the only thread. Another one had the lock when the process was copied, which may have been
- * in the midst of a change: what it was about is lost.
+ * Caller has entered, and is the only thread. Another one had the lock when the process was copied,
+ * which may have been in the midst of a change: what it was about is lost.
  */
 static void mend_table(void)
 {

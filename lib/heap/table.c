@@ -143,7 +143,9 @@ bool mtag__table_take(struct mtag__table *table, uint64_t address, struct mtag_h
 	return true;
 }
 
-/* Of two records of one address the later one is that of the object which is there. Sequences wrap. */
+/*
+ * Of two records of one address the later one is that of the object which is there. Sequences wrap.
+ */
 static void mend_record(struct mtag__table *table, uint32_t entry)
 {
 	struct mtag_heap_sample *record = record_at(table, entry);

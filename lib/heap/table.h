@@ -47,8 +47,8 @@ bool mtag__table_add(struct mtag__table *table, const struct mtag_heap_sample *s
 bool mtag__table_take(struct mtag__table *table, uint64_t address, struct mtag_heap_sample *sample);
 
 /*
- * Makes a table whole again that another thread was changing, which does not exist any more: by its records. Those that
- * were only half written are gone.
+ * Makes a table whole again that another thread was changing, which does not exist any more: by its
+ * records. Those that were only half written are gone.
  */
 void mtag__table_mend(struct mtag__table *table);
 

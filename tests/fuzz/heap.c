@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/format/text.c ctl/format/json.c ctl/format/label.c ctl/format/heap.c */
-/* sources: ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/head.c ctl/heaps/view.c ctl/heaps/json.c ctl/heaps/table.c */
+/* sources: ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/head.c ctl/heaps/view.c */
+/* sources: ctl/heaps/json.c ctl/heaps/table.c */
 /* sources: ctl/stacks/trace.c ctl/heaps/sites.c */
 /*
  * The heap view of a process that has anything in it, changes while it is read, and fails now and then: what is made of it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/head.c ctl/heaps/view.c */
+/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c */
+/* sources: ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/head.c ctl/heaps/view.c */
 /* sources: ctl/stacks/trace.c ctl/heaps/sites.c ctl/heaps/carry.c */
 /*
  * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
@@ -254,7 +255,10 @@ static void sampled(void)
 	end_view();
 }
 
-/* Three pages of six are there, with nothing alive on the last two; three are absent, of which an object has two. */
+/*
+ * Three pages of six are there, with nothing alive on the last two; three are absent, of which an
+ * object has two.
+ */
 static uint64_t free_least(uint64_t retained, uint64_t weight)
 {
 	uint64_t least;

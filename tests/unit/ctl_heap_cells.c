@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c */
-/* mtagctl heap: how much of the cells of an exact heap view is read, which a process may have made as many as there can be. */
+/*
+ * mtagctl heap: how much of the cells of an exact heap view is read, which a process may have made
+ * as many as there can be.
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/maps.c */
-/* mtagctl heap: the mappings of a process, and which of them are looked at page by page if they are large. */
+/*
+ * mtagctl heap: the mappings of a process, and which of them are looked at page by page if they are
+ * large.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +25,10 @@ static const char large[] = "10000000000-50000000000 rw-p 00000000 00:00 0 \n"
 			    "d0000003000-d0000103000 rw-p 00000000 00:00 0    [heap]\n"
 			    "Rss:                   0 kB\n";
 
-/* Lines that begin a mapping but are not taken: of the kernel's, before one's place, empty, and not of whole pages. */
+/*
+ * Lines that begin a mapping but are not taken: of the kernel's, before one's place, empty, and not
+ * of whole pages.
+ */
 static const char refused[] =
 	"10000-14000 rw-p 00000000 00:00 0    [stack]\n"
 	"Rss:                  16 kB\n"

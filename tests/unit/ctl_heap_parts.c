@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/maps.c ctl/heaps/parts.c */
+/* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/maps.c */
+/* sources: ctl/heaps/parts.c */
 /* mtagctl heap: which parts of anonymous memory are the allocator's, and which are stacks. */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +16,10 @@
 
 /* ---- glibc's heaps ---- */
 
-/* What stands at the beginning of pages; and pages that are not there, are in swap, or cannot be read. */
+/*
+ * What stands at the beginning of pages; and pages that are not there, are in swap, or cannot be
+ * read.
+ */
 static struct {
 	uint64_t address;
 	uint64_t words[4]; /* as struct heap_info begins */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * probes LIBRARY: runs itself with the library preloaded and breakpoints where its static probes are, as tools put them
- * there, and compares what these say with what the program does: which objects, how large, what they stand for, and that
- * each that was told is told to be freed.
+ * probes LIBRARY: runs itself with the library preloaded and breakpoints where its static probes
+ * are, as tools put them there, and compares what these say with what the program does: which
+ * objects, how large, what they stand for, and that each that was told is told to be freed.
  */
 #include <elf.h>
 #include <math.h>

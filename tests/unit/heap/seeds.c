@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Of 1,000 seeds, how many estimates of what is alive lie within 2 of their own standard errors of the
- * truth? 95 %, if both the estimates and their errors are right. This program is made of the library's
- * own objects, so that all is as in any program, but for the seeds: the result is always the same. So
- * it can also make the table of samples full. mtagctl's objects are in it, too: what these make of the
- * area, with each other page resident, is compared likewise.
+ * Of 1,000 seeds, how many estimates of what is alive lie within 2 of their own standard errors of
+ * the truth? 95 %, if both the estimates and their errors are right. This program is made of the
+ * library's own objects, so that all is as in any program, but for the seeds: the result is always
+ * the same. So it can also make the table of samples full. mtagctl's objects are in it, too: what
+ * these make of the area, with each other page resident, is compared likewise.
  */
 #include <malloc.h>
 #include <math.h>

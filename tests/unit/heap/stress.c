@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * stress ROUNDS: threads that allocate in all ways, pass objects on to each other, and are interrupted by
- * signals, while others fork and children do the same. Each byte of an object is checked before the
- * object is freed. In the end the library's counts are those of what is left, and of nothing when that
- * is freed; in children what they add is. What it prints does not depend on the allocator, or on time.
+ * stress ROUNDS: threads that allocate in all ways, pass objects on to each other, and are
+ * interrupted by signals, while others fork and children do the same. Each byte of an object is
+ * checked before the object is freed. In the end the library's counts are those of what is left,
+ * and of nothing when that is freed; in children what they add is. What it prints does not depend
+ * on the allocator, or on time.
  *
  * link: -pthread
  */
@@ -170,7 +171,10 @@ static void churn(uint32_t seed, unsigned rounds)
 
 static struct reader reader;
 
-/* Bytes and objects that the library has of the tag, beyond those that are shared: 0 while no thread has any. */
+/*
+ * Bytes and objects that the library has of the tag, beyond those that are shared: 0 while no
+ * thread has any.
+ */
 static struct mtag_heap_cell surplus(void)
 {
 	struct mtag_heap_cell sum = reader_cell(&reader, TAG);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Prints whether libmtag-heap knows that malloc() is the program's own, and how many allocations it has seen. OWN: it is,
- * for some of the functions; ADDRESS: it is not, but the program has a symbol of that name.
+ * Prints whether libmtag-heap knows that malloc() is the program's own, and how many allocations it
+ * has seen. OWN: it is, for some of the functions; ADDRESS: it is not, but the program has a symbol
+ * of that name.
  */
 #include "../reader.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* An allocator that lacks malloc_usable_size(), as glibc's libmemusage.so does: the program gets the C library's. */
+/*
+ * An allocator that lacks malloc_usable_size(), as glibc's libmemusage.so does: the program gets
+ * the C library's.
+ */
 #include <stddef.h>
 
 void *__libc_malloc(size_t size);
