@@ -59,7 +59,7 @@ struct widths {
 static bool any_heap(const struct diffs *diffs)
 {
 	for (size_t i = 0; i < diffs->n; i++)
-		if (diff_has_heap(&diffs->diffs[i]))
+		if (diff_has_heap(diffs->diffs[i]))
 			return true;
 	return false;
 }
@@ -224,7 +224,7 @@ static void print_changes(const struct fmt *fmt, const struct diffs *diffs)
 	}
 	fputc('\n', fmt->out);
 	for (size_t i = 0; i < diffs->n; i++) {
-		const struct diff *diff = &diffs->diffs[i];
+		const struct diff *diff = diffs->diffs[i];
 
 		add_to(&total, diff);
 		if (i >= count(diffs))
@@ -315,9 +315,9 @@ static void print_growth(const struct fmt *fmt, const struct diffs *diffs)
 	}
 	fputc('\n', fmt->out);
 	for (size_t i = 0; i < count(diffs); i++) {
-		print_names(fmt, &w, diffs->diffs[i].comm, diffs->diffs[i].tag);
-		print_grown(fmt, &w, &diffs->diffs[i], diffs->growth);
-		print_stack(fmt, &diffs->diffs[i]);
+		print_names(fmt, &w, diffs->diffs[i]->comm, diffs->diffs[i]->tag);
+		print_grown(fmt, &w, diffs->diffs[i], diffs->growth);
+		print_stack(fmt, diffs->diffs[i]);
 	}
 	print_more(fmt, diffs);
 }
@@ -389,7 +389,7 @@ int diff_json(const struct fmt *fmt, const struct diffs *diffs)
 	struct json_list list = {.fmt = fmt};
 
 	for (size_t i = 0; i < count(diffs); i++) {
-		const struct diff *diff = &diffs->diffs[i];
+		const struct diff *diff = diffs->diffs[i];
 		struct json_object *object = json_object_new_object();
 
 		json_add_string(object, "comm", diff->comm);

@@ -32,24 +32,24 @@ struct diff_heap {
  * @comm:	the name of the processes
  * @tag:	the path, "" for the untagged
  * @stack:	its functions, the outermost first, a line each; NULL for a tag
- * @one_in:	of so many first touches one was sampled; 0 if nobody said
  * @before:	in the first sample, 0 if it had no such tag
  * @after:	in the last one, likewise
  * @heap_before: likewise, of its heap
  * @heap_after:	likewise
  * @grew:	steps in which it grew
  * @shrank:	it became smaller in a step
+ * @seen:	number of the last sample that is taken into account
  */
 struct diff {
 	char *comm;
 	char *tag;
 	char *stack;
-	uint32_t one_in;
 	uint64_t before[DIFF_NR];
 	uint64_t after[DIFF_NR];
 	struct diff_heap heap_before, heap_after;
 	unsigned long grew;
 	bool shrank;
+	unsigned long seen;
 };
 
 /* What reclaim cannot take away: anonymous and shared memory, resident or in swap. */
@@ -76,7 +76,7 @@ struct growth {
  * @growth:	NULL for two samples
  */
 struct diffs {
-	const struct diff *diffs;
+	struct diff *const *diffs;
 	size_t n;
 	unsigned long most;
 	const struct growth *growth;

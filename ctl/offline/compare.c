@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compares samples. Both a sample and the series are sorted by the names of process and tag, so that
- * adding one is a merge.
+ * Compares samples. What a sample has is looked up in a tree by its names, and nothing else is touched: however many
+ * names come and go, a sample costs what it has itself.
  */
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,6 @@
 struct item {
 	const char *comm, *tag;
 	char *stack;
-	uint32_t one_in;
 	uint64_t values[DIFF_NR];
 	struct diff_heap heap;
 };
@@ -112,10 +112,8 @@ static int add_stacks(const struct proc *proc, struct items *items)
 
 		if (!tag)
 			continue;
-		*item = (struct item){.comm = proc->comm,
-				      .tag = tag->path,
-				      .stack = stack_key(stack),
-				      .one_in = proc->stacks->one_in};
+		*item = (struct item){
+			.comm = proc->comm, .tag = tag->path, .stack = stack_key(stack)};
 		if (!item->stack)
 			return -ENOMEM;
 		item->values[DIFF_ANON] = stack->anon;
@@ -155,30 +153,17 @@ static void add_heap(struct diff_heap *to, const struct diff_heap *heap)
 	to->variance += heap->variance;
 }
 
-/* Bytes of stacks that were sampled at different rates mean different things. 0: nobody said. 0 or -EDOM. */
-static int same_rate(struct series *series, const char *comm, uint32_t one_in,
-		     const struct item *item)
-{
-	if (!one_in || !item->one_in || one_in == item->one_in || strcmp(comm, item->comm))
-		return 0;
-	snprintf(series->odd, sizeof(series->odd), "%s", comm);
-	return -EDOM;
-}
-
-/* Processes of the same name are one, and so are stacks of the same functions. 0 or -EDOM. */
-static int merge(struct series *series, struct items *items)
+/* Processes of the same name are one, and so are stacks of the same functions. */
+static void merge(struct items *items)
 {
 	struct item *kept = items->items;
 	size_t n = 0;
-	int err = 0;
 
 	if (items->n)
 		qsort(items->items, items->n, sizeof(*items->items), by_name);
 	for (size_t i = 0; i < items->n; i++) {
 		struct item *item = &items->items[i];
 
-		if (n && !err)
-			err = same_rate(series, kept[n - 1].comm, kept[n - 1].one_in, item);
 		if (!n || by_name(&kept[n - 1], item)) {
 			kept[n++] = *item;
 			continue;
@@ -189,7 +174,70 @@ static int merge(struct series *series, struct items *items)
 		free(item->stack);
 	}
 	items->n = n;
+}
+
+/* ---- the rates of stacks ---- */
+
+/* At which rate the stacks of the processes of a name are sampled. */
+struct rate {
+	uint32_t one_in;
+	char comm[];
+};
+
+static int by_comm(const void *a, const void *b)
+{
+	const struct rate *x = a, *y = b;
+
+	return strcmp(x->comm, y->comm);
+}
+
+/* Bytes of stacks that were sampled at different rates mean different things. 0, -ENOMEM or -EDOM. */
+static int same_rate(struct series *series, const struct proc *proc)
+{
+	size_t size = sizeof(struct rate) + strlen(proc->comm) + 1;
+	_cleanup_(freep) struct rate *rate = NULL;
+	struct rate **found;
+
+	/* Nobody said. */
+	if (!proc->stacks || !proc->stacks->n || !proc->stacks->one_in)
+		return 0;
+	rate = malloc(size);
+	if (!rate)
+		return -ENOMEM;
+	rate->one_in = proc->stacks->one_in;
+	strcpy(rate->comm, proc->comm);
+	found = tsearch(rate, &series->rates, by_comm);
+	if (!found)
+		return -ENOMEM;
+	if (*found == rate) {
+		series->size += size;
+		rate = NULL;
+		return 0;
+	}
+	if ((*found)->one_in == rate->one_in)
+		return 0;
+	snprintf(series->odd, sizeof(series->odd), "%s", proc->comm);
+	return -EDOM;
+}
+
+static int same_rates(struct series *series, const struct snap *snap)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < snap->n_procs && !err; i++)
+		err = same_rate(series, &snap->procs[i]);
 	return err;
+}
+
+/* ---- the series ---- */
+
+static int by_names(const void *a, const void *b)
+{
+	const struct diff *x = a, *y = b;
+	int order = strcmp(x->comm, y->comm);
+
+	order = order ? order : strcmp(x->tag, y->tag);
+	return order || !x->stack || !y->stack ? order : strcmp(x->stack, y->stack);
 }
 
 static void step(struct diff *diff, const struct item *item, bool first)
@@ -206,17 +254,23 @@ static void step(struct diff *diff, const struct item *item, bool first)
 	memcpy(diff->after, item->values, sizeof(diff->after));
 }
 
-/* A tag or stack, which is moved, that the samples before did not have; it was 0 in them. */
-static int begin(struct diff *diff, struct item *item, bool first)
+/* The samples since the one that last had it, up to @sample: it was 0 in them, which is one step. */
+static void step_absent(struct diff *diff, unsigned long sample)
 {
-	*diff = (struct diff){.comm = strdup(item->comm),
-			      .tag = strdup(item->tag),
-			      .stack = item->stack,
-			      .one_in = item->one_in,
-			      .heap_before.known = !item->stack};
-	item->stack = NULL;
-	step(diff, item, first);
-	return diff->comm && diff->tag ? 0 : -ENOMEM;
+	static const struct item nothing = {.heap.known = true};
+
+	if (diff->seen >= sample)
+		return;
+	step(diff, &nothing, false);
+	diff->seen = sample;
+}
+
+static void diff_free(struct diff *diff)
+{
+	free(diff->comm);
+	free(diff->tag);
+	free(diff->stack);
+	free(diff);
 }
 
 static size_t size_of(const struct item *item)
@@ -225,75 +279,84 @@ static size_t size_of(const struct item *item)
 	       (item->stack ? strlen(item->stack) : 0);
 }
 
-/* Merges @items into @series, whose diffs are moved to @next. */
-static int merge_into(struct series *next, struct series *series, struct items *items)
+/* A tag or stack, which is moved, that the samples before did not have; it was 0 in them. NULL without memory. */
+static struct diff *begin(struct series *series, struct item *item)
 {
-	static const struct item nothing = {.heap.known = true};
-	bool first = next->samples == 1;
-	size_t at = 0, old = 0;
-	int err = 0;
+	struct diff **diffs = array_grow(series->diffs, series->n, &series->room, sizeof(*diffs));
+	struct diff *diff = calloc(1, sizeof(*diff));
 
-	while ((at < items->n || old < series->n) && !err) {
-		struct diff *diff = &next->diffs[next->n++];
-		struct diff *known = old < series->n ? &series->diffs[old] : NULL;
-		struct item *item = &items->items[at], key = {0};
-		int order = -1;
-
-		if (known) {
-			key = (struct item){
-				.comm = known->comm, .tag = known->tag, .stack = known->stack};
-			order = at == items->n ? 1 : by_name(item, &key);
-			/* Both come to the first of a name at once. */
-			if (at < items->n)
-				err = same_rate(next, known->comm, known->one_in, item);
-		}
-		if (order < 0) {
-			next->size += size_of(item);
-			if (!err)
-				err = next->size > SERIES_MOST ? -E2BIG : begin(diff, item, first);
-			at++;
-			continue;
-		}
-		*diff = *known;
-		*known = (struct diff){0};
-		old++;
-		step(diff, order ? &nothing : item, first);
-		at += !order;
+	series->diffs = diffs ? diffs : series->diffs;
+	if (diff) {
+		*diff = (struct diff){.comm = strdup(item->comm),
+				      .tag = strdup(item->tag),
+				      .stack = item->stack,
+				      .heap_before.known = !item->stack,
+				      .seen = series->samples};
+		item->stack = NULL;
 	}
-	return err;
+	if (!diffs || !diff || !diff->comm || !diff->tag ||
+	    !tsearch(diff, &series->root, by_names)) {
+		if (diff)
+			diff_free(diff);
+		return NULL;
+	}
+	series->diffs[series->n++] = diff;
+	return diff;
+}
+
+static int add_item(struct series *series, struct item *item)
+{
+	const struct diff key = {
+		.comm = (char *)item->comm, .tag = (char *)item->tag, .stack = item->stack};
+	struct diff **found = tfind(&key, &series->root, by_names), *diff = found ? *found : NULL;
+
+	if (!diff) {
+		series->size += size_of(item);
+		if (series->size > SERIES_MOST)
+			return -E2BIG;
+		diff = begin(series, item);
+		if (!diff)
+			return -ENOMEM;
+	}
+	step_absent(diff, series->samples - 1);
+	step(diff, item, series->samples == 1);
+	diff->seen = series->samples;
+	return 0;
 }
 
 int series_add(struct series *series, const struct snap *snap)
 {
 	_cleanup_(items_clear) struct items items = {0};
-	struct series next = *series;
 	int err = series->by_stack ? list_stacks(snap, &items) : list_tags(snap, &items);
 
-	err = err ? err : merge(series, &items);
+	if (!err && series->by_stack)
+		err = same_rates(series, snap);
 	if (err)
 		return err;
-	next.samples++;
-	next.n = 0;
-	next.diffs = calloc(series->n + items.n + 1, sizeof(*next.diffs));
-	if (!next.diffs)
-		return -ENOMEM;
-	err = merge_into(&next, series, &items);
-	series_clear(series);
-	*series = next;
+	merge(&items);
+	series->samples++;
+	for (size_t i = 0; i < items.n && !err; i++)
+		err = add_item(series, &items.items[i]);
 	return err;
 }
 
-static void diff_clear(struct diff *diff)
+void series_settle(struct series *series)
 {
-	free(diff->comm);
-	free(diff->tag);
-	free(diff->stack);
+	for (size_t i = 0; i < series->n; i++)
+		step_absent(series->diffs[i], series->samples);
+}
+
+static void keep_all(void *node)
+{
+	(void)node;
 }
 
 void series_clear(struct series *series)
 {
+	tdestroy(series->root, keep_all);
+	tdestroy(series->rates, free);
 	for (size_t i = 0; i < series->n; i++)
-		diff_clear(&series->diffs[i]);
+		diff_free(series->diffs[i]);
 	free(series->diffs);
 	*series = (struct series){0};
 }
@@ -303,11 +366,14 @@ static void keep(struct series *series, bool (*wanted)(const struct diff *),
 {
 	size_t n = 0;
 
+	series_settle(series);
+	tdestroy(series->root, keep_all);
+	series->root = NULL;
 	for (size_t i = 0; i < series->n; i++) {
-		if (wanted(&series->diffs[i]))
+		if (wanted(series->diffs[i]))
 			series->diffs[n++] = series->diffs[i];
 		else
-			diff_clear(&series->diffs[i]);
+			diff_free(series->diffs[i]);
 	}
 	series->n = n;
 	if (n)
@@ -316,17 +382,14 @@ static void keep(struct series *series, bool (*wanted)(const struct diff *),
 
 static int by_delta(const struct diff *x, const struct diff *y, int64_t a, int64_t b)
 {
-	int order = strcmp(x->comm, y->comm);
-
 	if (a != b)
 		return a > b ? -1 : 1;
-	order = order ? order : strcmp(x->tag, y->tag);
-	return order || !x->stack ? order : strcmp(x->stack, y->stack);
+	return by_names(x, y);
 }
 
 static int by_change(const void *a, const void *b)
 {
-	const struct diff *x = a, *y = b;
+	const struct diff *x = *(struct diff *const *)a, *y = *(struct diff *const *)b;
 
 	return by_delta(x, y, (int64_t)(diff_rss(x->after) - diff_rss(x->before)),
 			(int64_t)(diff_rss(y->after) - diff_rss(y->before)));
@@ -334,7 +397,7 @@ static int by_change(const void *a, const void *b)
 
 static int by_growth(const void *a, const void *b)
 {
-	const struct diff *x = a, *y = b;
+	const struct diff *x = *(struct diff *const *)a, *y = *(struct diff *const *)b;
 
 	return by_delta(x, y, (int64_t)(diff_held(x->after) - diff_held(x->before)),
 			(int64_t)(diff_held(y->after) - diff_held(y->before)));

@@ -182,9 +182,10 @@ static void check(const struct snap *snaps, size_t n, bool growth, bool by_stack
 			return;
 		}
 	}
+	series_settle(&series);
 	tags = series.n;
 	for (size_t i = 0; i < tags; i++) {
-		const struct diff *diff = &series.diffs[i];
+		const struct diff *diff = series.diffs[i];
 
 		check_diff(snaps, n, diff);
 		if (!by_stack)

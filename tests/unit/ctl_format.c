@@ -209,8 +209,7 @@ static const struct check checks[] = {
 	 "And advice that is longer than that: it says what to do, then says it again in words."},
 };
 
-/* In the order of diff, the largest change first. */
-static struct diff diffs[] = {
+static struct diff changes[] = {
 	{.comm = (char[]){"postgres"},
 	 .tag = (char[]){"db/cache"},
 	 .before = {4 * KIB, 0, 0, 0},
@@ -232,6 +231,9 @@ static struct diff diffs[] = {
 	 .after = {810 * MIB, 0, 0, 100 * MIB},
 	 .grew = 3},
 };
+
+/* In the order of diff, the largest change first. */
+static struct diff *const diffs[] = {&changes[0], &changes[1], &changes[2], &changes[3]};
 
 static const struct growth steps = {120, 7200000};
 
