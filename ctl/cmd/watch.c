@@ -17,14 +17,18 @@
 #include "parse.h"
 #include "stop.h"
 
-#define OPTION_FROM  1000 /* none of getopt's letters */
+#define OPTION_FROM 1000 /* none of getopt's letters */
 
-#define WALK_SHARE   50 /* of so much of the time, one part goes into the pages of a heap */
+#define WALK_SHARE  50 /* of so much of the time, one part goes into the pages of a heap */
 
+/* A line is cleared before it is written: behind one that fills it, the cursor still stands on its last column. */
 #define CLEAR_SCREEN "\033[H\033[2J"
-#define HOME	     "\033[H"
+#define HOME	     "\033[H\033[K"
+#define END_OF_LINE  "\n\033[K"
 #define CLEAR_REST   "\033[J"
-#define END_OF_LINE  "\033[K\n"
+/* Where the terminal is narrower than a line of the table can be, that is cut. */
+#define WRAP_OFF "\033[?7l"
+#define WRAP_ON	 "\033[?7h"
 
 struct watch {
 	struct kern *kern;
@@ -54,9 +58,10 @@ static int print_sample(struct watch *watch)
 	} else {
 		fmt_resize(fmt);
 		fputs(watch->sample.number > 1 ? HOME : CLEAR_SCREEN, fmt->out);
+		fputs(WRAP_OFF, fmt->out);
 		/* Leave a line for the cursor. */
 		err = watch_text(fmt, &watch->sample, fmt->height - 1, END_OF_LINE);
-		fputs(CLEAR_REST, fmt->out);
+		fputs(CLEAR_REST WRAP_ON, fmt->out);
 	}
 	fflush(fmt->out);
 	return err;

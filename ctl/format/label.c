@@ -6,8 +6,6 @@
 #include "format/label.h"
 #include "utf8.h"
 
-#define LABEL_MIN 12
-
 bool label_is_reserved(const char *path)
 {
 	static const char *const labels[] = {LABEL_UNTAGGED, "[ksm]", "[hidden]", "[other]"};
@@ -32,7 +30,7 @@ void label_proc(const struct fmt *fmt, const struct proc *proc, const char *eol)
 
 unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigned int others)
 {
-	unsigned int width = LABEL_MIN, most = fmt->width > others ? fmt->width - others : 0;
+	unsigned int width = LABEL_LEAST, most = fmt->width > others ? fmt->width - others : 0;
 
 	for (size_t i = 0; i < proc->n_tags; i++) {
 		_cleanup_(freep) char *clean = utf8_clean(label_of(&proc->tags[i]), fmt->utf8);
@@ -41,7 +39,7 @@ unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigne
 		if (w > width && tag_is_shown(&proc->tags[i]))
 			width = w;
 	}
-	return most < LABEL_MIN ? LABEL_MIN : width < most ? width : most;
+	return most < LABEL_LEAST ? LABEL_LEAST : width < most ? width : most;
 }
 
 void label_json(struct json_object *object, const struct proc *proc, const struct tag *tag)

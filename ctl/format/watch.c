@@ -11,13 +11,14 @@
 #include "format/text.h"
 #include "format/watch.h"
 
-#define OTHERS_WIDTH (5 * COL_SIZE + COL_DELTA)
-#define HEAP_WIDTH   (2 * COL_SIZE)
-#define FRAME_ROWS   4 /* process, headings, "… more", total */
+#define LEAST_WIDTH (2 * COL_SIZE + COL_DELTA) /* of the numbers that each line has */
+#define FILES_WIDTH (2 * COL_SIZE)
+#define HEAP_WIDTH  (2 * COL_SIZE)
+#define FRAME_ROWS  4 /* process, headings, "… more", total */
 
-#define RED	     "\033[31m"
-#define GREEN	     "\033[32m"
-#define PLAIN	     "\033[0m"
+#define RED	    "\033[31m"
+#define GREEN	    "\033[32m"
+#define PLAIN	    "\033[0m"
 
 /* What the tag had. An id may have become another tag's, by exec or in a process that got the number. */
 static uint64_t rss_before(const struct sample *sample, const struct tag *tag)
@@ -63,10 +64,11 @@ static void print_delta(const struct fmt *fmt, uint64_t now, uint64_t before)
  * @bars:	width of the bars, 0: none
  * @heap:	what is asked of the allocator, and wasted
  * @files:	file pages and shared memory: where there is no room, the heap is worth more
+ * @swap:	likewise
  */
 struct layout {
 	unsigned int tag, bars;
-	bool heap, files;
+	bool heap, files, swap;
 };
 
 /* A tag, or all. @has_pages: its @wasted is known. */
@@ -100,7 +102,8 @@ static void print_row(const struct fmt *fmt, const struct layout *layout, const 
 		text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_FILE]));
 		text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_SHMEM]));
 	}
-	text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_SWAP]));
+	if (layout->swap)
+		text_right(fmt, COL_SIZE, text_size(buf, c[MTAG_C_SWAP]));
 	if (layout->bars) {
 		fputc(' ', fmt->out);
 		spark_print(fmt, line->spark, layout->bars);
@@ -157,7 +160,7 @@ static void print_head(const struct fmt *fmt, const struct sample *sample,
 		bool shown;
 	} heads[] = {
 		{"ASKED", layout->heap}, {"WASTED", layout->heap}, {"ANON", true},
-		{"FILE", layout->files}, {"SHMEM", layout->files}, {"SWAP", true},
+		{"FILE", layout->files}, {"SHMEM", layout->files}, {"SWAP", layout->swap},
 	};
 	time_t seconds = (time_t)(sample->time_ms / 1000);
 	char clock[32] = "";
@@ -178,17 +181,29 @@ static void print_head(const struct fmt *fmt, const struct sample *sample,
 	fputs(eol, fmt->out);
 }
 
-/* The width of the names, and what they and the numbers leave for more of these, and for the bars. */
+/* Which numbers have room, those that are worth most first. Returns their width. */
+static unsigned int lay_out_numbers(const struct fmt *fmt, const struct proc *proc,
+				    struct layout *layout)
+{
+	unsigned int width = LEAST_WIDTH, names = LABEL_LEAST;
+
+	layout->heap = proc->heap && fmt->width >= names + width + HEAP_WIDTH;
+	width += layout->heap ? HEAP_WIDTH : 0;
+	layout->swap = fmt->width >= names + width + COL_SIZE;
+	width += layout->swap ? COL_SIZE : 0;
+	/* Beside a heap, names in full are worth more than files. */
+	if (layout->heap)
+		names = label_width(fmt, proc, width);
+	layout->files = layout->swap && fmt->width >= names + width + FILES_WIDTH;
+	return width + (layout->files ? FILES_WIDTH : 0);
+}
+
+/* The width of the names, and what they and the numbers leave for the bars. */
 static struct layout lay_out(const struct fmt *fmt, const struct sample *sample)
 {
-	struct layout layout = {.heap = sample->now->heap, .files = true};
-	unsigned int numbers = OTHERS_WIDTH, others, used;
+	struct layout layout = {0};
+	unsigned int numbers = lay_out_numbers(fmt, sample->now, &layout), others, used;
 
-	if (layout.heap) {
-		used = OTHERS_WIDTH + label_width(fmt, sample->now, OTHERS_WIDTH);
-		layout.files = fmt->width >= used + HEAP_WIDTH;
-		numbers += layout.files ? HEAP_WIDTH : 0;
-	}
 	others = numbers + (sample->history ? 1 + SPARK_LEAST : 0);
 	layout.tag = label_width(fmt, sample->now, others);
 	used = numbers + layout.tag + 1;

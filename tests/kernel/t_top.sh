@@ -193,6 +193,18 @@ watches() { # WIDTH HEIGHT LOCALE LOWEST HIGHEST
 watches 80 24 C.UTF-8 ▁ █
 watches 160 50 C _ '#'
 
+# Where a line cannot be as narrow as the terminal, it is cut, and each stays one: nothing else stands on the screen.
+growing
+terminal 30 12 C.UTF-8
+press "mtagctl watch -d 0.2 $pid; echo status=\$?" Enter
+shows "watch goes on where it is narrow" '^[0-9:]{8}  sample [5-9]'
+only_lines() { ! screen | grep -vE '^([0-9:]{8}  sample .*|(TAG|leak|\[untagged\]|total) .*|)$'; }
+until_true 20 only_lines
+ok $? "$where: and has a line for each tag" || screen | sed 's/^/#   |/'
+kill -KILL "$feeder" "$pid"
+wait "$feeder" "$pid" 2>/dev/null
+sane "then it ends"
+
 # ---- many processes and 50 tags ----
 
 many=$(more 100 500)

@@ -441,6 +441,8 @@ int main(void)
 	golden("watch-colour.txt", WATCH, false, (struct fmt){.utf8 = true, .colour = true});
 	golden("watch-bars.txt", BARS, false, utf8);
 	golden("watch-bars-ascii.txt", BARS, false, (struct fmt){.width = 120});
+	golden("watch-66.txt", WATCH, false, (struct fmt){.utf8 = true, .width = 66});
+	golden("watch-48.txt", WATCH, false, (struct fmt){.utf8 = true, .width = 48});
 	golden("watch.json", WATCH, true, utf8);
 	golden("audit.txt", AUDIT, false, utf8);
 	golden("audit.json", AUDIT, true, utf8);

@@ -46,6 +46,24 @@ prints heap-growth.txt 'diff --growth tells a leak from fragments' diff --growth
 prints heap-growth.json 'and as JSON' diff -j -p --growth "$snap"
 prints heap-watch.txt 'watch has what is asked and wasted beside RSS' watch --from "$snap" 4711
 COLUMNS=100 prints heap-watch-wide.txt 'and files, where there is room' watch --from "$snap" 4711 -n 1
+# In ASCII, where a character is a byte. The first line is the process, which is as long as its name.
+for width in 40 48 49 57 58 66 67 75 76 84 85; do
+	for pid in 12 4711; do
+		LC_ALL=C COLUMNS=$width "$ctl" watch --from "$snap" $pid -n 1 | sed 1d | awk -v w=$width 'length > w {print length}'
+	done
+done >out
+[ ! -s out ]
+ok 'watch is as narrow as a terminal of 40 columns' || sed 's/^/# /' out
+heads() { LC_ALL=C COLUMNS=$1 "$ctl" watch --from "$snap" $2 -n 1 | sed -n 2p | tr -s ' '; }
+[ "$(for width in 48 49 66 67; do heads $width 12; done | cut -d ' ' -f 4-)" = 'ANON
+ANON SWAP
+ANON SWAP
+ANON FILE SHMEM SWAP' ]
+ok 'where there is no room for files there is swap, or memory alone'
+[ "$(for width in 57 58 67; do heads $width 4711; done | cut -d ' ' -f 4-)" = 'ANON SWAP
+ASKED WASTED ANON
+ASKED WASTED ANON SWAP' ]
+ok 'so it is with a heap'
 prints heap-top.txt 'top has what is asked' top -s asked --from "$snap"
 prints heap-top-tag.txt 'also by tag' top -b tag -s asked --from "$snap"
 "$ctl" top -j -b tag --from "$snap" | jq -e 'map(select(.tag == "cache") | .asked_bytes) == [130572288]' >/dev/null
