@@ -36,7 +36,9 @@
  *
  * Idempotent. If the process was not tracked before, its present pages become
  * untagged. At most one of the flags; without any, those of an earlier call stay.
- * Errors: EINVAL, E2BIG, EFAULT; ENOMEM; ENOSPC (limit on tracked processes).
+ * Errors: EINVAL, E2BIG, EFAULT; ENOMEM; ENOSPC (limit on tracked processes);
+ * EBUSY (the hooks cannot be installed); EAGAIN (the process changed too much to
+ * be counted, or was untracked meanwhile); EINTR.
  */
 struct mtag_ioc_attach {
 	__u32 size;
@@ -131,7 +133,7 @@ struct mtag_ioc_default {
  * thread's current tag; file and shared memory and the virtual size of the
  * range move to it at once. The range ends when it is mapped again.
  * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ENOMEM; ENOSPC (limit
- * on ranges of different tags); ESRCH.
+ * on ranges of different tags); EAGAIN, EINTR; ESRCH.
  */
 struct mtag_ioc_range {
 	__u32 size;
@@ -177,7 +179,7 @@ enum {	/* indices, append only; the same order as netlink's "counters" */
  * @pad:	0
  * @counters:	out: by MTAG_C_*, self values of this tag, bytes or calls
  *
- * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ESRCH.
+ * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ENOMEM; EAGAIN, EINTR; ESRCH.
  */
 struct mtag_ioc_usage {
 	__u32 size;
@@ -196,7 +198,7 @@ struct mtag_ioc_usage {
  * @buf:	in: pointer
  *
  * Errors: EINVAL, E2BIG, EFAULT; ENOENT (no such tag); ERANGE (@buf_len is too
- * small; the size needed is stored there); ESRCH.
+ * small; the size needed is stored there); ENOMEM; ESRCH.
  */
 struct mtag_ioc_path {
 	__u32 size;
