@@ -398,11 +398,11 @@ int kern_open(struct kern **out)
 	if (kern)
 		kern->sock = nl_socket_alloc();
 	if (!kern || !kern->sock)
-		goto fail;
+		goto close;
 	err = genl_connect(kern->sock);
 	if (err < 0) {
 		err = errno_of(err);
-		goto fail;
+		goto close;
 	}
 	/* Without these it is only slower, or the kernel gives no reasons. */
 	nl_socket_set_buffer_size(kern->sock, RECEIVE_BUFFER, 0);
@@ -411,11 +411,11 @@ int kern_open(struct kern **out)
 	kern->family = genl_ctrl_resolve(kern->sock, MTAG_GENL_NAME);
 	if (kern->family < 0) {
 		err = kern->family == -NLE_OBJ_NOTFOUND ? -ENOPROTOOPT : errno_of(kern->family);
-		goto fail;
+		goto close;
 	}
 	*out = kern;
 	return 0;
-fail:
+close:
 	kern_close(kern);
 	return err;
 }

@@ -38,7 +38,7 @@ static int receive(struct listener *listener)
 	return n > 0;
 }
 
-/* The kernel tells who listens to its list of families that ours goes: its events end without a word. */
+/* The kernel notifies listeners of its family list when ours goes; our own events just stop. */
 static bool says_gone(const struct listener *listener, struct nlmsghdr *hdr)
 {
 	struct nlattr *id;
@@ -101,20 +101,20 @@ int listen_open(struct listener **out)
 	if (listener)
 		listener->sock = nl_socket_alloc();
 	if (!listener || !listener->sock)
-		goto fail;
+		goto close;
 	err = genl_connect(listener->sock) < 0 ? -EIO : 0;
 	if (!err)
 		err = join(listener);
 	if (!err && nl_socket_set_nonblocking(listener->sock) < 0)
 		err = -EIO;
 	if (err)
-		goto fail;
+		goto close;
 	/* Without this, events are missed, and noticed, sooner. */
 	setsockopt(listen_fd(listener), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	listener->next = (struct nlmsghdr *)listener->buffer;
 	*out = listener;
 	return 0;
-fail:
+close:
 	listen_close(listener);
 	return err;
 }

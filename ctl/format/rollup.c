@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sums of tags over processes, as few as a database of metrics wants: the rest of many is one. Names are
- * made labels first, as two that differ may be the same label.
+ * Sums of tags over processes, bounded for a metrics database: tags beyond a limit are summed into one. Names are
+ * turned into labels first, because two names may become the same label.
  */
 #include <errno.h>
 #include <string.h>
