@@ -20,7 +20,7 @@ static const struct command commands[] = {
 	  "  -f, --format F    table, tree, json (as -j), dot (graphviz), folded (flame\n"
 	  "                    graph), pprof, speedscope, openmetrics (Prometheus), svg\n"
 	  "                    (icicle) or html (page with a treemap, and lines over time)\n"
-	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  -o, --output FILE write to FILE, replaced when complete (- is standard output)\n"
 	  "  --by-pid          metrics of each process, not of all of a name and cgroup\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
 	  "  --sample N        its Nth sample, not the last\n"
@@ -32,19 +32,21 @@ static const struct command commands[] = {
 	{ "tree", "[--pss] [-f FORMAT] [-o FILE] [--from FILE] PID",
 	  "the tags of a process as a tree, with and without their children",
 	  "  -f, --format F    as in show\n"
-	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  -o, --output FILE write to FILE, replaced when complete (- is standard output)\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
 	  "  --sample N        its Nth sample, not the last\n"
 	  "  --pss             also USS and PSS of each tag itself, as with show\n"
 	  "SELF is what the tag itself owns, TOTAL what it and all below it own; the\n"
-	  "percentages are of the process's RSS. The largest come first.\n", cmd_tree, "Fjps" },
+	  "percentages are of the process's RSS. The largest come first. -s needs the\n"
+	  "format table.\n", cmd_tree, "Fjps" },
 	{ "watch", "[-f FORMAT] [--from FILE] PID [-d SEC] [-n N]", "the tags of a process, repeatedly, with changes",
 	  "  -f, --format F    table or json (as -j)\n"
 	  "  -d, --delay SEC   time between samples, fractions allowed (default 1)\n"
 	  "  -n, --count N     end after N samples\n"
 	  "  --from FILE       print the samples of a snapshot file (- is standard input)\n"
 	  "On a terminal the table is redrawn until Ctrl-C. Elsewhere, without -n, it is\n"
-	  "printed once; with -j one line per sample is printed until the process ends.\n",
+	  "printed once; with -j one line per sample is printed until the process ends.\n"
+	  "-s needs -j.\n",
 	  cmd_watch, "fjps" },
 	{ "top", "[-f FORMAT] [-d SEC] [-n N] [-s COLUMN] [-b BY] [--from FILE]",
 	  "all processes and tags, live; h shows the keys",
@@ -84,7 +86,7 @@ static const struct command commands[] = {
 	  cmd_diff, "fjp" },
 	{ "merge", "--rules FILE [-o FILE] A...", "fold processes and tags of snapshots by rules",
 	  "  -r, --rules FILE  a line each: comm s/REGEX/NAME/ or tag s/REGEX/NAME/\n"
-	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  -o, --output FILE write to FILE, replaced when complete (- is standard output)\n"
 	  "Prints a snapshot file for --from. Processes whose name a comm rule matched are\n"
 	  "one if they then have the same name; so are the tags of a process with the same\n"
 	  "path.\n",
@@ -115,12 +117,12 @@ static const struct command commands[] = {
 	  "  -n, --count N     the N largest stacks of each process (default 10 in a table,\n"
 	  "                    else all)\n"
 	  "  --older SEC       count only pages first touched at least SEC seconds ago\n"
-	  "  --combined        the same stack beneath several tags is one\n"
+	  "  --combined        merge equal stacks across tags\n"
 	  "  --no-symbols      addresses in files, no functions: quick\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
 	  "  --sample N        its Nth sample, not the last\n"
 	  "  -f, --format F    table, json, folded, pprof, speedscope, svg or html\n"
-	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  -o, --output FILE write to FILE, replaced when complete (- is standard output)\n"
 	  "Of processes run or tracked with --stacks; without PID, all that you may see.\n"
 	  "Anonymous memory and swap only. What is old and grows may be a leak; what each\n"
 	  "small object does, only the program's allocator knows.\n", cmd_stacks, "Fjp" },
@@ -128,7 +130,7 @@ static const struct command commands[] = {
 	  "why RSS is not the heap: bytes alive, touched and wasted, by tag",
 	  "  --account         what the RSS of each tag consists of, not columns\n"
 	  "  -f, --format F    table, json or pprof\n"
-	  "  -o, --output FILE write to FILE, which is replaced when all is written\n"
+	  "  -o, --output FILE write to FILE, replaced when complete (- is standard output)\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"
 	  "  --sample N        its Nth sample, not the last\n"
 	  "Of processes run with --heap; without PID, all of them that you may see. Objects\n"
@@ -165,8 +167,8 @@ static const struct command commands[] = {
 	  "  -n, --count N     the last N of them\n"
 	  "  --oom             those that the OOM killer killed\n"
 	  "  --clear           forget all; needs CAP_SYS_ADMIN\n"
-	  "The newest come first, each with its largest tags at its end. HOW is the exit\n"
-	  "status, the signal, or OOM. With -s all tags, by kind of memory.\n", cmd_history, "fjpsL" },
+	  "The newest come first, each with its largest tags when it ended. HOW is the exit\n"
+	  "status, the signal, or OOM. In the table, -s shows all tags, by kind of memory.\n", cmd_history, "fjpsL" },
 	{ "doctor", "[-f FORMAT] [-m FILE] [--root DIR]", "is this kernel fit for mtag, and if not, why",
 	  "  -f, --format F     table or json (as -j)\n"
 	  "  -m, --module FILE  check this file instead of the installed module\n"
@@ -198,7 +200,7 @@ static void print_usage(FILE *out)
 	for (const struct command *c = commands; c->name; c++)
 		if (c->summary)
 			fprintf(out, "  %-8s %s\n", c->name, c->summary);
-	fputs("\nOptions, before or after the command; each takes those that it has a use for:\n",
+	fputs("\nOptions, before or after the command; each command accepts those that apply:\n",
 	      out);
 	while ((line = option_common(NULL, &at)))
 		fputs(line, out);

@@ -105,7 +105,7 @@ bool option_fits(const struct ctl *ctl)
 static bool take_format(struct ctl *ctl, const char *name)
 {
 	if (!ctl->command) {
-		fail_print("option '-f' (--format) comes behind the command; see `mtagctl help`");
+		fail_print("option '-f' (--format) must follow the command; see `mtagctl help`");
 		return false;
 	}
 	ctl->json = !strcmp(name, "json");
@@ -137,17 +137,38 @@ static bool is_own(const struct ctl *ctl, int opt)
 	return opt > 'z' || !strchr("jps", opt) || optarg;
 }
 
+/* The options that @option can begin, as "--one, --two" in @names. Returns how many they are. */
+static int begins(const char *option, const struct option *longs, char *names, size_t size)
+{
+	size_t length = strcspn(option, "=");
+	int n = 0;
+
+	for (*names = '\0'; longs->name && length > 2; longs++) {
+		size_t at = strlen(names);
+
+		if (!strncmp(option, "--", 2) && !strncmp(option + 2, longs->name, length - 2))
+			snprintf(names + at, size - at, "%s--%s", n++ ? ", " : "", longs->name);
+	}
+	return n;
+}
+
 /* @before was optind before getopt_long(), which has not gone on within a group of letters. */
-static void refuse_option(const struct ctl *ctl, char **argv, int before)
+static void refuse_option(const struct ctl *ctl, char **argv, int before,
+			  const struct option *longs)
 {
 	char letter[] = {'-', (char)optopt, '\0'};
 	bool in_group = optind == before || strncmp(argv[optind - 1], "--", 2) != 0;
 	/* Of -abc, name the letter; a long option, unknown or with a bad value, is in argv. */
 	const char *option = optopt && in_group ? letter : argv[optind - 1];
+	char names[256];
 
-	if (ctl->command && strchr(ctl->command->takes, 'L') && !strncmp(option, "--from", 6) &&
-	    (!option[6] || option[6] == '='))
-		fail_print("%s is live only: it takes no --from", argv[0]);
+	/* Of an option that is known, getopt_long() says which it was. */
+	if (!optopt && begins(option, longs, names, sizeof(names)) > 1)
+		fail_print("%s%soption '%s' is ambiguous (%s)", ctl->command ? argv[0] : "",
+			   ctl->command ? ": " : "", option, names);
+	else if (ctl->command && strchr(ctl->command->takes, 'L') &&
+		 !strncmp(option, "--from", 6) && (!option[6] || option[6] == '='))
+		fail_print("%s reads only the running kernel; --from does not apply", argv[0]);
 	else if (ctl->command)
 		fail_print("%s: invalid option '%s'; see `mtagctl help %s`", argv[0], option,
 			   argv[0]);
@@ -167,7 +188,7 @@ int option_next(struct ctl *ctl, int argc, char **argv, const char *shorts,
 			return OPTION_BAD;
 		}
 		if (opt == '?') {
-			refuse_option(ctl, argv, before);
+			refuse_option(ctl, argv, before, longs);
 			return OPTION_BAD;
 		}
 		if (opt == 'h' && ctl->command) {
@@ -192,6 +213,17 @@ int option_none(struct ctl *ctl, int argc, char **argv)
 int option_status(int opt)
 {
 	return opt == OPTION_HELP ? CTL_OK : CTL_USAGE;
+}
+
+bool option_count(const char *command, const char *text, const char *of, unsigned long *count)
+{
+	int err = parse_count(text, count);
+
+	if (err == -ERANGE)
+		fail_print("%s: count '%s' is too large (at most %lu)", command, text, ULONG_MAX);
+	else if (err)
+		fail_print("%s: invalid count '%s' (%s, at least 1)", command, text, of);
+	return !err;
 }
 
 bool option_size(const char *command, const char *text, uint64_t *size)
@@ -219,6 +251,22 @@ bool option_one_in(const char *command, const char *text, uint32_t *one_in)
 		   "%u), or have no value (all)",
 		   command, clean ? clean : "?", UINT32_MAX);
 	return false;
+}
+
+const char *option_output(const char *path)
+{
+	return strcmp(path, "-") ? path : NULL;
+}
+
+bool option_one_input(const char *command, int n, char *const *paths, const char *other)
+{
+	int from = other && !strcmp(other, "-");
+
+	for (int i = 0; i < n; i++)
+		from += !strcmp(paths[i], "-");
+	if (from > 1)
+		fail_print("%s: standard input (-) can be given only once", command);
+	return from < 2;
 }
 
 int option_pids(int argc, char **argv, pid_t **pids)

@@ -42,10 +42,19 @@ bool option_fits(const struct ctl *ctl);
 /* What only stands before a command. */
 extern const char option_global[];
 
+/* Parses a number, at least 1, of what a message calls @of. Returns false after an error message. */
+bool option_count(const char *command, const char *text, const char *of, unsigned long *count);
 /* Parses a number of bytes. Returns false after an error message that begins with @command. */
 bool option_size(const char *command, const char *text, uint64_t *size);
 /* Parses the value of --stacks, "1/N", or NULL for all. Returns false after an error message. */
 bool option_one_in(const char *command, const char *text, uint32_t *one_in);
+/* The file of -o: NULL, which is standard output, for "-". */
+const char *option_output(const char *path);
+/*
+ * Of @paths and @other, which may be NULL, only one can be standard input. Returns false after an
+ * error message.
+ */
+bool option_one_input(const char *command, int n, char *const *paths, const char *other);
 /* Parses process ids. Returns 0, or an exit status after an error message. Caller frees *@pids. */
 int option_pids(int argc, char **argv, pid_t **pids);
 

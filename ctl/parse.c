@@ -10,18 +10,25 @@
 #include "uapi/linux/mtag.h"
 #include "utf8.h"
 
-static int parse_number(const char *text, unsigned long max, unsigned long *value)
+/* Digits up to @end. 0, -EINVAL if there is none, or -ERANGE if they do not fit. */
+static int parse_digits(const char *text, char **end, unsigned long *value)
 {
-	char *end;
-
 	/* strtoul() would accept blanks and signs. */
 	if (*text < '0' || *text > '9')
 		return -EINVAL;
 	errno = 0;
-	*value = strtoul(text, &end, 10);
-	if (*end)
+	*value = strtoul(text, end, 10);
+	return errno ? -ERANGE : 0;
+}
+
+static int parse_number(const char *text, unsigned long max, unsigned long *value)
+{
+	char *end;
+	int err = parse_digits(text, &end, value);
+
+	if (err == -EINVAL || *end)
 		return -EINVAL;
-	return errno || *value > max ? -ERANGE : 0;
+	return err || *value > max ? -ERANGE : 0;
 }
 
 int parse_pid(const char *text, pid_t *pid)
@@ -112,22 +119,21 @@ int parse_path(const char *path)
 int parse_size(const char *text, uint64_t *size)
 {
 	static const char units[] = "KMG";
-	size_t length = strlen(text);
-	const char *unit = length ? strchr(units, text[length - 1]) : NULL;
-	char digits[24];
+	const char *unit = NULL;
+	char *end;
 	unsigned long value;
-	int shift = 0, err;
+	int err = parse_digits(text, &end, &value), shift = 0;
 
-	if (!length || length >= sizeof(digits))
-		return -EINVAL;
-	strcpy(digits, text);
-	if (unit) {
-		digits[length - 1] = '\0';
+	if (err == -EINVAL)
+		return err;
+	if (*end) {
+		unit = strchr(units, *end);
+		if (!unit || end[1])
+			return -EINVAL;
 		shift = 10 * (int)(unit - units + 1);
 	}
-	err = parse_count(digits, &value);
 	if (err || value > (uint64_t)INT64_MAX >> shift)
-		return err ? err : -ERANGE;
+		return -ERANGE;
 	*size = (uint64_t)value << shift;
-	return 0;
+	return value ? 0 : -EINVAL;
 }

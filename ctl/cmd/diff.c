@@ -9,7 +9,6 @@
 #include "offline/compare.h"
 #include "offline/read.h"
 #include "option.h"
-#include "parse.h"
 
 #define GROWTH_LEAST 3	/* samples; in fewer nothing can grow twice */
 #define TABLE_MOST   10 /* stacks in a table, unless -n says otherwise */
@@ -138,16 +137,14 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 	while ((opt = option_next(ctl, argc, argv, ":gn:" OPTION_SHORTS, longs)) >= 0) {
 		request->growth |= opt == 'g';
 		request->stacks |= opt == STACKS;
-		if (opt == 'n' && parse_count(optarg, &request->most)) {
-			fail_print("diff: invalid count '%s' (lines, at least 1)", optarg);
+		if (opt == 'n' && !option_count("diff", optarg, "lines", &request->most))
 			return OPTION_BAD;
-		}
 	}
 	if (opt != OPTION_DONE)
 		return opt;
 	argc -= optind;
 	if (request->growth ? argc : argc == 2)
-		return opt;
+		return option_one_input("diff", argc, argv + optind, NULL) ? opt : OPTION_BAD;
 	fail_print(request->growth ? "diff --growth needs at least one snapshot file"
 				   : "diff takes two snapshot files");
 	return OPTION_BAD;

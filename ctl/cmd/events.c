@@ -13,7 +13,6 @@
 #include "kern.h"
 #include "listen.h"
 #include "option.h"
-#include "parse.h"
 
 /* More than the kernel keeps for a socket. */
 #define OLD_MOST 1000000
@@ -138,10 +137,8 @@ static int events_options(struct ctl *ctl, int argc, char **argv, struct events 
 
 	while ((opt = option_next(ctl, argc, argv, ":an:" OPTION_SHORTS, longs)) >= 0) {
 		e->all |= opt == 'a';
-		if (opt == 'n' && parse_count(optarg, &e->count)) {
-			fail_print("events: invalid count '%s' (events, at least 1)", optarg);
+		if (opt == 'n' && !option_count("events", optarg, "events", &e->count))
 			return OPTION_BAD;
-		}
 	}
 	if (opt == OPTION_DONE && argc != optind) {
 		fail_print("events takes no argument; it shows those of all processes");

@@ -38,8 +38,7 @@ static int history_options(struct ctl *ctl, int argc, char **argv, struct choice
 			choice->oom = true;
 		} else if (opt == 'C') {
 			choice->clear = true;
-		} else if (parse_count(optarg, &choice->count)) {
-			fail_print("history: invalid count '%s' (processes, at least 1)", optarg);
+		} else if (!option_count("history", optarg, "processes", &choice->count)) {
 			return OPTION_BAD;
 		}
 	}
@@ -48,6 +47,10 @@ static int history_options(struct ctl *ctl, int argc, char **argv, struct choice
 	if (opt == OPTION_DONE && choice->clear &&
 	    (choice->oom || choice->count || choice->n_words || ctl->json || ctl->stats)) {
 		fail_print("history: --clear forgets all processes; it takes nothing else");
+		return OPTION_BAD;
+	}
+	if (opt == OPTION_DONE && ctl->stats && ctl->json) {
+		fail_print("history: -s is for the format table; json has all tags anyway");
 		return OPTION_BAD;
 	}
 	return opt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl merge: samples with processes and tags folded by rules, as one snapshot file. */
 #include <errno.h>
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
@@ -17,7 +16,19 @@ struct merge {
 	const char *output_path;
 	struct rules *rules;
 	struct outfile output;
+	bool told; /* that stacks are left out */
 };
+
+/* Stacks are of one process, and those of several are not one. */
+static void tell_stacks(struct merge *merge, const char *path, const struct snap *snap)
+{
+	for (size_t i = 0; i < snap->n_procs && !merge->told; i++) {
+		if (!snap->procs[i].stacks)
+			continue;
+		fail_print("merge: %s has stacks, which are left out", path);
+		merge->told = true;
+	}
+}
 
 static int merge_file(struct merge *merge, const char *path)
 {
@@ -36,6 +47,7 @@ static int merge_file(struct merge *merge, const char *path)
 		if (found != READ_SAMPLE)
 			return found == READ_END ? CTL_OK : CTL_REFUSED;
 		number++;
+		tell_stacks(merge, path, &snap);
 		err = fold(&snap, merge->rules, &folded, &refused);
 		if (!err)
 			err = snapshot_print(merge->output.file, &origin, &folded, &left);
@@ -72,26 +84,17 @@ static int merge_options(struct ctl *ctl, int argc, char **argv, struct merge *m
 		if (opt == 'r')
 			merge->rules_path = optarg;
 		else
-			merge->output_path = optarg;
+			merge->output_path = option_output(optarg);
 	}
-	if (opt == OPTION_DONE && (!merge->rules_path || argc == optind)) {
+	if (opt != OPTION_DONE)
+		return opt;
+	if (!merge->rules_path || argc == optind) {
 		fail_print("merge needs --rules FILE and at least one snapshot file");
 		return OPTION_BAD;
 	}
-	return opt;
-}
-
-/* Only one of them can be standard input. */
-static int check_input(const struct merge *merge, char **paths, int n)
-{
-	int from = !strcmp(merge->rules_path, "-");
-
-	for (int i = 0; i < n; i++)
-		from += !strcmp(paths[i], "-");
-	if (from < 2)
-		return CTL_OK;
-	fail_print("merge: - is standard input, of which only one file can be read");
-	return CTL_USAGE;
+	return option_one_input("merge", argc - optind, argv + optind, merge->rules_path)
+		       ? opt
+		       : OPTION_BAD;
 }
 
 int cmd_merge(struct ctl *ctl, int argc, char **argv)
@@ -101,9 +104,7 @@ int cmd_merge(struct ctl *ctl, int argc, char **argv)
 
 	if (opt != OPTION_DONE)
 		return option_status(opt);
-	status = check_input(&merge, argv + optind, argc - optind);
-	if (!status)
-		status = rules_open(&merge.rules, merge.rules_path);
+	status = rules_open(&merge.rules, merge.rules_path);
 	if (!status)
 		status = output_open(&merge.output, merge.output_path, 0600);
 	if (!status) {

@@ -163,9 +163,10 @@ static int check_tag(const char *tag)
 
 	if (n > 0)
 		return CTL_OK;
-	fail_print("run: the tag is %s (at most %d components of 1 to %d printable bytes, "
+	fail_print("run: the tag '%s' is %s (at most %d components of 1 to %d printable bytes, "
 		   "separated by '/')",
-		   n == -ENAMETOOLONG ? "too long" : "malformed", MTAG_DEPTH_MAX, MTAG_NAME_MAX);
+		   tag, n == -ENAMETOOLONG ? "too long" : "malformed", MTAG_DEPTH_MAX,
+		   MTAG_NAME_MAX);
 	return CTL_USAGE;
 }
 
@@ -220,6 +221,34 @@ static int take_heap(const char *how, struct heap_wanted *heap)
 	return CTL_USAGE;
 }
 
+/* The option that takes @word as its value, but only behind a =; or NULL. */
+static const char *option_of(const char *word)
+{
+	static const struct {
+		const char *word, *option;
+	} values[] = {{"exact", "--heap"}, {"name", "--by-thread"}, {"tid", "--by-thread"}};
+	uint32_t one_in;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		if (!strcmp(word, values[i].word))
+			return values[i].option;
+	return parse_one_in(word, &one_in) ? NULL : "--stacks";
+}
+
+/* Returns false after an error message: there is none, or "--heap exact --" stands before it. */
+static bool has_command(int n, char *const *words)
+{
+	const char *option = n > 1 && !strcmp(words[1], "--") ? option_of(words[0]) : NULL;
+	bool is_value = option && !strcmp(words[-1], option);
+
+	if (is_value)
+		fail_print("run: the command follows '--', which '%s' does not (write %s=%s)",
+			   words[0], option, words[0]);
+	else if (!n)
+		fail_print("run needs a command");
+	return n && !is_value;
+}
+
 int cmd_run(struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -250,10 +279,8 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	}
 	if (opt != OPTION_DONE)
 		return option_status(opt);
-	if (argc == optind) {
-		fail_print("run needs a command");
+	if (!has_command(argc - optind, argv + optind))
 		return CTL_USAGE;
-	}
 	status = tag ? check_tag(tag) : CTL_OK;
 	if (!status && wanted.one_in)
 		status = follow_self(&wanted);

@@ -6,6 +6,7 @@
 #include "cmd/shape.h"
 #include "fail.h"
 #include "format/form.h"
+#include "option.h"
 #include "output.h"
 #include "synopsis.h"
 #include "utf8.h"
@@ -25,7 +26,7 @@ bool shape_option(struct ctl *ctl, struct shape *shape, int opt, const char *val
 	_cleanup_(freep) char *text = NULL;
 
 	if (opt == 'o') {
-		shape->output = value;
+		shape->output = option_output(value);
 		return true;
 	}
 	if (!is_form(shape->forms, value)) {

@@ -135,10 +135,7 @@ static bool take_option(struct snapshot *s, int opt, const char *value)
 		fail_print("snapshot: invalid interval '%s' (" PARSE_SECONDS ")", value);
 		return false;
 	case 'n':
-		if (!parse_count(value, &s->count))
-			return true;
-		fail_print("snapshot: invalid count '%s' (samples, at least 1)", value);
-		return false;
+		return option_count("snapshot", value, "samples", &s->count);
 	case 'm':
 		return option_size("snapshot", value, &s->store.most);
 	case 'k':
@@ -153,7 +150,7 @@ static bool take_option(struct snapshot *s, int opt, const char *value)
 		s->stacks = true;
 		return true;
 	default:
-		s->store.path = value;
+		s->store.path = option_output(value);
 		return true;
 	}
 }
@@ -180,7 +177,7 @@ static int snapshot_options(struct ctl *ctl, int argc, char **argv, struct snaps
 		return OPTION_BAD;
 	}
 	if (opt == OPTION_DONE && s->store.keep && !s->store.most) {
-		fail_print("snapshot: a number of files needs their size, too: -m SIZE");
+		fail_print("snapshot: --keep needs --max-size (-m SIZE)");
 		return OPTION_BAD;
 	}
 	if (!s->store.keep)

@@ -64,8 +64,8 @@ static bool take_option(struct ctl *ctl, int opt, struct request *request)
 	case 't':
 		return take_tag(optarg, &request->choice.tag);
 	case 'n':
-		return !parse_count(optarg, &request->choice.most) ||
-		       bad_value("invalid count", optarg, "stacks of each process, at least 1");
+		return option_count("stacks", optarg, "stacks of each process",
+				    &request->choice.most);
 	case OLDER:
 		return take_older(optarg, &request->source.older);
 	case COMBINED:

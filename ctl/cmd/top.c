@@ -35,10 +35,7 @@ static bool take_option(struct top *top, int opt, const char *value)
 		return false;
 	case 'n':
 		top->timed = true;
-		if (!parse_count(value, &top->count))
-			return true;
-		fail_print("top: invalid count '%s' (refreshes, at least 1)", value);
-		return false;
+		return option_count("top", value, "refreshes", &top->count);
 	case 's':
 		view->sort = rows_find_sort(value);
 		if (view->sort < SORT_N)

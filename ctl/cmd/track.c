@@ -9,6 +9,7 @@
 #include "fail.h"
 #include "kern.h"
 #include "option.h"
+#include "parse.h"
 #include "stacks/follow.h"
 #include "stacks/load.h"
 
@@ -35,6 +36,21 @@ static int start_stacks(struct kern *kern, pid_t pid, uint32_t one_in)
 	if (event >= 0)
 		close(event);
 	return err ? fail_stacks(kern, pid, err) : CTL_OK;
+}
+
+/* Returns false after an error message about "--stacks 1/N", in which that is no process. */
+static bool are_pids(int n, char *const *words)
+{
+	uint32_t one_in;
+
+	for (int i = 0; i < n; i++) {
+		if (parse_one_in(words[i], &one_in))
+			continue;
+		fail_print("track: invalid process id '%s' (write --stacks=%s)", words[i],
+			   words[i]);
+		return false;
+	}
+	return true;
 }
 
 /* @one_in: of so many first touches the stack is taken once; 0: of none. */
@@ -85,6 +101,8 @@ int cmd_track(struct ctl *ctl, int argc, char **argv)
 			return CTL_USAGE;
 	if (opt != OPTION_DONE)
 		return option_status(opt);
+	if (one_in && !are_pids(argc - optind, argv + optind))
+		return CTL_USAGE;
 	return track_pids(argc, argv, true, one_in);
 }
 

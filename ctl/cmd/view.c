@@ -16,7 +16,7 @@ enum { BY_PID = 2000 };
 static bool take_option(struct ctl *ctl, const char *command, int opt, struct view *view)
 {
 	if (opt == 'o')
-		view->output = optarg;
+		view->output = option_output(optarg);
 	if (opt == BY_PID)
 		view->by_pid = true;
 	if (opt != 'f')

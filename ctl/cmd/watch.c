@@ -21,7 +21,7 @@
 
 #define WALK_SHARE  50 /* of so much of the time, one part goes into the pages of a heap */
 
-/* A line is cleared before it is written: behind one that fills it, the cursor still stands on its last column. */
+/* A line is cleared before it is written: behind a full one, the cursor is on its last column. */
 #define CLEAR_SCREEN "\033[H\033[2J"
 #define HOME	     "\033[H\033[K"
 #define END_OF_LINE  "\n\033[K"
@@ -168,10 +168,7 @@ static bool watch_option(struct watch *watch, int opt, const char *value)
 		fail_print("watch: invalid delay '%s' (" PARSE_SECONDS ")", value);
 		return false;
 	case 'n':
-		if (!parse_count(value, &watch->count))
-			return true;
-		fail_print("watch: invalid count '%s' (samples, at least 1)", value);
-		return false;
+		return option_count("watch", value, "samples", &watch->count);
 	default:
 		watch->from = value;
 		return true;

@@ -481,7 +481,8 @@ int read_samples(const char *path, unsigned long number, const struct taker *tak
 	if (status)
 		return status;
 	if (found == READ_FAILED && have)
-		fail_print("%s: samples 1 to %lu are whole: see show --sample", path, have);
+		fail_print("%s: samples 1 to %lu are complete; read them with --sample", path,
+			   have);
 	if (found == READ_END && number)
 		fail_print("%s: no sample %lu; it has %lu", path, number, have);
 	if (found == READ_SAMPLE || (found == READ_END && !number))

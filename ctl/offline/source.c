@@ -2,6 +2,7 @@
 /* The model from the kernel or from a snapshot file, whichever the command line says. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +23,18 @@
 
 bool source_option(struct source *source, int opt, const char *value)
 {
+	int err = opt == SOURCE_SAMPLE ? parse_count(value, &source->sample) : 0;
+
 	if (opt == SOURCE_FROM)
 		source->from = value;
 	if (opt == SOURCE_PSS)
 		source->shares = true;
-	if (opt != SOURCE_SAMPLE || !parse_count(value, &source->sample))
-		return true;
-	fail_print("invalid sample '%s' (a number from 1, counted from the file's beginning)",
-		   value);
-	return false;
+	if (err)
+		fail_print(err == -ERANGE ? "sample '%s' is too large (at most %lu)"
+					  : "invalid sample '%s' (a number from 1, counted from "
+					    "the file's beginning)",
+			   value, ULONG_MAX);
+	return !err;
 }
 
 /* Reads one process, or all, as the options say. */

@@ -66,6 +66,11 @@ fails 2 "this sample of $golden has no USS and PSS of process 12" show --pss --f
 fails 1 'show: --pss is for the formats table, tree and json' show --pss -f dot --from "$shared"
 sed 's/"pss_bytes":[0-9]*,//' "$shared" >half
 fails 2 'half: line 2: "pss_bytes" is missing or wrong' show --from half
+diff <("$ctl" show -o - --from "$golden") <("$ctl" show --from "$golden") && [ ! -e - ] &&
+	"$ctl" merge -r /dev/null -o - "$golden" | grep -q '"mtag_snapshot"' && [ ! -e - ] &&
+	"$ctl" heap -o - --from "${golden%/*}/heap.jsonl" | grep -q ASKED && [ ! -e - ]
+ok '-o - is standard output, and no file of that name'
+fails 1 'snapshot: a size and a number of files need a file' snapshot -m 1M -o -
 "$ctl" show -f dot -o graph.dot --from "$golden" && grep -q '^digraph' graph.dot && ! compgen -G 'graph.dot.*'
 ok '-o writes a file, and leaves no other'
 cp graph.dot before
@@ -289,7 +294,10 @@ done
 unfit "'.*' of 'a', but a tag's name is printable UTF-8" $'tag s/^a$/\001/'
 echo 'comm s/^db$/data/' | "$ctl" merge -r - two | jq -r 'select(.pid) | .comm' | grep -qx data
 ok 'merge -r - reads the rules from standard input'
-fails 1 'merge: - is standard input, of which only one file can be read' merge -r - -
+fails 1 'merge: standard input (-) can be given only once' merge -r - -
+fails 1 'merge: standard input (-) can be given only once' merge -r rules - -
+"$ctl" merge -r none.rules rate64 >got 2>err && [ "$(cat err)" = 'mtagctl: merge: rate64 has stacks, which are left out' ]
+ok 'merge says once that it leaves out stacks'
 printf 'tag s/^(.*)$/\\1%0300d/\n' 0 >long.rules
 cp merged kept
 fails 2 'two: sample 1: the rules make a name of more than 255 bytes' merge -r long.rules -o merged two

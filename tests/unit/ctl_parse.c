@@ -27,6 +27,7 @@ static void test_numbers(void)
 		   parse_pid("1 ", &pid) && parse_pid("", &pid) && parse_pid("0x1", &pid),
 	   "signs, blanks, nothing and hexadecimal are no pids");
 	ok(!parse_count("12", &count) && count == 12, "a count");
+	ok(parse_count("99999999999999999999999999999", &count) == -ERANGE, "one too large");
 	ok(parse_count("0", &count) && parse_count("1.5", &count), "0 and 1.5 are no counts");
 	ok(!parse_seconds("0.25", &ns) && ns == 250000000, "a fraction of a second");
 	ok(!parse_seconds(".5", &ns) && ns == 500000000, "a fraction without its 0");
@@ -35,6 +36,23 @@ static void test_numbers(void)
 		   parse_seconds("1e99", &ns) && parse_seconds("", &ns) &&
 		   parse_seconds("0x10", &ns),
 	   "what is no delay");
+}
+
+static void test_bytes(void)
+{
+	uint64_t bytes = 0;
+
+	ok(!parse_size("4096", &bytes) && bytes == 4096, "a number of bytes");
+	ok(!parse_size("8589934591G", &bytes) && bytes == 8589934591ULL << 30, "the most GiB");
+	ok(parse_size("8589934592G", &bytes) == -ERANGE, "one more is too large");
+	ok(parse_size("99999999999999999999999999999999", &bytes) == -ERANGE &&
+		   parse_size("99999999999999999999999999999999M", &bytes) == -ERANGE,
+	   "so is any number of digits");
+	ok(parse_size("99999999999999999999999999999999x", &bytes) == -EINVAL &&
+		   parse_size("1KK", &bytes) == -EINVAL && parse_size("K", &bytes) == -EINVAL &&
+		   parse_size("", &bytes) == -EINVAL && parse_size(" 1", &bytes) == -EINVAL &&
+		   parse_size("1.5M", &bytes) == -EINVAL && parse_size("0M", &bytes) == -EINVAL,
+	   "what is no size");
 }
 
 static void test_paths(void)
@@ -122,6 +140,7 @@ int main(void)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
 	test_numbers();
+	test_bytes();
 	test_paths();
 	test_names();
 	test_sizes();

@@ -56,11 +56,11 @@ for command in watch top diff events audit history; do
 	is 1 2 "^mtagctl: $command: unknown format 'dot' .table or json." "$command" -f dot
 	is 1 2 "^mtagctl: $command: option '--format' needs a value" "$command" --format
 done
-is 1 2 "^mtagctl: option '-f' .--format. comes behind the command" -f json show
+is 1 2 "^mtagctl: option '-f' .--format. must follow the command" -f json show
 is 1 2 "^mtagctl: run: option '-f' .--format. does nothing here" run -f json
 for command in limit events audit history snapshot; do
-	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from x
-	is 1 2 "^mtagctl: $command is live only: it takes no --from" "$command" --from=x
+	is 1 2 "^mtagctl: $command reads only the running kernel; --from does not apply" "$command" --from x
+	is 1 2 "^mtagctl: $command reads only the running kernel; --from does not apply" "$command" --from=x
 done
 is 1 2 "^mtagctl: unknown command 'sho'" sho
 is 1 2 "^mtagctl: unknown command 'sho'" help sho
@@ -76,12 +76,20 @@ is 1 2 '^mtagctl: tree takes one process id' tree
 is 1 2 '^mtagctl: watch: -s is for the format json' watch -s 1
 is 1 2 '^mtagctl: top: --statistics is for the format json, by process' top --statistics
 is 1 2 '^mtagctl: top: --statistics is for the format json, by process' top -j --by tag --statistics
-is 1 2 '^mtagctl: snapshot: a number of files needs their size, too: -m SIZE' snapshot -o x -k 2
+is 1 2 '^mtagctl: snapshot: --keep needs --max-size .-m SIZE.' snapshot -o x -k 2
 is 2 2 "^mtagctl: doctor: cannot read the module '/nowhere': No such file" doctor -m /nowhere
 is 1 2 '^mtagctl: tree takes one process id' tree 1 2
 is 1 2 '^mtagctl: watch takes one process id' watch
 is 1 2 "^mtagctl: watch: invalid delay 'x'" watch 1 -d x
 is 1 2 "^mtagctl: watch: invalid count '0'" watch 1 -n 0
+most=18446744073709551615
+for command in 'watch 1' top snapshot history events 'diff a b' stacks; do
+	is 1 2 "^mtagctl: ${command%% *}: count '${most}0' is too large .at most $most.$" $command -n ${most}0
+done
+is 1 2 "^mtagctl: sample '${most}0' is too large .at most $most.$" show --from x --sample ${most}0
+is 1 2 "^mtagctl: limit: size '$most$most' is too large .at most 8589934591G.$" limit 1 a $most$most
+is 1 2 "^mtagctl: limit: size '${most}G' is too large " limit 1 a ${most}G
+is 1 2 "^mtagctl: limit: invalid size '${most}x' " limit 1 a ${most}x
 is 1 2 "^mtagctl: watch: option '-d' needs a value" watch 1 -d
 is 1 2 "^mtagctl: top: no column 'x' .pid, name, tag, rss" top -s x
 is 1 2 "^mtagctl: top: cannot group by 'x' .process, tag or cgroup" top --by x
@@ -89,20 +97,22 @@ is 1 2 "^mtagctl: top: invalid delay '0'" top -d 0
 is 1 2 '^mtagctl: top takes no arguments' top 1
 is 1 2 '^mtagctl: top: -d and -n are for live data' top --from x -n 2
 is 1 2 "^mtagctl: history: invalid count '0'" history -n 0
+is 1 2 '^mtagctl: history: -s is for the format table; json has all tags anyway$' history -j -s
+is 1 2 '^mtagctl: history: -s is for the format table' -s history -f json
 is 1 2 "^mtagctl: history: --clear forgets all processes; it takes nothing else" history --clear 1
 is 1 2 "^mtagctl: history: --clear forgets all processes; it takes nothing else" history --clear -j
 is 1 2 '^mtagctl: top: --sample chooses a sample of a file' top --sample 2
 is 1 2 '^mtagctl: tree: --by-pid is for show' tree --by-pid -f openmetrics 1
 is 1 2 '^mtagctl: track needs at least one process id' track
 is 1 2 '^mtagctl: run needs a command' run -t a --
-is 1 2 '^mtagctl: run: the tag is malformed' run -t a//b -- true
+is 1 2 "^mtagctl: run: the tag 'a//b' is malformed " run -t a//b -- true
 is 1 2 "^mtagctl: run: --by-thread=pid: must be 'name' .* or 'tid' " run --by-thread=pid -- true
 is 1 2 "^mtagctl: run: --by-thread=: must be 'name' " run --by-thread= -- true
 is 1 2 '^mtagctl: run: only one of --by-thread=name, --by-thread=tid and --by-map' \
 	run --by-thread=tid --by-map -- true
 is 1 2 '^mtagctl: run: only one of ' run --by-thread --by-thread=tid -- true
 is 1 2 "^mtagctl: run: invalid option '--by-map=x'" run --by-map=x -- true
-is 1 2 '^mtagctl: run: the tag is too long' run -t "$(printf '%064d' 0)" -- true
+is 1 2 "^mtagctl: run: the tag '0{64}' is too long " run -t "$(printf '%064d' 0)" -- true
 is 1 2 "^mtagctl: run: --stacks=2: must be '1/N'" run --stacks=2 -- true
 is 1 2 "^mtagctl: run: --stacks=1/0: must be '1/N'" run --stacks=1/0 -- true
 is 1 2 "^mtagctl: track: --stacks=1/x: must be '1/N'" track --stacks=1/x 1
@@ -110,6 +120,19 @@ is 1 2 "^mtagctl: track: --stacks=: must be '1/N'" track --stacks= 1
 is 1 2 "^mtagctl: track: --stacks=1/4294967296: must be '1/N'" track --stacks=1/4294967296 1
 is 1 2 '^mtagctl: track needs at least one process id' track --stacks
 is 1 2 "^mtagctl: untrack: invalid option '--stacks'" untrack --stacks 1
+for word in exact name tid 1/64; do
+	case $word in exact) option=--heap ;; 1/*) option=--stacks ;; *) option=--by-thread ;; esac
+	is 1 2 "^mtagctl: run: the command follows '--', which '$word' does not .write $option=$word.$" run $option $word -- true
+done
+is 1 2 "^mtagctl: track: invalid process id '1/4' .write --stacks=1/4.$" track --stacks 1/4 12
+is 1 2 "^mtagctl: invalid process id '1/4' .1 to " track 1/4
+is 1 2 "^mtagctl: show: option '--s' is ambiguous .--sample, --statistics.$" show --s
+is 1 2 "^mtagctl: show: option '--f' is ambiguous .--from, --format.$" show --f
+is 1 2 "^mtagctl: stacks: option '--o=x' is ambiguous .--older, --output.$" stacks --o=x
+is 1 2 "^mtagctl: show: invalid option '--x'" show --x
+is 1 2 "^mtagctl: show: invalid option '--='" show --=
+is 1 2 '^mtagctl: diff: standard input .-. can be given only once$' diff - -
+is 1 2 '^mtagctl: diff: standard input .-. can be given only once$' diff --growth - x -
 is 1 2 "^mtagctl: run: --heap=all: must be 'exact'" run --heap=all -- true
 is 1 2 "^mtagctl: heap: unknown format 'dot' .table, json or pprof" heap -f dot
 is 1 2 "^mtagctl: invalid process id '0'" heap 0
