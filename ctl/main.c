@@ -58,12 +58,13 @@ static const struct command commands[] = {
 	  "  -b, --by GROUPING process, tag or cgroup: what has a row of its own\n"
 	  "  --from FILE       one table of a snapshot file (- is standard input)\n"
 	  "  --sample N        its Nth sample, not the last\n"
-	  "On a terminal, q ends it. Elsewhere it prints a table, with -n several; with -j\n"
-	  "one line per refresh until interrupted.\n", cmd_top, "fjpS" },
+	  "On a terminal, q ends it. Elsewhere it prints a table, with -n several. -j\n"
+	  "prints a line per refresh: one; with -d, or on a terminal, until interrupted.\n"
+	  "--statistics needs -j, and rows by process.\n", cmd_top, "fjpS" },
 	{ "snapshot", "[--pss] [--stacks] [-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
 	  "  -i, --interval SEC  time between samples, fractions allowed (default 1)\n"
 	  "  -n, --count N       end after N samples (default 1; with -i, until Ctrl-C)\n"
-	  "  -o, --output FILE   append to FILE, not to standard output\n"
+	  "  -o, --output FILE   append to FILE (default -, which is standard output)\n"
 	  "  -m, --max-size SIZE before FILE exceeds SIZE (as 64M), rename it to FILE.1\n"
 	  "  -k, --keep N        keep N such files (default 4)\n"
 	  "  --pss               with USS and PSS, as with show; walks the page tables\n"

@@ -156,6 +156,7 @@ static int print_batches(const struct ctl *ctl, const struct top *top, const str
 static int run(const struct ctl *ctl, struct top *top, struct feed *feed)
 {
 	bool live = screen_is_possible();
+	unsigned long count;
 	struct fmt fmt;
 	int err;
 
@@ -170,14 +171,13 @@ static int run(const struct ctl *ctl, struct top *top, struct feed *feed)
 	err = kern_open(&feed->kern);
 	if (err)
 		return fail_open(err);
-	if (ctl->json)
-		return print_batches(ctl, top, &fmt, feed, top->count);
-	if (live)
+	if (live && !ctl->json)
 		return live_run(feed, &top->view, &fmt, top->count);
-	if (fmt.terminal)
-		fail_print("this terminal cannot be drawn on (TERM, or no keyboard); "
+	if (fmt.terminal && !ctl->json)
+		fail_print("cannot draw on this terminal (TERM, or no keyboard); "
 			   "printing batches");
-	return print_batches(ctl, top, &fmt, feed, top->count ? top->count : 1);
+	count = batch_count(&fmt, ctl->json, top->timed, top->count);
+	return print_batches(ctl, top, &fmt, feed, count);
 }
 
 int cmd_top(struct ctl *ctl, int argc, char **argv)

@@ -9,6 +9,13 @@
 #include "top/batch.h"
 #include "top/table.h"
 
+unsigned long batch_count(const struct fmt *fmt, bool json, bool timed, unsigned long count)
+{
+	if (json && (timed || fmt->terminal))
+		return count;
+	return count ? count : 1;
+}
+
 void batch_text(const struct fmt *fmt, const struct rows *rows)
 {
 	struct table table;

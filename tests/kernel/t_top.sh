@@ -160,7 +160,7 @@ press C-l 'mtagctl top -d 0.2 -n 2; echo status=$?' Enter
 sane "so does the end after -n"
 press C-l 'TERM=dumb mtagctl top -n 1; echo status=$?' Enter
 shows "a terminal that cannot be drawn on gets a batch" '^  total +[0-9.]+M'
-shows "with a message" '^mtagctl: this terminal cannot be drawn on'
+shows "with a message" '^mtagctl: cannot draw on this terminal'
 
 # ---- elsewhere ----
 

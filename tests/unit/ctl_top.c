@@ -360,6 +360,20 @@ static void batches(void)
 	end(&before);
 }
 
+static void counts(void)
+{
+	static const struct fmt pipe = {.terminal = false}, terminal = {.terminal = true};
+
+	ok(batch_count(&pipe, false, false, 0) == 1 && batch_count(&pipe, true, false, 0) == 1,
+	   "into a pipe goes one batch, as text and as JSON");
+	ok(batch_count(&pipe, false, true, 3) == 3 && batch_count(&pipe, true, true, 3) == 3 &&
+		   batch_count(&terminal, true, true, 3) == 3,
+	   "or as many as are wanted");
+	ok(!batch_count(&pipe, true, true, 0) && !batch_count(&terminal, true, false, 0),
+	   "with a delay JSON has no end, and on a terminal");
+	ok(batch_count(&pipe, false, true, 0) == 1, "but a table is one");
+}
+
 int main(void)
 {
 	struct moment now, before;
@@ -376,6 +390,7 @@ int main(void)
 	carries(&now, &before);
 	tables(&now, &before);
 	batches();
+	counts();
 	end(&now);
 	make(&now, 0, PROCS, TAGS, 1);
 	filters(&now);
