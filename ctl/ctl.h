@@ -67,6 +67,7 @@ struct command {
  * @json:	the options that commands have in common, before or after the name
  * @pretty:	likewise
  * @stats:	likewise
+ * @over_limit:	what SIGXFSZ does to programs that are run, as mtagctl itself ignores it
  */
 struct ctl {
 	const struct command *commands;
@@ -74,6 +75,7 @@ struct ctl {
 	bool json;
 	bool pretty;
 	bool stats;
+	void (*over_limit)(int signal);
 };
 
 #endif

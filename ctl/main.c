@@ -278,6 +278,8 @@ int main(int argc, char **argv)
 
 	/* While SIGCHLD is ignored, the id of a dead child may already be another process's. */
 	signal(SIGCHLD, SIG_DFL);
+	/* A limit on the size of files is as a full disk: the write fails, and is reported. */
+	ctl.over_limit = signal(SIGXFSZ, SIG_IGN);
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
 	if (argc < 1)

@@ -2,6 +2,7 @@
 /* mtagctl run: tracks itself, sets its default tag and executes the command. exec keeps both. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -292,6 +293,7 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 		return status;
 	if (wanted.one_in)
 		load_before_run(argv[optind]);
+	signal(SIGXFSZ, ctl->over_limit);
 	execvp(argv[optind], argv + optind);
 	status = errno == ENOENT ? 127 : 126;
 	fail_print("cannot run '%s': %s", argv[optind], strerror(errno));

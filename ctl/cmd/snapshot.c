@@ -111,8 +111,6 @@ static int take_series(struct snapshot *s)
 	/* A sample is not interrupted. */
 	if (stop_begin(&s->waiting, NULL))
 		return fail_memory();
-	/* A limit on the size of files is as a full disk: half of a sample is taken back. */
-	signal(SIGXFSZ, SIG_IGN);
 	for (unsigned long n = 1;; n++) {
 		status = take_sample(s);
 		if (status || n == s->count)

@@ -23,7 +23,7 @@ struct store {
  * Returns 0, or an exit status after a message.
  */
 int store_check(const struct store *store);
-/* Appends a whole sample, or leaves the file as it is. Likewise. The caller ignores SIGXFSZ. */
+/* Appends a whole sample, or leaves the file as it is. Likewise. SIGXFSZ is ignored. */
 int store_append(const struct store *store, const char *text, size_t length);
 
 #endif

@@ -340,6 +340,19 @@ for form in $("$ctl" complete -- show -f '' | tail -n +2); do
 	cheap 1 1 show -f "$form" --from one.big && [ "$(wc -c <got)" -gt 50000 ] && cheap 3 1 show -f "$form" --from many.big
 	ok "-f $form of 10,000 tags takes less than a second of CPU, that of 1,000 processes with 50 tags less than three"
 done
+# full NAME WORD…: where a file may not become that large, the exit status says so, and the message.
+full() {
+	local name=$1
+	shift
+	(ulimit -f 4 && "$ctl" "$@" >got 2>err)
+	[ $? = 2 ] && grep -q '^mtagctl: cannot write .*: File too large$' err
+	ok "$name"
+}
+full 'a limit on the size of files is reported, and no signal' show -j --from one.big
+full 'so it is with -o' show -j -o got.json --from one.big
+[ ! -e got.json ]
+ok 'of which nothing is left'
+full 'and by merge' merge -r same.rules one.big
 cheap 1 9000 diff one.big "$golden" && cheap 1 1 diff --growth one.big one.big one.big && cheap 3 1 diff many.big many.big
 ok 'so does diff, and diff --growth of three samples'
 cheap 1 10002 merge -r same.rules one.big && cheap 3 50002 merge -r same.rules many.big &&
