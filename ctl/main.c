@@ -95,14 +95,14 @@ static const struct command commands[] = {
 	{ "run", "[-t TAG] [--by-thread[=name|tid] | --by-map] [--stacks[=1/N]] [--heap[=exact]] -- CMD...",
 	  "run a command tracked from its start",
 	  "  -t, --tag TAG     its default tag, a path such as db/cache\n"
-	  "  --by-thread       tag its threads by their names\n"
-	  "  --by-thread=tid   a tag for each thread: NAME-TID, as worker-4711\n"
+	  "  --by-thread[=name|tid]  a tag for each name of its threads; with tid for each\n"
+	  "                    thread: NAME-TID, as worker-4711\n"
 	  "  --by-map          tag its memory by what is mapped: [heap], [stack], [anon],\n"
 	  "                    file/libc.so.6, memfd/NAME, shm/NAME\n"
 	  "  --stacks[=1/N]    keep the call stack of each first touch of a page, or of one\n"
 	  "                    of N, for `mtagctl stacks`\n"
-	  "  --heap            sample what it allocates, for `mtagctl heap`\n"
-	  "  --heap=exact      count each byte of it, which glibc's allocator allows\n"
+	  "  --heap[=exact]    sample what it allocates, for `mtagctl heap`; with exact\n"
+	  "                    count every byte (glibc's allocator only)\n"
 	  "The exit status is that of CMD; 126 when it cannot be executed, 127 when it is\n"
 	  "not found.\n", cmd_run, "" },
 	{ "track", "[--stacks[=1/N]] PID...", "start tracking running processes",

@@ -90,6 +90,14 @@ bool synopsis_choice(struct span *choices, struct span *word)
 	return true;
 }
 
+static bool has_capital(struct span span)
+{
+	for (size_t i = 0; i < span.length; i++)
+		if (isupper((unsigned char)span.text[i]))
+			return true;
+	return false;
+}
+
 /* The length of "table, tree or json" at @at, or 0 if it is something else. */
 static size_t list_length(const char *at)
 {
@@ -116,6 +124,9 @@ static size_t list_length(const char *at)
 struct span synopsis_choices(const struct option_line *line)
 {
 	if (line->value.length && memchr(line->value.text, '|', line->value.length))
+		return line->value;
+	/* One word that is no placeholder, as in [=exact]. */
+	if (line->optional && !has_capital(line->value))
 		return line->value;
 	if (!line->value.length || line->optional)
 		return (struct span){line->value.text, 0};

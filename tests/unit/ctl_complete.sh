@@ -68,6 +68,11 @@ offers 'command 4' run -t a --stacks ''
 offers 'command 3' run -t a ''
 offers 'command 4' run --tag=a --by-thread -- ls -l
 offers '' run -t a/b
+offers '--by-thread --by-map' run --by
+offers '--by-thread=name --by-thread=tid' run --by-thread=
+offers '--by-thread=tid' run --by-thread=t
+offers '--heap=exact' run --heap=
+offers '' run --stacks=
 offers '' nonsense ''
 offers "$(mtagctl help | sed -n 's/^  \([a-z][a-z]*\)  *[^ ].*/\1/p' | tr '\n' ' ' | sed 's/ $//')" ''
 mtagctl complete -- tree --from "$golden" '' | grep -qP '^4711\tpostgres$'

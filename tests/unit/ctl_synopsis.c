@@ -12,6 +12,8 @@ static const char help[] = "  -f, --format F    table, tree or json\n"
 			   "  --sort COLUMN     pid, name, rss or peak: what is first\n"
 			   "  --by tag|cgroup   what has a row\n"
 			   "  --by-thread[=name|tid]  threads\n"
+			   "  --stacks[=1/N]    or one of N\n"
+			   "  --heap[=exact]    sample\n"
 			   "  --pss             RSS by share\n"
 			   "  -n, --count N     one, or two or more\n"
 			   "  -x Y              short\n"
@@ -31,16 +33,19 @@ static void test_options(void)
 	static const struct {
 		char letter;
 		const char *name, *value, *about, *choices;
+		bool optional;
 	} want[] = {
-		{'f', "format", "F", "table, tree or json", "table tree json"},
-		{'o', "output", "FILE", "write to FILE", ""},
+		{'f', "format", "F", "table, tree or json", "table tree json", false},
+		{'o', "output", "FILE", "write to FILE", "", false},
 		{'\0', "sort", "COLUMN", "pid, name, rss or peak: what is first",
-		 "pid name rss peak"},
-		{'\0', "by", "tag|cgroup", "what has a row", "tag cgroup"},
-		{'\0', "by-thread", "name|tid", "threads", "name tid"},
-		{'\0', "pss", "", "RSS by share", ""},
-		{'n', "count", "N", "one, or two or more", ""},
-		{'x', "", "Y", "short", ""},
+		 "pid name rss peak", false},
+		{'\0', "by", "tag|cgroup", "what has a row", "tag cgroup", false},
+		{'\0', "by-thread", "name|tid", "threads", "name tid", true},
+		{'\0', "stacks", "1/N", "or one of N", "", true},
+		{'\0', "heap", "exact", "sample", "exact", true},
+		{'\0', "pss", "", "RSS by share", "", false},
+		{'n', "count", "N", "one, or two or more", "", false},
+		{'x', "", "Y", "short", "", false},
 	};
 	struct option_line line;
 	const char *rest = help;
@@ -57,8 +62,7 @@ static void test_options(void)
 		snprintf(title, sizeof(title), "the line of --%s is understood", want[i].name);
 		ok(good && line.letter == want[i].letter && is(line.name, want[i].name) &&
 			   is(line.value, want[i].value) && is(line.about, want[i].about) &&
-			   !strcmp(choices, want[i].choices) &&
-			   line.optional == !strcmp(want[i].name, "by-thread"),
+			   !strcmp(choices, want[i].choices) && line.optional == want[i].optional,
 		   title);
 	}
 	ok(!synopsis_option(&rest, &line), "then there is none");
