@@ -120,16 +120,39 @@ static void offer_pid(const struct completion *c, pid_t pid, const char *comm)
 	offer_text(c, text, about ? about : "");
 }
 
-/* What history can take, by pid. */
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Each text once. */
+static void offer_distinct(const struct completion *c, const char **texts, size_t n)
+{
+	if (n)
+		qsort(texts, n, sizeof(*texts), by_text);
+	for (size_t i = 0; i < n; i++)
+		if (!i || strcmp(texts[i], texts[i - 1]) != 0)
+			offer_text(c, texts[i], "");
+}
+
+/* What history can take: pids, and names that it does not take for one. */
 static void offer_ended(struct completion *c)
 {
 	_cleanup_(kern_closep) struct kern *kern = NULL;
 	_cleanup_(ledger_clear) struct ledger ledger = {0};
+	_cleanup_(freep) const char **comms = NULL;
+	size_t n = 0;
+	pid_t pid;
 
 	if (kern_open(&kern) || kern_history(kern, &ledger))
 		return;
 	for (size_t i = ledger.n; i-- > 0;)
 		offer_pid(c, ledger.pasts[i].pid, ledger.pasts[i].comm);
+	comms = calloc(ledger.n + 1, sizeof(*comms));
+	for (size_t i = 0; comms && i < ledger.n; i++)
+		if (*ledger.pasts[i].comm && parse_pid(ledger.pasts[i].comm, &pid))
+			comms[n++] = ledger.pasts[i].comm;
+	offer_distinct(c, comms, n);
 }
 
 /* What track can take. */
@@ -176,11 +199,6 @@ static void offer_pids(struct completion *c)
 		offer_pid(c, snap.procs[i].pid, snap.procs[i].comm);
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The tags of the process that was named, or of all. */
 static void offer_tags(struct completion *c)
 {
@@ -199,10 +217,7 @@ static void offer_tags(struct completion *c)
 		for (size_t j = 0; j < snap.procs[i].n_tags; j++)
 			if (snap.procs[i].tags[j].id > MTAG_ID_KSM)
 				paths[n++] = snap.procs[i].tags[j].path;
-	qsort(paths, n, sizeof(*paths), by_text);
-	for (size_t i = 0; i < n; i++)
-		if (!i || strcmp(paths[i], paths[i - 1]) != 0)
-			offer_text(c, paths[i], "");
+	offer_distinct(c, paths, n);
 }
 
 /* ---- what a value can be ---- */
