@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -15,6 +16,20 @@
 #include "fail.h"
 #include "option.h"
 #include "probe.h"
+
+/* Returns false after an error message. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return true;
+		errno = ENOTDIR;
+	}
+	fail_print("doctor: cannot look below '%s': %s", path, strerror(errno));
+	return false;
+}
 
 /* When a check applies. LIVE asks the running kernel, LOADED its module. */
 enum { ALWAYS, LIVE, LOADED };
@@ -90,6 +105,8 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 		fail_print("doctor takes no arguments");
 		return CTL_USAGE;
 	}
+	if (*probe_root() && !is_directory(probe_root()))
+		return CTL_REFUSED;
 	/* modinfo takes the name of a file that is not there for that of an installed module. */
 	if (file && access(file, R_OK)) {
 		fail_print("doctor: cannot read the module '%s': %s", file, strerror(errno));

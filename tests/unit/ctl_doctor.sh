@@ -247,5 +247,11 @@ ok $? 'the text fits 80 columns'
 rm -rf "$root"
 mkdir "$root"
 sees 4 fail module '' '' 'an empty directory is no machine'
+for dir in "$root/none" "$root/file"; do
+	touch "$root/file"
+	said=$($ctl doctor --root "$dir" 2>&1)
+	[ $? = 2 ] && [[ $said = "mtagctl: doctor: cannot look below '$dir': No"*' directory' || $said = *"'$dir': Not a directory" ]]
+	ok $? "what cannot be looked below is told: ${said##*: }"
+done
 echo "1..$n"
 exit $failed
