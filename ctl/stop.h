@@ -15,10 +15,11 @@ extern atomic_bool stopped;
 extern volatile sig_atomic_t resized;
 
 /*
- * Blocks SIGWINCH, SIGINT and SIGTERM from here on, and SIGHUP and SIGQUIT unless they are ignored. Only a wait with
- * @waiting, which unblocks what was not blocked before, can be interrupted, so no signal is lost between waits. A second
- * stop signal ends the process at once, after calling @restore unless it is NULL: a request may wait as long as another
- * process holds a lock. Returns 0 or -errno.
+ * Blocks SIGWINCH, SIGINT and SIGTERM from here on, and SIGHUP and SIGQUIT unless they are ignored.
+ * Only a wait with @waiting, which unblocks what was not blocked before, can be interrupted, so no
+ * signal is lost between waits. A second stop signal ends the process at once, after calling
+ * @restore unless it is NULL: a request may wait as long as another process holds a lock. Returns 0
+ * or -errno.
  */
 int stop_begin(sigset_t *waiting, void (*restore)(void));
 /* Until it is set to false the second signal waits, too. */

@@ -14,7 +14,10 @@ bool label_is_reserved(const char *path);
 /* The name of a tag in a table. */
 const char *label_of(const struct tag *tag);
 #define LABEL_LEAST 12
-/* The width of the longest label, at least LABEL_LEAST and limited to what @others columns leave of the line. */
+/*
+ * The width of the longest label, limited to what @others columns leave of the line; at least
+ * LABEL_LEAST.
+ */
 unsigned int label_width(const struct fmt *fmt, const struct proc *proc, unsigned int others);
 /* Prints the line before the tags of a process. */
 void label_proc(const struct fmt *fmt, const struct proc *proc, const char *eol);

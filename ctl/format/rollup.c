@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sums of tags over processes, bounded for a metrics database: tags beyond a limit are summed into one. Names are
- * turned into labels first, because two names may become the same label.
+ * Sums of tags over processes, bounded for a metrics database: tags beyond a limit are summed into
+ * one. Names are turned into labels first, because two names may become the same label.
  */
 #include <errno.h>
 #include <string.h>

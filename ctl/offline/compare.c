@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compares samples. What a sample has is looked up in a tree by its names, and nothing else is touched: however many
- * names come and go, a sample costs what it has itself.
+ * Compares samples. What a sample has is looked up in a tree by its names, and nothing else is
+ * touched: however many names come and go, a sample costs what it has itself.
  */
 #include <errno.h>
 #include <search.h>
@@ -279,7 +279,10 @@ static size_t size_of(const struct item *item)
 	       (item->stack ? strlen(item->stack) : 0);
 }
 
-/* A tag or stack, which is moved, that the samples before did not have; it was 0 in them. NULL without memory. */
+/*
+ * A tag or stack, which is moved, that the samples before did not have; it was 0 in them. NULL
+ * without memory.
+ */
 static struct diff *begin(struct series *series, struct item *item)
 {
 	struct diff **diffs = array_grow(series->diffs, series->n, &series->room, sizeof(*diffs));

@@ -78,7 +78,7 @@ static void test_gaps(void)
 	series_clear(&series);
 }
 
-/* Each sample has tags of its own that no other has, as programs make that put a number into a name. */
+/* Each sample has tags that no other has, as of programs that put a number into a name. */
 static void test_cost(void)
 {
 	enum { SAMPLES = 400, TAGS = 20 };
