@@ -68,6 +68,7 @@ struct command {
  * @pretty:	likewise
  * @stats:	likewise
  * @over_limit:	what SIGXFSZ does to programs that are run, as mtagctl itself ignores it
+ * @child_ended:	likewise SIGCHLD, which mtagctl never ignores
  */
 struct ctl {
 	const struct command *commands;
@@ -76,6 +77,7 @@ struct ctl {
 	bool pretty;
 	bool stats;
 	void (*over_limit)(int signal);
+	void (*child_ended)(int signal);
 };
 
 #endif

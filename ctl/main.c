@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 	int opt, status;
 
 	/* While SIGCHLD is ignored, the id of a dead child may already be another process's. */
-	signal(SIGCHLD, SIG_DFL);
+	ctl.child_ended = signal(SIGCHLD, SIG_DFL);
 	/* A limit on the size of files is as a full disk: the write fails, and is reported. */
 	ctl.over_limit = signal(SIGXFSZ, SIG_IGN);
 	setlocale(LC_ALL, "");

@@ -294,6 +294,7 @@ int cmd_run(struct ctl *ctl, int argc, char **argv)
 	if (wanted.one_in)
 		load_before_run(argv[optind]);
 	signal(SIGXFSZ, ctl->over_limit);
+	signal(SIGCHLD, ctl->child_ended);
 	execvp(argv[optind], argv + optind);
 	status = errno == ENOENT ? 127 : 126;
 	fail_print("cannot run '%s': %s", argv[optind], strerror(errno));
