@@ -106,7 +106,7 @@ static int do_attach(struct mtag_space *unused, union arg *arg)
 	if (!s) /* another task untracked it again meanwhile */
 		return -EAGAIN;
 	if (naming == MTAG_NAMING_MAP)
-		mtag_space_slow(s, MTAG_SLOW_RANGE, 0);
+		mtag_space_change_slow(s, MTAG_SLOW_RANGE, 0);
 	if (naming)
 		WRITE_ONCE(s->naming, naming);
 	a->version = MTAG_ABI_VERSION;

@@ -150,7 +150,7 @@ void mtag_count_begin(struct mtag_counter *c)
 
 	raw_spin_lock(&s->walk_lock);
 	s->walk = &c->w;
-	mtag_space_set_slow(s, 0, MTAG_SLOW_WALK);
+	mtag_space_change_slow_nolock(s, MTAG_SLOW_WALK, 0);
 	mtag_note_check_begin(s);
 	raw_spin_unlock(&s->walk_lock);
 }
@@ -266,7 +266,7 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	}
 	s->walk = NULL;
 	if (s->live)
-		mtag_space_set_slow(s, MTAG_SLOW_WALK, 0);
+		mtag_space_change_slow_nolock(s, 0, MTAG_SLOW_WALK);
 	raw_spin_unlock(&s->walk_lock);
 	if (!ret && !audit)
 		mtag_account_check_limits(s);

@@ -117,7 +117,7 @@ static bool fork_by_sums(struct mtag_counter *c, struct mtag_space *parent, stru
 	if (equal) {
 		atomic_set(&child->migration.uncharged, c->v.migrating);
 		child->live = true;
-		mtag_space_set_slow(child, MTAG_SLOW_WALK, 0);
+		mtag_space_change_slow_nolock(child, 0, MTAG_SLOW_WALK);
 	}
 	raw_spin_unlock(&child->walk_lock);
 	raw_spin_unlock(&parent->walk_lock);
@@ -271,7 +271,7 @@ MTAG_HOOK_FUNC(mtag_fork_begin)
 	raw_spin_lock(&parent->walk_lock);
 	parent->fork.task = current;
 	parent->fork.events = 0;
-	mtag_space_set_slow(parent, 0, MTAG_SLOW_FORK);
+	mtag_space_change_slow_nolock(parent, MTAG_SLOW_FORK, 0);
 	raw_spin_unlock(&parent->walk_lock);
 	mtag_space_put(parent);
 }
@@ -324,7 +324,7 @@ MTAG_HOOK_FUNC(mtag_fork_end)
 	/* Another thread's fork may have begun meanwhile. */
 	if (s->fork.task == current) {
 		s->fork.task = NULL;
-		mtag_space_set_slow(s, MTAG_SLOW_FORK, 0);
+		mtag_space_change_slow_nolock(s, 0, MTAG_SLOW_FORK);
 	}
 	raw_spin_unlock(&s->walk_lock);
 	mtag_space_put(s);

@@ -62,7 +62,7 @@ static void come_near(struct mtag_space *s, struct mtag_limit *l)
 {
 	WRITE_ONCE(l->near, true);
 	/* A full barrier: pairs with go_away(), and comes before the caller looks again. */
-	mtag_space_set_slow(s, 0, MTAG_SLOW_LIMIT);
+	mtag_space_change_slow_nolock(s, MTAG_SLOW_LIMIT, 0);
 }
 
 /* Context: RCU read side. */
@@ -78,9 +78,9 @@ static void go_away(struct mtag_space *s, struct mtag_limit *l)
 	if (any_near(s))
 		return;
 	/* A full barrier: another limit's @near is seen below, or sets the bit after us. */
-	mtag_space_set_slow(s, MTAG_SLOW_LIMIT, 0);
+	mtag_space_change_slow_nolock(s, 0, MTAG_SLOW_LIMIT);
 	if (any_near(s))
-		mtag_space_set_slow(s, 0, MTAG_SLOW_LIMIT);
+		mtag_space_change_slow_nolock(s, MTAG_SLOW_LIMIT, 0);
 }
 
 /* Compares with a distance of its own for coming and going, so that the bit does not flutter. */

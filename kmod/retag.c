@@ -155,7 +155,7 @@ static void retag_set(struct mtag_space *s, struct mtag_walk *w)
 {
 	raw_spin_lock(&s->walk_lock);
 	s->walk = w;
-	mtag_space_set_slow(s, MTAG_SLOW_WALK, w ? MTAG_SLOW_WALK : 0);
+	mtag_space_change_slow_nolock(s, w ? MTAG_SLOW_WALK : 0, MTAG_SLOW_WALK);
 	raw_spin_unlock(&s->walk_lock);
 }
 
@@ -223,7 +223,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
 	raw_spin_unlock(&s->walk_lock);
 	ret = mtag_range_give(s, addr, end - 1, r->w.tag);
 	if (!ret)
-		mtag_space_slow(s, MTAG_SLOW_RANGE, 0);
+		mtag_space_change_slow(s, MTAG_SLOW_RANGE, 0);
 	/* Such pages that came or went during the walk could not be told apart either. */
 	if (ret || r->missed)
 		mtag_space_dirty(s);

@@ -195,11 +195,11 @@ struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket
 	return found;
 }
 
-/* Context: any but NMI. */
-void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear)
+/* Sets and clears bits of @s->slow. Context: any but NMI. */
+void mtag_space_change_slow(struct mtag_space *s, unsigned int set, unsigned int clear)
 {
 	raw_spin_lock(&s->walk_lock);
-	mtag_space_set_slow(s, clear, set);
+	mtag_space_change_slow_nolock(s, set, clear);
 	raw_spin_unlock(&s->walk_lock);
 }
 

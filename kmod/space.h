@@ -60,7 +60,7 @@ struct mm_struct *mtag_space_mmget(struct mtag_space *s);
 int mtag_space_charge_pin(struct mtag_space *s);
 void mtag_space_uncharge_pin(struct mtag_space *s);
 struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket);
-void mtag_space_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
+void mtag_space_change_slow(struct mtag_space *s, unsigned int set, unsigned int clear);
 void mtag_space_dirty_tree(const struct mtag_tree *tree);
 void mtag_space_dirty_all(void);
 int mtag_space_init(void);

@@ -169,7 +169,7 @@ static int begin_stacks(struct mtag_space *s, struct mm_struct *mm, const struct
 	ret = mtag_text_read(s, mm, cred->euid);
 	if (ret)
 		return ret;
-	mtag_space_slow(s, MTAG_SLOW_STACKS, 0);
+	mtag_space_change_slow(s, MTAG_SLOW_STACKS, 0);
 	/*
 	 * An event that did not see the bit holds the lock of its page table, and so is over when
 	 * the walk comes there.

@@ -178,7 +178,7 @@ struct mtag_heap {
 struct mtag_space {
 	struct hlist_node node;		/* in the hash of spaces; RCU, changed under hash_lock */
 	struct mm_struct *mm;		/* hash key; NULL once unhashed, under hash_lock */
-	unsigned int slow;		/* MTAG_SLOW_*; by mtag_space_set_slow() */
+	unsigned int slow;		/* MTAG_SLOW_*; by mtag_space_change_slow() */
 	u32 default_tag;		/* of threads without a tag of their own */
 	struct mtag_accounts __rcu *accounts;	/* replaced under tree->lock */
 	u32 base_tag;			/* of addresses that @ranges does not contain */
@@ -239,10 +239,12 @@ static inline bool mtag_space_stacks(const struct mtag_space *s)
 }
 
 /*
- * Clears and sets bits of @s->slow. Those that change what a charge does change under walk_lock;
- * MTAG_SLOW_LIMIT does not. Context: any.
+ * Sets and clears bits of @s->slow; one in both is set. Takes no lock: bits that change what a charge
+ * does change under walk_lock, as mtag_space_change_slow() takes it; MTAG_SLOW_LIMIT does not.
+ * Context: any.
  */
-static inline void mtag_space_set_slow(struct mtag_space *s, unsigned int clear, unsigned int set)
+static inline void mtag_space_change_slow_nolock(struct mtag_space *s, unsigned int set,
+						 unsigned int clear)
 {
 	set_mask_bits(&s->slow, clear, set);
 }

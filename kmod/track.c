@@ -147,7 +147,7 @@ static void park_space(struct mtag_space *s)
 {
 	raw_spin_lock(&s->walk_lock);
 	s->live = false;
-	mtag_space_set_slow(s, MTAG_SLOW_STACKS, MTAG_SLOW_PARKED);
+	mtag_space_change_slow_nolock(s, MTAG_SLOW_PARKED, MTAG_SLOW_STACKS);
 	raw_spin_unlock(&s->walk_lock);
 	s->tree->parked = true;
 	mutex_unlock(&s->tree->build_lock);
@@ -259,7 +259,7 @@ static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 	s->default_tag = MTAG_ID_UNTAGGED;
 	WRITE_ONCE(s->birth.untag, true);
 	WRITE_ONCE(s->birth.attached, true);
-	mtag_space_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
+	mtag_space_change_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
 	ret = mtag_walk_build(s, mm, false);
 	if (ret)
 		park_space(s);
