@@ -15,11 +15,11 @@
 #include "range.h"
 #include "sleep.h"
 #include "space.h"
-#include "stat.h"
 #include "state.h"
 #include "stray.h"
 #include "text.h"
 #include "thread.h"
+#include "touched.h"
 #include "tree.h"
 #include "visit.h"
 #include "walk.h"
@@ -237,7 +237,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 	child->slow |= READ_ONCE(parent->slow) & (MTAG_SLOW_PARKED | MTAG_SLOW_RANGE);
 	/* Without memory the child's stacks are not taken. */
 	if (mtag_space_stacks(parent) && mtag_text_fork(child, parent, gfp))
-		atomic64_inc(&mtag_stat.stack_lost);
+		mtag_touched_lost(NULL);
 	ret = mtag_range_fork(child, parent, gfp);
 	if (!ret)
 		ret = mtag_space_publish(child, mm, gfp);

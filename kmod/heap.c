@@ -18,9 +18,9 @@
 #include "mtag.h"
 #include "stack.h"
 #include "stackset.h"
-#include "stat.h"
 #include "state.h"
 #include "take.h"
+#include "touched.h"
 #include "visit.h"
 
 /**
@@ -99,7 +99,7 @@ u32 mtag_heap_stack(struct mtag_space *s)
 		stack = mtag_take_call(s);
 	if (stack != MTAG_LEAF_NONE && mtag_stackset_add(named, stack))
 		return stack;
-	atomic64_inc(&mtag_stat.stack_lost);
+	mtag_touched_lost(NULL);
 	return MTAG_HEAP_NO_STACK;
 }
 

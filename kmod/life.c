@@ -20,13 +20,13 @@
 #include "path.h"
 #include "sleep.h"
 #include "space.h"
-#include "stat.h"
 #include "state.h"
 #include "stray.h"
 #include "sweep.h"
 #include "tell.h"
 #include "text.h"
 #include "thread.h"
+#include "touched.h"
 #include "tree.h"
 #include "zap.h"
 
@@ -68,7 +68,7 @@ static int exec_space(const struct linux_binprm *bprm, struct mtag_space *old, g
 		ret = inherit_default(s, old, gfp);
 	/* Without memory the stacks of the new program are not taken. */
 	if (old && mtag_space_stacks(old) && mtag_text_exec(s, old, gfp))
-		atomic64_inc(&mtag_stat.stack_lost);
+		mtag_touched_lost(NULL);
 	/* The stack is mapped already. */
 	if (!ret)
 		mtag_bymap_begin(s, bprm->vma);

@@ -19,7 +19,6 @@
 #include "mtag.h"
 #include "stack.h"
 #include "stackset.h"
-#include "stat.h"
 #include "take.h"
 #include "text.h"
 #include "thread.h"
@@ -150,8 +149,7 @@ static void find_counter(struct mtag_touched *touched, struct taken *t, u32 tag)
 		t->pages = mtag_touched_counter(touched, tag, t->stack);
 	} else {
 		t->pages = &touched->uncounted;
-		atomic64_inc(&touched->lost);
-		atomic64_inc(&mtag_stat.stack_lost);
+		mtag_touched_lost(touched);
 	}
 	/* There may be room next time. */
 	if (t->pages == &touched->uncounted)

@@ -17,7 +17,6 @@
 #include "mtag.h"
 #include "sleep.h"
 #include "stackset.h"
-#include "stat.h"
 #include "state.h"
 #include "text.h"
 #include "touched.h"
@@ -142,12 +141,6 @@ static bool map_of(const struct mtag_space *s, const struct vm_area_struct *vma,
 	return bytes <= MTAG_FRAME_OFFSET && map->offset <= MTAG_FRAME_OFFSET - bytes;
 }
 
-static void count_lost(struct mtag_space *s)
-{
-	atomic64_inc(&s->stacks.touched->lost);
-	atomic64_inc(&mtag_stat.stack_lost);
-}
-
 static bool has_file(const struct mtag_text *text)
 {
 	unsigned int i;
@@ -186,7 +179,7 @@ static int read_all(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, gfp_
 		if (map_of(s, vma, &text->maps[nr], uid, gfp))
 			nr++;
 		else
-			count_lost(s);
+			mtag_touched_lost(s->stacks.touched);
 	}
 	text_shrink(text, room, nr);
 	text_replace(s, text);
@@ -322,13 +315,13 @@ static void note_text(struct mtag_space *s, const struct vm_area_struct *vma, gf
 		/* A program's first mapping, or the first after there was no memory. */
 		if (!old) {
 			if (read_all(s, vma->vm_mm, current_euid(), gfp))
-				count_lost(s);
+				mtag_touched_lost(s->stacks.touched);
 			return;
 		}
 		if (map_of(s, vma, &map, current_euid(), gfp))
 			found = &map;
 		else
-			count_lost(s);
+			mtag_touched_lost(s->stacks.touched);
 	}
 	if (is_known(old, vma->vm_start, vma->vm_end, found))
 		return;
@@ -342,7 +335,7 @@ static void note_text(struct mtag_space *s, const struct vm_area_struct *vma, gf
 	text = text_with(old, vma->vm_start, vma->vm_end, found, gfp);
 	/* Out of memory: better no mapping than a wrong one, until there is memory for all. */
 	if (!text)
-		count_lost(s);
+		mtag_touched_lost(s->stacks.touched);
 	text_replace(s, text);
 	if (text && found && found->id >= MTAG_IMAGE_FIRST)
 		mtag_bell_ring(s);
@@ -370,7 +363,7 @@ void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
 	if (gfp) {
 		note_text(s, vma, gfp);
 	} else {
-		count_lost(s);
+		mtag_touched_lost(s->stacks.touched);
 		text_replace(s, NULL);
 	}
 	if (sleeps)
@@ -389,7 +382,7 @@ static void fork_named(struct mtag_space *child, struct mtag_space *parent, gfp_
 		return;
 	child->stacks.named = mtag_stackset_copy(named, gfp);
 	if (!child->stacks.named)
-		atomic64_inc(&mtag_stat.stack_lost);
+		mtag_touched_lost(NULL);
 }
 
 /* @s takes stacks as @old does, and has those of @own already. Return: 0 or -ENOMEM. */

@@ -230,6 +230,14 @@ void mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages)
 	atomic64_add(pages, counter);
 }
 
+/* Counts a stack for which there was no room: of @t, too, unless that is NULL. Context: any. */
+void mtag_touched_lost(struct mtag_touched *t)
+{
+	if (t)
+		atomic64_inc(&t->lost);
+	atomic64_inc(&mtag_stat.stack_lost);
+}
+
 /**
  * mtag_touched_move() - what a tag has touched counts as another's from now on
  * @t:		counters of the process

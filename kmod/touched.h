@@ -81,6 +81,7 @@ void mtag_touched_put(struct mtag_touched *t);
 atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table, u64 key,
 			       unsigned int i);
 void mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages);
+void mtag_touched_lost(struct mtag_touched *t);
 void mtag_touched_move(struct mtag_touched *t, u32 from, u32 to);
 
 /* The newest table; the others follow from it. They stay as long as @t. Context: any. */
