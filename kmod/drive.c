@@ -128,7 +128,7 @@ static int driven_process(void *data)
 	/* Stays on one CPU: pages that wait in the LRU batch of another are not paged out. */
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	d->ret = expect_hits(&fork_way, d->before_fork);
-	d->s = mtag_space_lookup(current->mm);
+	d->s = mtag_space_mine();
 	if (d->s) {
 		for (i = 0; mtag_ways[i].name && !d->ret; i++)
 			d->ret = run_way(d, i);

@@ -316,7 +316,7 @@ MTAG_HOOK_FUNC(mtag_fork_copied)
 /* uprobe_end_dup_mmap(): the fork has ended, successfully or not */
 MTAG_HOOK_FUNC(mtag_fork_end)
 {
-	struct mtag_space *s = current->mm ? mtag_space_lookup(current->mm) : NULL;
+	struct mtag_space *s = mtag_space_mine();
 
 	if (!s)
 		return;

@@ -93,7 +93,7 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 	/* Strings grow down from the end of the stack: handle only the first one. */
 	if (bprm->p != bprm->vma->vm_end - sizeof(void *))
 		return;
-	old = current->mm ? mtag_space_lookup(current->mm) : NULL;
+	old = mtag_space_mine();
 	if ((old && !mtag_space_parked(old)) || mtag_track_all) {
 		gfp = mtag_sleep_gfp(&sleeps);
 		ret = -ENOMEM;

@@ -54,7 +54,7 @@ static void naming_run(struct mtag_later *later, bool runs)
 
 	/* A task only names threads of its own process. n->mm is only compared. */
 	if (runs && current->mm == n->mm)
-		s = mtag_space_lookup(current->mm);
+		s = mtag_space_mine();
 	if (s) {
 		if (READ_ONCE(s->naming) == MTAG_NAMING_TID)
 			mtag_bytid_named(s, n->task);
@@ -101,7 +101,7 @@ MTAG_HOOK_FUNC(mtag_naming_rename)
 
 	if (!current->mm || READ_ONCE(task->mm) != current->mm)
 		return;
-	s = mtag_space_lookup(current->mm);
+	s = mtag_space_mine();
 	if (!s)
 		return;
 	naming = READ_ONCE(s->naming);

@@ -127,7 +127,7 @@ int mtag_selftest(void)
 	ret = mtag_track_start(current->mm);
 	if (ret)
 		return ret;
-	s = mtag_space_lookup(current->mm);
+	s = mtag_space_mine();
 	ret = s ? prove_counting(s) : -ENXIO;
 	if (s)
 		mtag_space_put(s);

@@ -92,14 +92,25 @@ struct mtag_space *mtag_space_lookup(const struct mm_struct *mm)
 }
 
 /**
- * mtag_space_current() - the space of the current process with a reference
+ * mtag_space_mine() - the space of the current process with a reference, even if it is parked
+ *
+ * Context: any.
+ * Return: NULL if the process has none, or the current task has no mm.
+ */
+struct mtag_space *mtag_space_mine(void)
+{
+	return current->mm ? mtag_space_lookup(current->mm) : NULL;
+}
+
+/**
+ * mtag_space_current() - as mtag_space_mine(), unless it is parked
  *
  * Context: any.
  * Return: NULL if the process is not tracked, or no longer tracked.
  */
 struct mtag_space *mtag_space_current(void)
 {
-	struct mtag_space *s = current->mm ? mtag_space_lookup(current->mm) : NULL;
+	struct mtag_space *s = mtag_space_mine();
 
 	if (s && mtag_space_parked(s)) {
 		mtag_space_put(s);

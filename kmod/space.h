@@ -49,6 +49,7 @@ static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct
 struct mtag_space *mtag_space_lookup(const struct mm_struct *mm);
 struct mtag_space *mtag_space_get(struct mtag_space *s);
 void mtag_space_put(struct mtag_space *s);
+struct mtag_space *mtag_space_mine(void);
 struct mtag_space *mtag_space_current(void);
 void mtag_space_unborn(struct mtag_space *s, int err);
 struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp);

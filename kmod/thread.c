@@ -320,7 +320,7 @@ struct first_return {
 static void first_return(struct mtag_later *later, bool runs)
 {
 	struct first_return *f = container_of(later, struct first_return, later);
-	struct mtag_space *s = runs && current->mm ? mtag_space_lookup(current->mm) : NULL;
+	struct mtag_space *s = runs ? mtag_space_mine() : NULL;
 	int ret;
 	u32 tag;
 

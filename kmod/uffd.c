@@ -45,9 +45,9 @@ MTAG_HOOK_FUNC(mtag_uffd_ioctl)
 	bool sleeps;
 	gfp_t gfp;
 
-	if ((u32)mtag_arg1(fregs) != MTAG_UFFDIO_MOVE || !current->mm)
+	if ((u32)mtag_arg1(fregs) != MTAG_UFFDIO_MOVE)
 		return;
-	s = mtag_space_lookup(current->mm);
+	s = mtag_space_mine();
 	if (!s)
 		return;
 	gfp = mtag_sleep_gfp(&sleeps);

@@ -326,7 +326,7 @@ static int by_exec(struct mtag_drive *d)
 
 	if (!d->exe || static_call(mtag_kernel_execve)(d->exe, argv, envp))
 		return NOT_HERE;
-	s = mtag_space_lookup(current->mm);
+	s = mtag_space_mine();
 	if (s) {
 		mtag_space_put(s);
 		return 0;
