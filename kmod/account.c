@@ -337,6 +337,17 @@ void mtag_account_read_all(struct mtag_space *s, unsigned int nr_tags, struct mt
 	}
 }
 
+/* The number of tags that have an account in @s: it only grows. Context: any. */
+unsigned int mtag_account_tags(struct mtag_space *s)
+{
+	unsigned int nr_tags;
+
+	rcu_read_lock();
+	nr_tags = mtag_accounts_nr(rcu_dereference(s->accounts));
+	rcu_read_unlock();
+	return nr_tags;
+}
+
 /* Has @tag pages, or swapped ones? Context: as mtag_account_fold(). */
 bool mtag_account_owns(const struct mtag_accounts *acc, u32 tag)
 {

@@ -26,6 +26,7 @@ void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct
 void mtag_account_read(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum);
 void mtag_account_read_all(struct mtag_space *s, unsigned int nr_tags, struct mtag_sum *sums,
 			   unsigned long *has, struct mtag_sum *total);
+unsigned int mtag_account_tags(struct mtag_space *s);
 bool mtag_account_owns(const struct mtag_accounts *acc, u32 tag);
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS]);
 void mtag_account_reset_peaks(struct mtag_space *s);

@@ -8,13 +8,13 @@
 #include "mtag.h"
 #include "state.h"
 
-static void chunk_free(struct mtag_chunk *chunk)
+static void account_chunk_free(struct mtag_chunk *chunk)
 {
 	kfree(chunk);
 	mtag_memory_uncharge(sizeof(*chunk));
 }
 
-static struct mtag_chunk *chunk_alloc(gfp_t gfp)
+static struct mtag_chunk *account_chunk_alloc(gfp_t gfp)
 {
 	struct mtag_chunk *chunk;
 
@@ -66,16 +66,16 @@ static int array_fill(struct mtag_accounts *acc, unsigned int chunks, gfp_t gfp)
 	unsigned int i;
 
 	for (i = acc->nr_chunks; i < chunks; i++) {
-		chunk = chunk_alloc(gfp);
+		chunk = account_chunk_alloc(gfp);
 		if (!chunk)
-			goto undo;
+			goto free_chunks;
 		acc->chunks[i] = chunk;
 	}
 	acc->nr_chunks = chunks;
 	return 0;
-undo:
+free_chunks:
 	while (i-- > acc->nr_chunks)
-		chunk_free(acc->chunks[i]);
+		account_chunk_free(acc->chunks[i]);
 	return -ENOMEM;
 }
 
@@ -108,7 +108,7 @@ void mtag_accounts_free(struct mtag_accounts *acc)
 	unsigned int i;
 
 	for (i = 0; i < acc->nr_chunks; i++)
-		chunk_free(acc->chunks[i]);
+		account_chunk_free(acc->chunks[i]);
 	array_free(acc);
 }
 

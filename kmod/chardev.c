@@ -321,14 +321,14 @@ static int do_owners(struct mtag_space *unused, union arg *arg)
 }
 
 /**
- * struct call - an ioctl
+ * struct ioctl_call - an ioctl
  * @run:	does it; the argument is copied back to user space if it returns
  *		0 or -ERANGE
  * @first:	size of the argument in version 1
  * @size:	size of the argument now
  * @any:	an untracked process may call it; @run finds the space itself
  */
-struct call {
+struct ioctl_call {
 	int (*run)(struct mtag_space *s, union arg *arg);
 	u16 first;
 	u16 size;
@@ -339,7 +339,7 @@ struct call {
 #define CALL_ANY(_run, _type, _first)	\
 	{ .run = _run, .first = _first, .size = sizeof(_type), .any = true }
 
-static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
+static const struct ioctl_call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
 	CALL_ANY(do_attach, struct mtag_ioc_attach, 16),
 	CALL(do_thread, struct mtag_ioc_thread, 24),
 	CALL(do_child, struct mtag_ioc_child, 32),
@@ -355,7 +355,7 @@ static const struct call calls[] = {	/* by number, from MTAG_IOC_ATTACH */
 	CALL_ANY(do_owners, struct mtag_ioc_owners, 56),
 };
 
-static const struct call *find_call(unsigned int cmd)
+static const struct ioctl_call *find_call(unsigned int cmd)
 {
 	unsigned int i = cmd - MTAG_IOC_ATTACH;
 
@@ -365,7 +365,7 @@ static const struct call *find_call(unsigned int cmd)
 	return &calls[array_index_nospec(i, ARRAY_SIZE(calls))];
 }
 
-static int run_call(const struct call *call, union arg *arg)
+static int run_call(const struct ioctl_call *call, union arg *arg)
 {
 	struct mtag_space *s;
 	int err;
@@ -382,7 +382,7 @@ static int run_call(const struct call *call, union arg *arg)
 
 static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argument)
 {
-	const struct call *call = find_call(cmd);
+	const struct ioctl_call *call = find_call(cmd);
 	void __user *user = (void __user *)argument;
 	union arg arg = {};
 	u32 size;

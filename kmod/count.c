@@ -60,7 +60,7 @@ static void untag_pages(struct mtag_counter *c, const struct mtag_pte *e)
 			mtag_owner_change(e->page + i, MTAG_ID_UNTAGGED);
 }
 
-static enum mtag_kind kind_of(const struct mtag_pte *e)
+static enum mtag_kind page_kind(const struct mtag_pte *e)
 {
 	return PageAnon(e->page) ? MTAG_ANON : mtag_file_kind(e->page);
 }
@@ -69,7 +69,7 @@ static enum mtag_kind kind_of(const struct mtag_pte *e)
 static void count_moving(struct mtag_counter *c, const struct mtag_pte *e, int i)
 {
 	unsigned long addr = e->addr + i * PAGE_SIZE;
-	enum mtag_kind kind = kind_of(e);
+	enum mtag_kind kind = page_kind(e);
 	struct mtag_space *s = c->v.s;
 	u32 tag = MTAG_ID_UNTAGGED;
 
@@ -106,7 +106,7 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	}
 	if (c->untag && PageAnon(e->page))
 		untag_pages(c, e);
-	kind = kind_of(e);
+	kind = page_kind(e);
 	for (i = 0; i < e->nr; i++)
 		count_add(c, mtag_whose(v->s, e, i), kind, 1);
 }

@@ -190,13 +190,13 @@ static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct du
 	u32 first = d->tag;
 
 	if (mtag_message_put_process(skb, &d->process) || mtag_message_put_health(skb, d->report))
-		goto cancel;
+		goto cancel_message;
 	d->tag = mtag_message_put_tags(skb, d->report, first, d->brief, d->pss);
 	if (d->tag == first)
-		goto cancel;
+		goto cancel_message;
 	genlmsg_end(skb, hdr);
 	return d->tag == d->report->nr_tags;
-cancel:
+cancel_message:
 	genlmsg_cancel(skb, hdr);
 	return 0;
 }

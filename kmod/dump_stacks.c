@@ -31,7 +31,7 @@
 #define MESSAGE_BYTES	8192
 
 /**
- * struct dump - a dump under way
+ * struct stacks_dump - a dump under way
  * @process:	whose stacks they are: pid and name
  * @lost:	how many of them were lost
  * @uncounted:	pages whose first touch is beneath none of them
@@ -43,9 +43,9 @@
  * @seen:	index of the next of @sight to show
  * @number:	the next of @named to show
  * @ended:	the last message was made
- * @running:	set once the core owns the dump and will call dump_done()
+ * @running:	set once the core owns the dump and will call stacks_dump_done()
  */
-struct dump {
+struct stacks_dump {
 	struct mtag_process process;
 	u64 lost;
 	s64 uncounted;
@@ -60,7 +60,7 @@ struct dump {
 	bool *running;
 };
 
-static void dump_free(struct dump *d)
+static void stacks_dump_free(struct stacks_dump *d)
 {
 	if (!d)
 		return;
@@ -72,17 +72,17 @@ static void dump_free(struct dump *d)
 }
 
 /* From here on the core owns the dump. */
-static int dump_start(struct netlink_callback *cb)
+static int stacks_dump_start(struct netlink_callback *cb)
 {
-	struct dump *d = cb->data;
+	struct stacks_dump *d = cb->data;
 
 	*d->running = true;
 	return 0;
 }
 
-static int dump_done(struct netlink_callback *cb)
+static int stacks_dump_done(struct netlink_callback *cb)
 {
-	dump_free(cb->data);
+	stacks_dump_free(cb->data);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static int put_pages(struct sk_buff *skb, int type, s64 pages)
 	return mtag_message_put_pages(skb, type, max(pages, 0LL));
 }
 
-static u32 kind_of(u32 stack)
+static u32 stack_kind(u32 stack)
 {
 	switch (stack) {
 	case MTAG_LEAF_KERNEL:
@@ -156,7 +156,7 @@ static int put_stack(struct sk_buff *skb, const struct mtag_seen *e)
 	    mtag_message_put_pages(skb, MTAG_A_STACK_ANON, e->anon) ||
 	    mtag_message_put_pages(skb, MTAG_A_STACK_SWAP, e->swap) ||
 	    (e->stack != MTAG_LEAF_NONE && put_pages(skb, MTAG_A_STACK_TOUCHED, e->touched)) ||
-	    nla_put_u32(skb, MTAG_A_STACK_KIND, stack ? MTAG_STACK_TAKEN : kind_of(e->stack)) ||
+	    nla_put_u32(skb, MTAG_A_STACK_KIND, stack ? MTAG_STACK_TAKEN : stack_kind(e->stack)) ||
 	    (stack && (nla_put_u32(skb, MTAG_A_STACK_WHY, stack->why) || put_frames(skb, stack)))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -183,7 +183,7 @@ static int put_named(struct sk_buff *skb, u32 number)
 }
 
 /* Puts as many images as fit. Return: whether any did. */
-static bool put_images(struct sk_buff *skb, struct dump *d)
+static bool put_images(struct sk_buff *skb, struct stacks_dump *d)
 {
 	unsigned int first = d->image;
 
@@ -206,7 +206,7 @@ static unsigned int next_seen(const struct mtag_sight *sight, unsigned int i)
 	return i;
 }
 
-static bool put_stacks(struct sk_buff *skb, struct dump *d)
+static bool put_stacks(struct sk_buff *skb, struct stacks_dump *d)
 {
 	unsigned int first = d->seen;
 
@@ -215,12 +215,12 @@ static bool put_stacks(struct sk_buff *skb, struct dump *d)
 	return d->seen != first;
 }
 
-static bool has_numbers(const struct dump *d)
+static bool has_numbers(const struct stacks_dump *d)
 {
 	return d->named && d->number < d->named->room;
 }
 
-static bool put_numbers(struct sk_buff *skb, struct dump *d)
+static bool put_numbers(struct sk_buff *skb, struct stacks_dump *d)
 {
 	u32 first = d->number;
 
@@ -229,7 +229,7 @@ static bool put_numbers(struct sk_buff *skb, struct dump *d)
 	return d->number != first;
 }
 
-static bool put_end(struct sk_buff *skb, struct dump *d)
+static bool stacks_put_end(struct sk_buff *skb, struct stacks_dump *d)
 {
 	d->ended = !(d->one_in && nla_put_u32(skb, MTAG_A_STACK_ONE_IN, d->one_in)) &&
 		   !put_pages(skb, MTAG_A_STACK_UNCOUNTED, d->uncounted) &&
@@ -238,7 +238,7 @@ static bool put_end(struct sk_buff *skb, struct dump *d)
 }
 
 /* Puts what comes next. Return: false if it does not fit. */
-static bool put_next(struct sk_buff *skb, struct dump *d)
+static bool put_next(struct sk_buff *skb, struct stacks_dump *d)
 {
 	if (mtag_message_put_process(skb, &d->process))
 		return false;
@@ -248,12 +248,12 @@ static bool put_next(struct sk_buff *skb, struct dump *d)
 		return put_stacks(skb, d);
 	if (has_numbers(d))
 		return put_numbers(skb, d);
-	return put_end(skb, d);
+	return stacks_put_end(skb, d);
 }
 
-static int dump_fill(struct sk_buff *skb, struct netlink_callback *cb)
+static int stacks_dump_fill(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump *d = cb->data;
+	struct stacks_dump *d = cb->data;
 	void *hdr;
 
 	while (!d->ended) {
@@ -272,7 +272,7 @@ static int dump_fill(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- what is dumped ---- */
 
-static void find_images_of(struct dump *d, u32 id)
+static void find_images_of(struct stacks_dump *d, u32 id)
 {
 	const struct mtag_stack *stack = mtag_stack_at(id);
 	unsigned int frame;
@@ -283,7 +283,7 @@ static void find_images_of(struct dump *d, u32 id)
 }
 
 /* Finds the images that the stacks refer to, and the first of all that is shown. */
-static void find_images(struct dump *d)
+static void find_images(struct stacks_dump *d)
 {
 	unsigned int i;
 	u32 id;
@@ -308,7 +308,7 @@ static int explain_error(struct mtag_request *r, int err)
 	return err;
 }
 
-static void read_totals(struct dump *d, const struct mtag_stacks *stacks)
+static void read_totals(struct stacks_dump *d, const struct mtag_stacks *stacks)
 {
 	d->lost = atomic64_read(&stacks->touched->lost);
 	d->uncounted = atomic64_read(&stacks->touched->uncounted);
@@ -316,7 +316,7 @@ static void read_totals(struct dump *d, const struct mtag_stacks *stacks)
 }
 
 /* What the process knows by number, if the sender asks for it. */
-static int read_named(struct dump *d, const struct mtag_space *s, const struct mtag_request *r)
+static int read_named(struct stacks_dump *d, const struct mtag_space *s, const struct mtag_request *r)
 {
 	/* Pairs with mtag_heap_stack(). */
 	const struct mtag_stackset *named = smp_load_acquire(&s->stacks.named);
@@ -327,7 +327,7 @@ static int read_named(struct dump *d, const struct mtag_space *s, const struct m
 	return d->named ? 0 : -ENOMEM;
 }
 
-static int dump_read(struct dump *d, struct mtag_request *r)
+static int stacks_dump_read(struct stacks_dump *d, struct mtag_request *r)
 {
 	const struct nlattr *older = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_OLDER);
 	struct mtag_target t;
@@ -374,11 +374,11 @@ static int refuse_dump(struct mtag_request *r)
  */
 int mtag_dump_stacks(struct mtag_request *r)
 {
-	struct dump *d;
+	struct stacks_dump *d;
 	struct netlink_dump_control control = {
-		.start = dump_start,
-		.dump = dump_fill,
-		.done = dump_done,
+		.start = stacks_dump_start,
+		.dump = stacks_dump_fill,
+		.done = stacks_dump_done,
 		.min_dump_alloc = MESSAGE_BYTES,
 		.module = THIS_MODULE,
 	};
@@ -395,11 +395,11 @@ int mtag_dump_stacks(struct mtag_request *r)
 	}
 	d->running = &running;
 	control.data = d;
-	err = dump_read(d, r);
+	err = stacks_dump_read(d, r);
 	if (!err)
 		err = netlink_dump_start(sock_net(r->sk)->genl_sock, r->skb, r->nlh, &control);
 	if (!running)
-		dump_free(d);
+		stacks_dump_free(d);
 	return err;
 }
 

@@ -127,13 +127,13 @@ static void mremap_ended(void)
 }
 
 /**
- * struct call - a system call that is counted when it returns, if it succeeded
+ * struct counted_call - a system call that is counted when it returns, if it succeeded
  * @later:	work for the return of the call
  * @call:	call to count
  * @bytes:	number of bytes to count
  * @brk:	value that brk() returns on success; 0: any value except an error is success
  */
-struct call {
+struct counted_call {
 	struct mtag_later later;
 	enum mtag_call call;
 	u64 bytes;
@@ -142,7 +142,7 @@ struct call {
 
 static void call_returned(struct mtag_later *later, bool runs)
 {
-	struct call *c = container_of(later, struct call, later);
+	struct counted_call *c = container_of(later, struct counted_call, later);
 	struct pt_regs *regs = task_pt_regs(current);
 
 	if (runs && (c->brk ? syscall_get_return_value(current, regs) == c->brk :
@@ -157,7 +157,7 @@ static void call_returned(struct mtag_later *later, bool runs)
 static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 {
 	struct mtag_space *s = mtag_space_current();
-	struct call *c = NULL;
+	struct counted_call *c = NULL;
 	bool locks;
 
 	if (!s)
@@ -166,7 +166,7 @@ static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 	if (locks)
 		c = kmalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN);
 	if (c) {
-		*c = (struct call){ .call = call, .bytes = bytes, .brk = brk };
+		*c = (struct counted_call){ .call = call, .bytes = bytes, .brk = brk };
 		if (!mtag_later(current, &c->later, call_returned))
 			kfree(c);
 	} else {

@@ -110,18 +110,6 @@ static void last_add(struct mtag_last *sum, const struct mtag_last *last)
 
 /* ---- which tags ---- */
 
-/* Tags of @s with numbers. Ids from here on have no account. */
-static u32 count_tags(struct mtag_space *s)
-{
-	u32 nr;
-
-	rcu_read_lock();
-	/* Pairs with the release in mtag_accounts_extend(). */
-	nr = smp_load_acquire(&rcu_dereference(s->accounts)->nr_tags);
-	rcu_read_unlock();
-	return nr;
-}
-
 /**
  * struct weight - what those tags weigh whose peaks begin with the same digits
  * @sum:	bytes of them all
@@ -137,7 +125,7 @@ struct weight {
 /* Of the tags whose peak begins as @cut does, down to the digit at @shift. */
 static void weigh_tags(struct mtag_space *s, u64 cut, int shift, struct weight *w, bool sleeps)
 {
-	u32 tag, nr_tags = count_tags(s);
+	u32 tag, nr_tags = mtag_account_tags(s);
 	struct parent parent = {};
 	struct mtag_last last;
 	size_t size;
@@ -198,8 +186,8 @@ static void choose_tags(struct mtag_space *s, struct choice *c, bool sleeps)
 /* ---- the entry ---- */
 
 /* Returns false if there is no room: a relative may have renamed the tag since it was measured. */
-static bool put_tag(struct mtag_past *p, struct mtag_space *s, u32 tag,
-		    const struct mtag_last *last)
+static bool past_put_tag(struct mtag_past *p, struct mtag_space *s, u32 tag,
+			 const struct mtag_last *last)
 {
 	size_t room = p->bytes - sizeof(*p) - p->used;
 	struct mtag_past_tag *t = (void *)p->tags + p->used;
@@ -221,11 +209,11 @@ static bool put_tag(struct mtag_past *p, struct mtag_space *s, u32 tag,
 }
 
 /* Adds the chosen tags, and sums up the others. Numbers may have changed since the choice. */
-static void put_tags(struct mtag_past *p, struct mtag_space *s, const struct choice *c,
-		     bool sleeps)
+static void past_put_tags(struct mtag_past *p, struct mtag_space *s, const struct choice *c,
+			  bool sleeps)
 {
 	size_t size, above = c->above, room = p->bytes - sizeof(*p);
-	u32 tag, nr_tags = count_tags(s);
+	u32 tag, nr_tags = mtag_account_tags(s);
 	struct parent parent = {};
 	struct mtag_last last;
 
@@ -240,7 +228,7 @@ static void put_tags(struct mtag_past *p, struct mtag_space *s, const struct cho
 		if (last.peak > c->cut)
 			above -= min(above, size);
 		if (last.peak < c->cut || p->used + above + size > room ||
-		    !put_tag(p, s, tag, &last)) {
+		    !past_put_tag(p, s, tag, &last)) {
 			last_add(&p->others, &last);
 			p->nr_others++;
 		}
@@ -326,7 +314,7 @@ static bool take_past(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp, boo
 	if (!p)
 		return false;
 	put_process(p, s, mm);
-	put_tags(p, s, &c, sleeps);
+	past_put_tags(p, s, &c, sleeps);
 	/* The OOM reaper unmaps pages without updating the kernel's high-water mark. */
 	p->total.peak = max3(p->total.peak, (u64)READ_ONCE(mm->hiwater_rss),
 			     p->total.nr[MTAG_ANON] + p->total.nr[MTAG_FILE] +

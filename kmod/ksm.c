@@ -25,7 +25,7 @@
 static DEFINE_XARRAY_FLAGS(homes, XA_FLAGS_LOCK_IRQ);
 
 /* The swap slot of a page in the swap cache, or 0. Context: as disown(). */
-static unsigned long slot_of(const struct page *page)
+static unsigned long page_slot(const struct page *page)
 {
 	struct folio *folio = page_folio((struct page *)page);
 	unsigned long first;
@@ -40,7 +40,7 @@ static unsigned long slot_of(const struct page *page)
 /* Is the slot of @page [ksm]'s? Then all trees that had the merged page may have it charged. */
 static bool slot_merged(const struct page *page)
 {
-	unsigned long slot = slot_of(page);
+	unsigned long slot = page_slot(page);
 
 	return slot && mtag_swap_tag(slot) == MTAG_ID_KSM;
 }
@@ -53,7 +53,7 @@ static bool slot_merged(const struct page *page)
  */
 static void disown(const struct page *page)
 {
-	unsigned long slot = slot_of(page);
+	unsigned long slot = page_slot(page);
 	u32 tag = slot && mtag_swap_tag(slot) == MTAG_ID_KSM ? MTAG_ID_KSM : MTAG_ID_UNTAGGED;
 
 	mtag_owner_change(page, tag);
@@ -123,13 +123,13 @@ static void page_strayed(const struct mm_struct *mm, struct page *page)
 {
 	const struct mtag_tree *tree;
 
-	if (!mtag_owner_get(page) || (mtag_page_mapcount(page) == 1 && !slot_of(page)))
+	if (!mtag_owner_get(page) || (mtag_page_mapcount(page) == 1 && !page_slot(page)))
 		return;
 	if (mtag_stray_concerns(mm, &tree)) {
 		mtag_space_dirty_tree(tree);
 		disown(page);
 		mtag_space_dirty_tree(tree);
-	} else if (slot_of(page)) {
+	} else if (page_slot(page)) {
 		/* An untracked relative that has the slot makes it untagged when it is tracked. */
 		disown(page);
 	}
@@ -141,7 +141,7 @@ static void page_strayed(const struct mm_struct *mm, struct page *page)
  */
 static void was_in_swap(struct mtag_space *s, struct page *page)
 {
-	unsigned long slot = slot_of(page);
+	unsigned long slot = page_slot(page);
 
 	if (!slot || !mtag_owner_get(page) || slot_merged(page))
 		return;

@@ -155,11 +155,11 @@ static int __init mtag_init(void)
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		ret = parts[i].init ? parts[i].init() : 0;
 		if (ret)
-			goto undo;
+			goto exit_parts;
 	}
 	pr_info("counting by %s\n", mtag_hook_mode());
 	return 0;
-undo:
+exit_parts:
 	parts_exit(i);
 	destroy_workqueue(mtag_wq);
 	return ret;

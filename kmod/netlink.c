@@ -269,7 +269,7 @@ LATER(do_limit)
 LATER(mtag_dump_stacks_start)
 
 /* Never returns 0, so that the core does not begin a dump of its own. */
-static int dump_start(struct netlink_callback *cb, mtag_request_t *run)
+static int request_dump(struct netlink_callback *cb, mtag_request_t *run)
 {
 	return mtag_request(cb->skb, cb->nlh,
 			    nlmsg_find_attr(cb->nlh, GENL_HDRLEN, MTAG_A_PROC_PID), run);
@@ -277,22 +277,22 @@ static int dump_start(struct netlink_callback *cb, mtag_request_t *run)
 
 static int dump_procs_start(struct netlink_callback *cb)
 {
-	return dump_start(cb, mtag_dump_procs);
+	return request_dump(cb, mtag_dump_procs);
 }
 
 static int dump_tags_start(struct netlink_callback *cb)
 {
-	return dump_start(cb, mtag_dump_tags);
+	return request_dump(cb, mtag_dump_tags);
 }
 
 static int dump_shares_start(struct netlink_callback *cb)
 {
-	return dump_start(cb, mtag_dump_shares);
+	return request_dump(cb, mtag_dump_shares);
 }
 
 static int dump_stacks_start(struct netlink_callback *cb)
 {
-	return dump_start(cb, mtag_dump_stacks);
+	return request_dump(cb, mtag_dump_stacks);
 }
 
 static int dump_nothing(struct sk_buff *skb, struct netlink_callback *cb)

@@ -199,16 +199,16 @@ int mtag_owner_init(void)
 		return ret;
 	ret = register_memory_notifier(&memory_notifier);
 	if (ret)
-		goto undo;
+		goto free_sections;
 	for_each_online_node(node) {
 		ret = sections_add(node_start_pfn(node), node_spanned_pages(node));
 		if (ret) {
 			unregister_memory_notifier(&memory_notifier);
-			goto undo;
+			goto free_sections;
 		}
 	}
 	return 0;
-undo:
+free_sections:
 	sections_free();
 	return ret;
 }

@@ -20,7 +20,7 @@
 #define BATCH_SPANS	64U
 
 /**
- * struct batch - pages that are looked at with the locks held once
+ * struct owners_batch - pages that are looked at with the locks held once
  * @v:		visitor of the page tables
  * @first:	first page of the span that is being visited
  * @row:	where in @pages that one is
@@ -29,7 +29,7 @@
  * @spans:	from the user
  * @pages:	for the user
  */
-struct batch {
+struct owners_batch {
 	struct mtag_visitor v;
 	unsigned long first;
 	u32 *row;
@@ -41,7 +41,7 @@ struct batch {
 
 static u32 *row_of(struct mtag_visitor *v, unsigned long addr)
 {
-	struct batch *b = container_of(v, struct batch, v);
+	struct owners_batch *b = container_of(v, struct owners_batch, v);
 
 	return b->row + ((addr - b->first) >> PAGE_SHIFT);
 }
@@ -74,7 +74,8 @@ static void owners_zero(struct mtag_visitor *v, unsigned long addr, int nr)
 }
 
 /* Caller holds mmap_lock. */
-static void visit_span(struct batch *b, struct mm_struct *mm, const struct mtag_ioc_span *span)
+static void visit_span(struct owners_batch *b, struct mm_struct *mm,
+		       const struct mtag_ioc_span *span)
 {
 	unsigned long addr = span->start, end;
 	struct vm_area_struct *vma;
@@ -91,7 +92,7 @@ static void visit_span(struct batch *b, struct mm_struct *mm, const struct mtag_
 }
 
 /* Looks up what batch_take() has taken. Ranges and owners stay while build_lock is held. */
-static int batch_look(struct batch *b, struct mm_struct *mm)
+static int batch_look(struct owners_batch *b, struct mm_struct *mm)
 {
 	struct mtag_space *s = b->v.s;
 	unsigned int i;
@@ -115,7 +116,7 @@ static int batch_look(struct batch *b, struct mm_struct *mm)
 }
 
 /* Takes from the current span as many pages as there is room for, up to @room. */
-static int span_take(struct batch *b, struct mtag_ioc_owners *o, struct mtag_ioc_span *span,
+static int span_take(struct owners_batch *b, struct mtag_ioc_owners *o, struct mtag_ioc_span *span,
 		     unsigned int room)
 {
 	u64 end = span->end, pages;
@@ -140,7 +141,7 @@ static int span_take(struct batch *b, struct mtag_ioc_owners *o, struct mtag_ioc
 }
 
 /* Takes the next spans, and moves the cursor behind them. */
-static int batch_take(struct batch *b, struct mtag_ioc_owners *o)
+static int batch_take(struct owners_batch *b, struct mtag_ioc_owners *o)
 {
 	const struct mtag_ioc_span __user *spans = u64_to_user_ptr(o->spans);
 	unsigned int n = min(o->nr_spans - o->span, BATCH_SPANS);
@@ -156,7 +157,7 @@ static int batch_take(struct batch *b, struct mtag_ioc_owners *o)
 	return err;
 }
 
-static int batch_give(const struct batch *b, struct mtag_ioc_owners *o)
+static int batch_give(const struct owners_batch *b, struct mtag_ioc_owners *o)
 {
 	u32 __user *pages = u64_to_user_ptr(o->pages);
 
@@ -177,7 +178,7 @@ static int batch_give(const struct batch *b, struct mtag_ioc_owners *o)
  */
 int mtag_owners_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_ioc_owners *o)
 {
-	struct batch *b = kzalloc(sizeof(*b), MTAG_GFP);
+	struct owners_batch *b = kzalloc(sizeof(*b), MTAG_GFP);
 	int err = 0;
 
 	if (!b)

@@ -22,13 +22,13 @@
 /* How far a walk goes before it lets others have mmap_lock. */
 #define STRIDE		PUD_SIZE
 
-struct walker {
+struct pss_walker {
 	struct mtag_visitor v;
 	struct mtag_pss *pss;
 };
 
 /* The tag of page @i, which may be charged to one that is newer than the sums. */
-static struct mtag_share *share_of(struct walker *w, const struct mtag_pte *e, int i)
+static struct mtag_share *share_of(struct pss_walker *w, const struct mtag_pte *e, int i)
 {
 	u32 tag = mtag_whose_now(w->v.s, e, i);
 
@@ -37,7 +37,7 @@ static struct mtag_share *share_of(struct walker *w, const struct mtag_pte *e, i
 
 static void pss_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
-	struct walker *w = container_of(v, struct walker, v);
+	struct pss_walker *w = container_of(v, struct pss_walker, v);
 	struct mtag_share *share;
 	unsigned int mappings;
 	bool alone;
@@ -88,7 +88,7 @@ void mtag_pss_put(struct mtag_pss *p)
 /* Ranges and owners stay while build_lock is held, but for pages that come and go. */
 static int pss_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_pss *p)
 {
-	struct walker w = {
+	struct pss_walker w = {
 		.v = { .visit = pss_visit, .s = s },
 		.pss = p,
 	};

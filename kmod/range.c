@@ -265,7 +265,7 @@ static unsigned int count_ranges(struct mtag_space *s, bool sleeps)
  * Makes room for one more entry. A store may also split an entry, or replace many: entries are
  * recounted only when there may be too many. Context: as for a store.
  */
-static int make_room(struct mtag_space *s, bool sleeps)
+static int range_make_room(struct mtag_space *s, bool sleeps)
 {
 	unsigned int room, most = READ_ONCE(mtag_max_ranges);
 
@@ -292,7 +292,7 @@ static int store_entry(struct mtag_space *s, unsigned long first, unsigned long 
 
 	if (!entry && mtree_empty(&s->ranges.tree))
 		return 0;
-	ret = make_room(s, gfpflags_allow_blocking(gfp));
+	ret = range_make_room(s, gfpflags_allow_blocking(gfp));
 	if (ret)
 		return ret;
 	s->ranges.nr += 2;
@@ -442,7 +442,7 @@ void mtag_range_free(struct mtag_space *s)
 /* Makes room for one more entry. Context, return: as mtag_range_give(). */
 int mtag_range_reserve(struct mtag_space *s)
 {
-	return make_room(s, true);
+	return range_make_room(s, true);
 }
 
 /**

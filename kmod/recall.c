@@ -121,7 +121,7 @@ static int put_last(struct sk_buff *skb, int type, const struct mtag_last *last)
 	return nla_put(skb, type, sizeof(counters), counters);
 }
 
-static int put_end(struct sk_buff *skb, const struct recall *r)
+static int recall_put_end(struct sk_buff *skb, const struct recall *r)
 {
 	const struct mtag_past *p = r->past;
 
@@ -157,7 +157,7 @@ static int put_sums(struct sk_buff *skb, const struct mtag_past *p)
 	       put_last(skb, MTAG_A_HISTORY_OTHERS_COUNTERS, &p->others);
 }
 
-static int put_tag(struct sk_buff *skb, const struct mtag_past_tag *t)
+static int recall_put_tag(struct sk_buff *skb, const struct mtag_past_tag *t)
 {
 	struct nlattr *nest = nla_nest_start(skb, MTAG_A_TAG);
 
@@ -184,19 +184,19 @@ static int put_past(struct sk_buff *skb, struct netlink_callback *cb, struct rec
 
 	if (!hdr)
 		return 0;
-	if (put_end(skb, r) || put_sums(skb, p))
-		goto cancel;
+	if (recall_put_end(skb, r) || put_sums(skb, p))
+		goto cancel_message;
 	for (; r->tag < p->nr_tags; r->tag++) {
 		t = (const void *)p->tags + r->used;
-		if (put_tag(skb, t))
+		if (recall_put_tag(skb, t))
 			break;
 		r->used += mtag_past_tag_bytes(t->size);
 	}
 	if (r->tag == first && p->nr_tags)
-		goto cancel;
+		goto cancel_message;
 	genlmsg_end(skb, hdr);
 	return r->tag == p->nr_tags;
-cancel:
+cancel_message:
 	genlmsg_cancel(skb, hdr);
 	return 0;
 }

@@ -16,7 +16,7 @@
 struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
 DEFINE_RAW_SPINLOCK(mtag_record_lock);
 
-static struct hlist_head *bucket_of(const struct task_struct *task)
+static struct hlist_head *record_bucket(const struct task_struct *task)
 {
 	return &mtag_records[hash_ptr((void *)task, MTAG_RECORD_BITS)];
 }
@@ -32,7 +32,7 @@ struct mtag_thread *mtag_record_find(const struct task_struct *task)
 {
 	struct mtag_thread *t;
 
-	hlist_for_each_entry_rcu(t, bucket_of(task), node, true)
+	hlist_for_each_entry_rcu(t, record_bucket(task), node, true)
 		if (t->task == task)
 			return t;
 	return NULL;
@@ -41,7 +41,7 @@ struct mtag_thread *mtag_record_find(const struct task_struct *task)
 /* False if @task has no record. If true, look it up under the lock. Context: any. */
 bool mtag_record_may_have(const struct task_struct *task)
 {
-	return !hlist_empty(bucket_of(task));
+	return !hlist_empty(record_bucket(task));
 }
 
 /**
@@ -86,7 +86,7 @@ struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
 	if (!t) {
 		t = *spare;
 		*spare = NULL;
-		hlist_add_head_rcu(&t->node, bucket_of(t->task));
+		hlist_add_head_rcu(&t->node, record_bucket(t->task));
 	}
 	return t;
 }

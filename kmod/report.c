@@ -110,18 +110,6 @@ static int virt_read(struct mtag_space *s, struct mm_struct *mm, struct virt *v)
 	return 0;
 }
 
-/* The number of accounts only grows. */
-static unsigned int count_tags(struct mtag_space *s)
-{
-	unsigned int nr_tags;
-
-	rcu_read_lock();
-	/* Pairs with the release in mtag_accounts_extend(). */
-	nr_tags = smp_load_acquire(&rcu_dereference(s->accounts)->nr_tags);
-	rcu_read_unlock();
-	return nr_tags;
-}
-
 /* With room for each tag, unless only the @totals are wanted. */
 static struct mtag_report *report_alloc(unsigned int nr_tags, bool totals)
 {
@@ -194,7 +182,7 @@ static void report_mark(struct mtag_report *r, struct mtag_space *s)
 /* Context: build_lock held; @mm may be NULL. */
 static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *mm, bool totals)
 {
-	struct mtag_report *r = report_alloc(count_tags(s), totals);
+	struct mtag_report *r = report_alloc(mtag_account_tags(s), totals);
 	struct virt v = {};
 	int err;
 
@@ -370,7 +358,7 @@ bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 /* Context: build_lock held. */
 static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *counters)
 {
-	struct virt v = { .nr_tags = count_tags(s), .tag = tag };
+	struct virt v = { .nr_tags = mtag_account_tags(s), .tag = tag };
 	struct mtag_sum sum = {};
 	int err;
 

@@ -35,7 +35,7 @@
 #define REQUEST_BYTES	SZ_64K	/* a request itself has less than 1 KiB */
 
 /**
- * struct batch - the requests of one system call
+ * struct request_batch - the requests of one system call
  * @later:	answers them
  * @node:	in batches
  * @task:	the sender; only compared
@@ -43,7 +43,7 @@
  * @nr:		of them
  * @bytes:	of their messages
  */
-struct batch {
+struct request_batch {
 	struct mtag_later later;
 	struct list_head node;
 	struct task_struct *task;
@@ -128,7 +128,7 @@ static void answer_request(struct mtag_request *r)
 
 static void batch_run(struct mtag_later *later, bool runs)
 {
-	struct batch *b = container_of(later, struct batch, later);
+	struct request_batch *b = container_of(later, struct request_batch, later);
 	struct mtag_request *r, *next;
 
 	spin_lock(&batches_lock);
@@ -149,7 +149,7 @@ static void batch_run(struct mtag_later *later, bool runs)
 }
 
 /* Adds @r to @b. Context: batches_lock. */
-static int batch_add(struct batch *b, struct mtag_request *r)
+static int batch_add(struct request_batch *b, struct mtag_request *r)
 {
 	size_t more = r->skb->truesize;
 
@@ -164,7 +164,7 @@ static int batch_add(struct batch *b, struct mtag_request *r)
 /* Adds @r to the batch of the current task. Return: -ENOENT if it has none yet; -ENOBUFS. */
 static int batch_join(struct mtag_request *r)
 {
-	struct batch *b;
+	struct request_batch *b;
 	int err = -ENOENT;
 
 	/* Who has a batch has work to do: most requests are the first of their call. */
@@ -184,7 +184,7 @@ static int batch_join(struct mtag_request *r)
 
 static int batch_begin(struct mtag_request *r)
 {
-	struct batch *b = kzalloc(sizeof(*b), MTAG_GFP);
+	struct request_batch *b = kzalloc(sizeof(*b), MTAG_GFP);
 
 	if (!b)
 		return -ENOMEM;

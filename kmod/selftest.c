@@ -28,7 +28,7 @@
 #define ATTEMPTS	5
 
 /* Writes or reads a byte of each page. */
-static int touch_pages(unsigned long addr, bool write)
+static int selftest_touch(unsigned long addr, bool write)
 {
 	char __user *start = (char __user *)addr;
 	size_t missing;
@@ -54,7 +54,7 @@ static int touch_and_unmap(struct mtag_space *s, struct file *file, enum mtag_ki
 	addr = vm_mmap(file, 0, len, PROT_READ | (file ? 0 : PROT_WRITE), MAP_PRIVATE, 0);
 	if (IS_ERR_VALUE(addr))
 		return addr;
-	ret = touch_pages(addr, !file);
+	ret = selftest_touch(addr, !file);
 	*up = mtag_ways_count(s, kind) - before;
 	vm_munmap(addr, len);
 	*down = mtag_ways_count(s, kind) - before;

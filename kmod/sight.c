@@ -33,7 +33,7 @@
 /* A walk takes less than that many units of mtag_leaf.born. */
 #define WALK_UNITS	256
 
-struct walker {
+struct sight_walker {
 	struct mtag_visitor v;
 	struct mtag_sight *sight;
 };
@@ -100,7 +100,7 @@ static struct mtag_leaf leaf_of(const struct mtag_space *s, struct mtag_leaf lea
 
 static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
-	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
+	struct mtag_sight *sight = container_of(v, struct sight_walker, v)->sight;
 	struct mtag_leaf leaf;
 	int i;
 
@@ -144,9 +144,9 @@ static void seen_free(struct mtag_seen *seen, unsigned int room)
 }
 
 /* Makes room for one stride, at least as much as is in use. */
-static int make_room(struct mtag_visitor *v)
+static int sight_make_room(struct mtag_visitor *v)
 {
-	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
+	struct mtag_sight *sight = container_of(v, struct sight_walker, v)->sight;
 	struct mtag_seen *old = sight->seen, *e;
 	unsigned int old_room = sight->room;
 
@@ -194,14 +194,14 @@ static void add_touches(struct mtag_sight *sight, const struct mtag_touches *c,
 /* Context: what is counted of @s stays, as it does. */
 static int touched_read(struct mtag_visitor *v)
 {
-	struct mtag_sight *sight = container_of(v, struct walker, v)->sight;
+	struct mtag_sight *sight = container_of(v, struct sight_walker, v)->sight;
 	const struct mtag_touched_table *t;
 	unsigned int i;
 	int err = 0;
 
 	for (t = mtag_touched_tables(v->s->stacks.touched); t && !err; t = t->older)
 		for (i = 0; i < t->room && !err; i += STRIDE_PAGES) {
-			err = make_room(v);
+			err = sight_make_room(v);
 			if (!err)
 				add_touches(sight, t->counters + i,
 					    t->counters + min_t(unsigned int, t->room,
@@ -216,7 +216,7 @@ static int touched_read(struct mtag_visitor *v)
 /* Ranges and owners stay while build_lock is held, but for pages that come and go. */
 static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_sight *sight)
 {
-	struct walker w = {
+	struct sight_walker w = {
 		.v = { .visit = sight_visit, .s = s },
 		.sight = sight,
 	};
@@ -226,7 +226,8 @@ static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_si
 		return -EINTR;
 	/* As long as the space is hashed, there are leaves. */
 	if (s->live && READ_ONCE(s->mm) == mm)
-		err = mtag_space_stacks(s) ? mtag_visit_mm(&w.v, mm, STRIDE, make_room) : -ENODATA;
+		err = mtag_space_stacks(s) ? mtag_visit_mm(&w.v, mm, STRIDE, sight_make_room) :
+					     -ENODATA;
 	if (!err)
 		err = touched_read(&w.v);
 	mutex_unlock(&s->tree->build_lock);

@@ -29,7 +29,7 @@ static u64 last_serial;
 static bool admitting;	/* the hooks are in and stay: spaces may be published */
 static struct kmem_cache *cache;
 
-static struct hlist_head *bucket_of(const struct mm_struct *mm)
+static struct hlist_head *space_bucket(const struct mm_struct *mm)
 {
 	return &mtag_space_hash[mtag_space_bucket(mm)];
 }
@@ -320,7 +320,7 @@ static bool hash_add(struct mtag_space *s, struct mm_struct *mm)
 		s->mm = mm;
 		s->grabbed = mm;
 		s->serial = ++last_serial;
-		hlist_add_head_rcu(&s->node, bucket_of(mm));
+		hlist_add_head_rcu(&s->node, space_bucket(mm));
 	}
 	raw_spin_unlock_irqrestore(&hash_lock, flags);
 	return admitted;

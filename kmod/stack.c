@@ -55,7 +55,7 @@ static struct chunk *filled;		/* the first is being filled */
 static struct chunk *spare;		/* empty ones */
 static unsigned int nr_spare;
 
-static struct chunk *chunk_alloc(void)
+static struct chunk *stack_chunk_alloc(void)
 {
 	struct chunk *c;
 
@@ -71,7 +71,7 @@ static struct chunk *chunk_alloc(void)
 	return c;
 }
 
-static void chunks_free(struct chunk *c)
+static void stack_chunks_free(struct chunk *c)
 {
 	struct chunk *next;
 
@@ -93,7 +93,7 @@ static bool fill_spares(void)
 	struct chunk *c;
 
 	while (needs_spare()) {
-		c = chunk_alloc();
+		c = stack_chunk_alloc();
 		if (!c)
 			return false;
 		raw_spin_lock(&stack_lock);
@@ -151,8 +151,8 @@ static bool are_equal(const u64 *frames, const u64 *others, unsigned int nr)
 	return !different;
 }
 
-static bool is_same(const struct mtag_stack *stack, u32 hash, const u64 *frames, unsigned int nr,
-		    unsigned int why)
+static bool is_same_stack(const struct mtag_stack *stack, u32 hash, const u64 *frames,
+			  unsigned int nr, unsigned int why)
 {
 	return stack->hash == hash && stack->nr == nr && stack->why == why &&
 	       are_equal(stack->frames, frames, nr);
@@ -205,7 +205,7 @@ static int find_stack(u32 hash, const u64 *frames, unsigned int nr, unsigned int
 	/* Pairs with add_stack(): a stack before its id. */
 	for (id = smp_load_acquire(&chains[hash & (nr_chains - 1)]); id; id = stack->next) {
 		stack = stacks[id];
-		if (is_same(stack, hash, frames, nr, why))
+		if (is_same_stack(stack, hash, frames, nr, why))
 			return id;
 		if (++length == CHAIN)
 			return -ENOSPC;
@@ -312,8 +312,8 @@ void mtag_stack_end(void)
 {
 	irq_work_sync(&kick);
 	cancel_work_sync(&filler);
-	chunks_free(filled);
-	chunks_free(spare);
+	stack_chunks_free(filled);
+	stack_chunks_free(spare);
 	filled = NULL;
 	spare = NULL;
 	nr_spare = 0;

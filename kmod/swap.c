@@ -70,7 +70,7 @@ static void hole_add(unsigned long index)
 	mtag_space_dirty_all();
 }
 
-static u16 *slot_of(unsigned long entry)
+static u16 *owner_slot(unsigned long entry)
 {
 	u16 *page;
 
@@ -100,9 +100,9 @@ static u16 *page_make(unsigned long index)
 	return page;
 }
 
-static u16 *slot_make(unsigned long entry)
+static u16 *owner_slot_make(unsigned long entry)
 {
-	u16 *slot = slot_of(entry), *page = NULL;
+	u16 *slot = owner_slot(entry), *page = NULL;
 
 	if (slot || is_hole(entry / SLOTS))
 		return slot;
@@ -123,7 +123,7 @@ u32 mtag_swap_tag(unsigned long entry)
 	u32 tag;
 
 	rcu_read_lock();
-	slot = slot_of(entry);
+	slot = owner_slot(entry);
 	tag = slot ? READ_ONCE(*slot) : MTAG_ID_UNTAGGED;
 	rcu_read_unlock();
 	return tag;
@@ -132,7 +132,7 @@ u32 mtag_swap_tag(unsigned long entry)
 /* Context: lock of a page table that holds the entry. */
 void mtag_swap_set(unsigned long entry, u32 tag)
 {
-	u16 *slot = tag == MTAG_ID_UNTAGGED ? slot_of(entry) : slot_make(entry);
+	u16 *slot = tag == MTAG_ID_UNTAGGED ? owner_slot(entry) : owner_slot_make(entry);
 
 	if (slot)
 		WRITE_ONCE(*slot, tag);

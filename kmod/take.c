@@ -91,8 +91,8 @@ static bool is_fault(const struct pt_regs *regs)
 	return (long)regs->orig_ax < 0;
 }
 
-static __always_inline bool is_same(const struct taken *t, const struct mtag_text *text,
-				    const struct pt_regs *regs)
+static __always_inline bool is_same_taken(const struct taken *t, const struct mtag_text *text,
+					  const struct pt_regs *regs)
 {
 	return t->task == current && t->serial == text->serial &&
 	       t->tables == mtag_image_tables_given() && t->ip == regs->ip && t->sp == regs->sp &&
@@ -113,8 +113,8 @@ static u32 own_stack(struct mtag_touched *touched, const u64 *frames, unsigned i
 }
 
 /*
- * Walks the stack, and makes @t say so. Return: its id. In line, as is_same(): a call costs a first
- * touch 20 instructions.
+ * Walks the stack, and makes @t say so. Return: its id. In line, as is_same_taken(): a call costs a
+ * first touch 20 instructions.
  */
 static __always_inline u32 walk_stack(struct taken *t, const struct mtag_text *text,
 				      const struct pt_regs *regs, struct mtag_touched *touched)
@@ -160,7 +160,7 @@ static void find_counter(struct mtag_touched *touched, struct taken *t, u32 tag)
 static u32 stack_of(struct mtag_touched *touched, struct taken *t, const struct mtag_text *text,
 		    const struct pt_regs *regs, u32 tag, int nr)
 {
-	if (!is_same(t, text, regs))
+	if (!is_same_taken(t, text, regs))
 		walk_stack(t, text, regs, touched);
 	if (t->tag != tag)
 		find_counter(touched, t, tag);
@@ -231,14 +231,14 @@ struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32
 	if (is_sampled(s, t)) {
 		if (likely(can_walk(text, regs))) {
 			leaf.stack = stack_of(touched, t, text, regs, tag, nr);
-			goto counted;
+			goto release_cpu;
 		}
 		leaf.stack = without_walk(touched, text);
 	} else {
 		leaf.stack = MTAG_LEAF_UNSAMPLED;
 	}
 	mtag_touched_add(touched, tag, leaf.stack, nr);
-counted:
+release_cpu:
 	mtag_cpu_release();
 	return leaf;
 }
@@ -266,7 +266,7 @@ u32 mtag_take_call(struct mtag_space *s)
 		t = this_cpu_ptr(taken);
 		if (!can_walk(text, regs))
 			stack = without_walk(s->stacks.touched, text);
-		else if (is_same(t, text, regs))
+		else if (is_same_taken(t, text, regs))
 			stack = t->stack;
 		else
 			stack = walk_stack(t, text, regs, s->stacks.touched);

@@ -106,13 +106,13 @@ struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_stac
 		goto free;
 	t->own = own ? mtag_stackset_get(own) : mtag_stackset_alloc(mtag_stack_room(), gfp);
 	if (!t->own)
-		goto tables;
+		goto free_tables;
 	if (!own)
 		t->own->born = mtag_leaf_now();
 	t->user = user;
 	kref_init(&t->ref);
 	return t;
-tables:
+free_tables:
 	tables_free(t->newest);
 free:
 	kfree(t);

@@ -226,7 +226,7 @@ static int track_new(struct mm_struct *mm)
 	set_process(s, mm);
 	ret = publish_new(s, mm);
 	if (ret)
-		goto put;
+		goto put_space;
 	ret = mtag_walk_build(s, mm, true);
 	if (ret) {
 		/* The process may have forked meanwhile. */
@@ -235,7 +235,7 @@ static int track_new(struct mm_struct *mm)
 		mtag_stray_end(mm);
 		mutex_unlock(&s->tree->build_lock);
 	}
-put:
+put_space:
 	mtag_space_put(s);
 	return ret;
 }

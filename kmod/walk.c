@@ -346,7 +346,7 @@ int mtag_walk_repair(struct mtag_space *s)
 		return 0;
 	ret = mutex_lock_killable(&s->tree->build_lock);
 	if (ret)
-		goto put;
+		goto put_mm;
 	if (READ_ONCE(s->dirty) && READ_ONCE(s->mm) && !mtag_space_parked(s)) {
 		/*
 		 * An event missed from here on makes the space dirty again. Until they are counted
@@ -370,7 +370,7 @@ int mtag_walk_repair(struct mtag_space *s)
 		smp_store_release(&s->repairing, false);
 	}
 	mutex_unlock(&s->tree->build_lock);
-put:
+put_mm:
 	mmput(mm);
 	return ret;
 }

@@ -345,7 +345,7 @@ int mtag_watch_set(struct mtag_space *s, u32 tag, u64 bytes, int fd, struct pid 
 		w = watch_create(s, tag, bytes, ctx, pid);
 	if (IS_ERR(w)) {
 		err = PTR_ERR(w);
-		goto put;
+		goto put_ctx;
 	}
 	if (w)
 		vfs_poll(file, &w->poll);
@@ -360,7 +360,7 @@ int mtag_watch_set(struct mtag_space *s, u32 tag, u64 bytes, int fd, struct pid 
 	if (w)
 		synchronize_rcu();
 	mtag_account_check_limits(s);
-put:
+put_ctx:
 	if (!w || IS_ERR(w))
 		eventfd_ctx_put(ctx);
 	fput(file);

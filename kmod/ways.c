@@ -98,7 +98,7 @@ static unsigned long map_pages(unsigned long len)
 	return vm_mmap(NULL, 0, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
 }
 
-static int touch_pages(unsigned long addr, unsigned long len)
+static int ways_touch(unsigned long addr, unsigned long len)
 {
 	return fault_in_writeable((char __user *)addr, len) ? -EFAULT : 0;
 }
@@ -110,7 +110,7 @@ static unsigned long map_touched(unsigned long len)
 
 	if (IS_ERR_VALUE(addr))
 		return addr;
-	return touch_pages(addr, len) ? -EFAULT : addr;
+	return ways_touch(addr, len) ? -EFAULT : addr;
 }
 
 /* Returns the pages of @kind counted in @s, over all tags. Context: any but NMI. */
@@ -238,7 +238,7 @@ static int by_page_out(struct mtag_drive *d)
 
 	if (!addr)
 		return NOT_HERE;
-	if (touch_pages(addr, LEN))
+	if (ways_touch(addr, LEN))
 		return NOT_HERE;
 	return expect_count(d, MTAG_SWAP, swap) ?: expect_count(d, MTAG_ANON, anon + PAGES);
 }
@@ -272,7 +272,7 @@ static int by_split(struct mtag_drive *d)
 	unsigned long addr = map_huge(MADV_HUGEPAGE);
 
 	/* Touching one byte maps a huge page, unless none is available. */
-	if (IS_ERR_VALUE(addr) || touch_pages(addr, 1) ||
+	if (IS_ERR_VALUE(addr) || ways_touch(addr, 1) ||
 	    pages(d, MTAG_ANON) != before + HPAGE_PMD_NR || call_munmap(addr, PAGE_SIZE))
 		return NOT_HERE;
 	return expect_count(d, MTAG_ANON, before + HPAGE_PMD_NR - 1);
@@ -283,7 +283,7 @@ static int by_collapse(struct mtag_drive *d)
 	s64 before = pages(d, MTAG_ANON);
 	unsigned long addr = map_huge(MADV_NOHUGEPAGE);
 
-	if (IS_ERR_VALUE(addr) || touch_pages(addr, HPAGE_PMD_SIZE) ||
+	if (IS_ERR_VALUE(addr) || ways_touch(addr, HPAGE_PMD_SIZE) ||
 	    call_madvise(addr, HPAGE_PMD_SIZE, MADV_HUGEPAGE) ||
 	    call_madvise(addr, HPAGE_PMD_SIZE, MADV_COLLAPSE))
 		return NOT_HERE;
