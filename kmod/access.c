@@ -220,7 +220,7 @@ struct task_struct *mtag_access_owner(struct mtag_space *s)
 	 * A fork that fails frees its task and signal_struct whoever refers to them. Pairs with
 	 * mtag_life_thread_begin(), after which it cannot fail.
 	 */
-	if (smp_load_acquire(&s->birth.unborn))
+	if (smp_load_acquire(&s->birth.forking))
 		return NULL;
 	mm = mtag_space_mmget(s);
 	if (!mm)

@@ -209,12 +209,12 @@ static int drive_process(struct mtag_drive *d)
 }
 
 /**
- * mtag_selftest_drive() - drive a process every way and check that the hooks see it
+ * mtag_drive_run() - drive a process every way and check that the hooks see it
  *
  * Context: an init function of the module; its loader is tracked.
  * Return: 0; -ENXIO, after a message, if a hook misses something; -ENOENT, -ENOMEM.
  */
-int mtag_selftest_drive(void)
+int mtag_drive_run(void)
 {
 	struct file *exe = mtag_exe_file(current->mm);
 	char *buf = kmalloc(PATH_MAX, GFP_KERNEL);

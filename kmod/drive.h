@@ -5,6 +5,6 @@
 #ifndef MTAG_DRIVE_H
 #define MTAG_DRIVE_H
 
-int mtag_selftest_drive(void);
+int mtag_drive_run(void);
 
 #endif /* MTAG_DRIVE_H */

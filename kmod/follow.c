@@ -42,8 +42,8 @@ static unsigned long addr_of(const struct vm_area_struct *vma, const struct page
 }
 
 /* Where tags are those of mappings: has a stack grown to @addr? Fills in its tag then. */
-static bool is_grown(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
-		     u32 *tag, unsigned long *end)
+static bool stack_has_grown(struct mtag_space *s, const struct vm_area_struct *vma,
+			    unsigned long addr, u32 *tag, unsigned long *end)
 {
 	return vma->vm_flags & VM_GROWSDOWN && READ_ONCE(s->naming) == MTAG_NAMING_MAP &&
 	       mtag_range_grown(s, addr, vma->vm_end - 1, tag, end);
@@ -57,7 +57,7 @@ static u32 touch_tag(struct mtag_space *s, const struct vm_area_struct *vma, uns
 
 	*end = ULONG_MAX;
 	if ((s->slow & MTAG_SLOW_RANGE) && (mtag_range_explicit(s, vma, addr, &tag, end) ||
-					    is_grown(s, vma, addr, &tag, end)))
+					    stack_has_grown(s, vma, addr, &tag, end)))
 		return tag;
 	return mtag_thread_tag(s);
 }

@@ -200,12 +200,12 @@ static void inherit_names(struct mtag_space *child, struct mtag_space *parent)
 	rcu_read_lock();
 	acc = rcu_dereference(child->accounts);
 	mtag_account_inherit(acc, rcu_dereference(parent->accounts));
-	child->birth.born = READ_ONCE(parent->tree->born);
+	child->birth.names_seen = READ_ONCE(parent->tree->nr_named);
 	/* The parent has changed its user since it was forked. */
 	if (!uid_eq(parent->birth.uid, child->birth.uid)) {
 		for (tag = MTAG_ID_FIRST; tag < acc->nr_tags; tag++) {
 			node = mtag_tree_node(parent->tree, tag);
-			if (node && node->born < parent->birth.born &&
+			if (node && node->born < parent->birth.names_seen &&
 			    uid_eq(node->uid, parent->birth.uid))
 				mtag_account_know(acc, tag);
 		}
@@ -223,7 +223,7 @@ static void fork_space(struct mtag_space *parent, struct mm_struct *mm, gfp_t gf
 		mtag_stray_add(mm, parent->tree);
 		return;
 	}
-	child->birth.unborn = true;
+	child->birth.forking = true;
 	/*
 	 * The parent's first walk has yet to untag pages that the child shares. It needs the
 	 * mmap_lock that this fork holds.

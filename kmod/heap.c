@@ -62,7 +62,7 @@ void mtag_heap_inherit(struct mtag_space *child, struct mtag_space *parent)
 /* ---- stacks of its objects ---- */
 
 /* The stacks that @s was told of, NULL without memory. */
-static struct mtag_stackset *named_of(struct mtag_space *s)
+static struct mtag_stackset *named_stacks_get(struct mtag_space *s)
 {
 	/* Pairs with the cmpxchg() below. */
 	struct mtag_stackset *named = smp_load_acquire(&s->stacks.named), *first;
@@ -94,7 +94,7 @@ u32 mtag_heap_stack(struct mtag_space *s)
 
 	if (!mtag_space_stacks(s))
 		return 0;
-	named = named_of(s);
+	named = named_stacks_get(s);
 	if (named)
 		stack = mtag_take_call(s);
 	if (stack != MTAG_LEAF_NONE && mtag_stackset_add(named, stack))

@@ -71,7 +71,7 @@ mtag_hot_copied(struct mtag_space *s, const struct mtag_args *args)
 	tag = READ_ONCE(*mtag_section_tag(section, mtag_ptes_page(args)));
 	copy = mtag_hot_copy_of(s, mtag_ptes_vma(args), mtag_ptes_page(args));
 	if (unlikely(!copy || tag >= mtag_accounts_nr(rcu_dereference_raw(s->accounts)) ||
-		     !mtag_stock_has(s, writer) || !mtag_stock_uncome(writer)))
+		     !mtag_stock_has(s, writer) || !mtag_stock_undo_touched(writer)))
 		return MTAG_LEFT_ALL;
 	this_cpu_write(mtag_cow_cpu.copies[0].page, NULL);
 	/* Since the copy was mapped its owner has a place. */

@@ -83,7 +83,7 @@ static void take_back(struct task_struct *task)
 	}
 }
 
-static void nudge_run(struct mtag_later *later, bool runs)
+static void interrupt_run(struct mtag_later *later, bool runs)
 {
 	kfree(later);
 }
@@ -93,7 +93,7 @@ static void nudge_run(struct mtag_later *later, bool runs)
  * one of ours, which cannot be taken back any more: works run last in, first out, and a file that
  * munmap() was the last to use is closed by one. Context: RCU.
  */
-static void nudge(struct task_struct *task)
+static void interrupt_sleeper(struct task_struct *task)
 {
 	struct mtag_later *later;
 
@@ -103,7 +103,7 @@ static void nudge(struct task_struct *task)
 	if (!later)
 		return;
 	/* Taken back, it has interrupted the task all the same. */
-	if (later_queue(task, later, nudge_run, TWA_SIGNAL))
+	if (later_queue(task, later, interrupt_run, TWA_SIGNAL))
 		take_back(task);
 	else
 		kfree(later);
@@ -151,7 +151,7 @@ void mtag_later_exit(void)
 	for (ticks = 1; works_count(); ticks++) {
 		schedule_timeout_uninterruptible(1);
 		if (ticks % (5 * HZ) == 0)
-			for_all_tasks(nudge);
+			for_all_tasks(interrupt_sleeper);
 	}
 	synchronize_rcu_tasks();
 }

@@ -21,7 +21,7 @@ static DEFINE_RAW_SPINLOCK(seen_lock);
  * by the hot path, and as many otherwise. One more share covers events that began before the bit
  * was set.
  */
-static s64 unseen(void)
+static s64 max_unseen_pages(void)
 {
 	return (s64)num_possible_cpus() * MTAG_STOCK_PAGES * (3 + 3 + 1);
 }
@@ -41,7 +41,7 @@ void mtag_limit_init(struct mtag_limit *l, u32 tag, s64 pages)
 	 * Far above its limit a tag may fall by unmapping alone, which the hot path does not
 	 * compare, and rise again. A fall to @again must not pass unnoticed between two sums.
 	 */
-	l->always = hysteresis(pages) < 2 * unseen();
+	l->always = hysteresis(pages) < 2 * max_unseen_pages();
 	l->near = true;
 	l->crossed = 0;
 	atomic_set(&l->replacing, 0);
@@ -90,9 +90,9 @@ static bool measure_limit(struct mtag_space *s, struct mtag_limit *l, s64 pages)
 
 	if (l->always)
 		return false;
-	if (way <= unseen() && !READ_ONCE(l->near))
+	if (way <= max_unseen_pages() && !READ_ONCE(l->near))
 		come_near(s, l);
-	else if (way > 2 * unseen() && READ_ONCE(l->near))
+	else if (way > 2 * max_unseen_pages() && READ_ONCE(l->near))
 		go_away(s, l);
 	else
 		return false;

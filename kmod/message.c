@@ -200,7 +200,7 @@ static __always_inline unsigned int row_read(struct mtag_labels *l, const struct
 					     u32 tag, bool brief, u64 counters[MTAG_C_NR],
 					     bool *empty)
 {
-	unsigned int nr = mtag_labels_counters(l, r, tag, counters);
+	unsigned int nr = mtag_report_labels_counters(l, r, tag, counters);
 
 	*empty = !nr;
 	if (brief)
@@ -230,10 +230,10 @@ u32 mtag_message_put_tags(struct sk_buff *skb, const struct mtag_report *r, u32 
 	bool empty;
 
 	rcu_read_lock();
-	mtag_labels_begin(&labels, r);
+	mtag_report_labels_begin(&labels, r);
 	for (; tag < r->nr_tags && at <= last; tag++) {
 		row.nr = row_read(&labels, r, tag, brief, counters, &empty);
-		if (!mtag_labels_find(&labels, r, tag, empty, &row.label))
+		if (!mtag_report_labels_find(&labels, r, tag, empty, &row.label))
 			continue;
 		if (p) {
 			shares[MTAG_S_USS] = p->shares[tag].uss;

@@ -84,7 +84,7 @@ void mtag_migrate_expire(struct mtag_space *s)
 	raw_spin_lock(&s->walk_lock);
 	expire_notes(s, &freed);
 	raw_spin_unlock(&s->walk_lock);
-	mtag_notes_push(freed);
+	mtag_note_push(freed);
 }
 
 static void expire_work(struct work_struct *work)
@@ -100,7 +100,7 @@ static void expire_work(struct work_struct *work)
 		more |= atomic_read(&s->migration.charged);
 		cond_resched();
 	}
-	mtag_notes_trim();
+	mtag_note_trim();
 	if (more)
 		arm_timer();
 }
@@ -149,8 +149,8 @@ bool mtag_migrate_take(struct mtag_space *s, const struct page *page, int nr, un
 	mtag_note_release_old(s, addr, nr, &freed);
 	e = mtag_note_add(s, &spare, page_to_pfn(page), nr, addr, tag, kind);
 	raw_spin_unlock(&s->walk_lock);
-	mtag_notes_push(freed);
-	mtag_notes_push(spare);
+	mtag_note_push(freed);
+	mtag_note_push(spare);
 	if (e)
 		arm_timer();
 	return e;
@@ -180,7 +180,7 @@ bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
 		mtag_note_clear(s, e, mtag_note_place(e, addr), &freed);
 	}
 	raw_spin_unlock(&s->walk_lock);
-	mtag_notes_push(freed);
+	mtag_note_push(freed);
 	return e;
 }
 
@@ -201,7 +201,7 @@ void mtag_migrate_forget(struct mtag_space *s, unsigned long addr)
 	s->fork.events++;
 	mtag_note_release_old(s, noted_at(s, addr), 1, &freed);
 	raw_spin_unlock(&s->walk_lock);
-	mtag_notes_push(freed);
+	mtag_note_push(freed);
 }
 
 /*
@@ -248,7 +248,7 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 	bool any = atomic_read(&s->migration.charged);
 
 	if (any && mtag_lock_begin()) {
-		mtag_notes_prepare(0, GFP_NOWAIT);
+		mtag_note_prepare(0, GFP_NOWAIT);
 		mtag_lock_end();
 	}
 	raw_spin_lock(&s->walk_lock);
@@ -259,7 +259,7 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
 	if (any)
 		shift_notes(s, &freed);
 	raw_spin_unlock(&s->walk_lock);
-	mtag_notes_push(freed);
+	mtag_note_push(freed);
 }
 
 /**
@@ -321,7 +321,7 @@ bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned 
 	e = mtag_note_add(s, &spare, page_to_pfn(page), 1, addr, tag, kind);
 	if (e)
 		__clear_bit(mtag_note_place(e, addr), e->check);
-	mtag_notes_push(spare);
+	mtag_note_push(spare);
 	return e;
 }
 
@@ -339,7 +339,7 @@ void mtag_migrate_prepare(const struct mtag_space *s, gfp_t gfp)
 	unsigned int pages = atomic_read(&s->migration.charged);
 
 	pages = pages ? pages + MTAG_NOTE_PAGES : 0;
-	mtag_notes_prepare(min(pages, MTAG_NOTES_MAX), gfp);
+	mtag_note_prepare(min(pages, MTAG_NOTES_MAX), gfp);
 }
 
 /* ---- readers ---- */
@@ -434,5 +434,5 @@ void mtag_migrate_exit(void)
 {
 	cancel_delayed_work_sync(&expirer);
 	armed = false;
-	mtag_notes_exit();
+	mtag_note_exit();
 }

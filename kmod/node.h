@@ -14,7 +14,7 @@
 /**
  * struct mtag_node - a tag
  * @hash:	in the hash table of all trees, by (tree, parent, name)
- * @born:	tree->born when it was created
+ * @born:	tree->nr_named when it was created
  * @tree_id:	of its tree
  * @uid:	effective uid of the task that created it
  * @id:		its index in tree->nodes

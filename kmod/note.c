@@ -38,7 +38,7 @@ struct mtag_note *mtag_note_pop(void)
 }
 
 /* Returns a list of notes, which may be empty, for reuse. Context: any. */
-void mtag_notes_push(struct mtag_note *e)
+void mtag_note_push(struct mtag_note *e)
 {
 	struct mtag_note *next;
 	unsigned long flags;
@@ -83,7 +83,7 @@ struct mtag_note *mtag_note_get(void)
  * Keeps notes at hand for a walk, which needs a few and one for each of @pages at most. Context:
  * may sleep if @gfp may.
  */
-void mtag_notes_prepare(unsigned int pages, gfp_t gfp)
+void mtag_note_prepare(unsigned int pages, gfp_t gfp)
 {
 	struct mtag_note *e;
 
@@ -91,12 +91,12 @@ void mtag_notes_prepare(unsigned int pages, gfp_t gfp)
 		e = note_alloc(gfp & ~__GFP_ACCOUNT);
 		if (!e)
 			return;
-		mtag_notes_push(e);
+		mtag_note_push(e);
 	}
 }
 
 /* Frees unused notes that exceed what is kept at hand. Context: may sleep. */
-void mtag_notes_trim(void)
+void mtag_note_trim(void)
 {
 	struct mtag_note *e;
 
@@ -107,7 +107,7 @@ void mtag_notes_trim(void)
 }
 
 /* Context: no note is in use. */
-void mtag_notes_exit(void)
+void mtag_note_exit(void)
 {
 	struct mtag_note *e;
 
@@ -377,7 +377,7 @@ static struct mtag_note *drop_unchecked(struct mtag_space *s, bool release)
  */
 void mtag_note_check_end(struct mtag_space *s, bool release)
 {
-	mtag_notes_push(drop_unchecked(s, release));
+	mtag_note_push(drop_unchecked(s, release));
 }
 
 /**

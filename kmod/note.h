@@ -58,10 +58,10 @@ static inline unsigned long mtag_note_place(const struct mtag_note *e, unsigned 
 /* Memory. */
 struct mtag_note *mtag_note_pop(void);
 struct mtag_note *mtag_note_get(void);
-void mtag_notes_push(struct mtag_note *e);
-void mtag_notes_prepare(unsigned int pages, gfp_t gfp);
-void mtag_notes_trim(void);
-void mtag_notes_exit(void);
+void mtag_note_push(struct mtag_note *e);
+void mtag_note_prepare(unsigned int pages, gfp_t gfp);
+void mtag_note_trim(void);
+void mtag_note_exit(void);
 
 /* The notes of a space; context of all: walk_lock. */
 bool mtag_note_less(struct rb_node *a, const struct rb_node *b);

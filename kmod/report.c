@@ -283,9 +283,9 @@ static bool to_calls(struct mtag_space *s, u32 tag, u64 *counters)
 	return mtag_calls_read(s, tag, &counters[MTAG_C_MMAPS], &counters[MTAG_C_MMAP_BYTES]);
 }
 
-/* As mtag_labels_counters(), of a tag that may have some. */
-unsigned int mtag_labels_count(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
-			       u64 *counters)
+/* As mtag_report_labels_counters(), of a tag that may have some. */
+unsigned int mtag_report_labels_count(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+				      u64 *counters)
 {
 	unsigned int nr = MTAG_C_MMAPS;
 
@@ -308,9 +308,11 @@ static struct mtag_label reserved_label(const char *name)
 	return (struct mtag_label){ .name = name, .len = strlen(name) };
 }
 
-/* As mtag_labels_find(), of a tag whose @node, or the lack of one, says that it is another. */
-bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
-		       const struct mtag_node *node, bool empty, struct mtag_label *label)
+/*
+ * As mtag_report_labels_find(), of a tag whose @node, or the lack of one, says that it is another.
+ */
+bool mtag_report_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+			      const struct mtag_node *node, bool empty, struct mtag_label *label)
 {
 	static const char untagged[8] = "", ksm[8] = "[ksm]", hidden[16] = "[hidden]";
 
@@ -344,9 +346,9 @@ bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row)
 	memset(row, 0, sizeof(*row));
 	row->id = tag;
 	rcu_read_lock();
-	mtag_labels_begin(&l, r);
-	empty = !mtag_labels_counters(&l, r, tag, row->counters);
-	shown = mtag_labels_find(&l, r, tag, empty, &label);
+	mtag_report_labels_begin(&l, r);
+	empty = !mtag_report_labels_counters(&l, r, tag, row->counters);
+	shown = mtag_report_labels_find(&l, r, tag, empty, &label);
 	if (shown) {
 		row->parent = label.parent;
 		memcpy(row->name, label.name, label.len);

@@ -81,18 +81,18 @@ struct mtag_report *mtag_report_get(struct mtag_space *s);
 struct mtag_report *mtag_report_totals(struct mtag_space *s);
 void mtag_report_put(struct mtag_report *r);
 /* Begins to go through the labels of @r. */
-static inline void mtag_labels_begin(struct mtag_labels *l, const struct mtag_report *r)
+static inline void mtag_report_labels_begin(struct mtag_labels *l, const struct mtag_report *r)
 {
 	l->xas = (struct xa_state)__XA_STATE(&r->space->tree->nodes, 0, 0, 0);
 	l->seen = MTAG_ID_UNTAGGED;
 	l->called = 0;
 }
 
-bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
-		       const struct mtag_node *node, bool empty, struct mtag_label *label);
+bool mtag_report_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+			      const struct mtag_node *node, bool empty, struct mtag_label *label);
 
 /**
- * mtag_labels_find() - what a tag is called
+ * mtag_report_labels_find() - what a tag is called
  * @l:		labels of @r; takes a tag at once that is the last one's successor
  * @r:		report
  * @tag:	id below r->nr_tags
@@ -102,15 +102,16 @@ bool mtag_labels_other(struct mtag_labels *l, const struct mtag_report *r, u32 t
  * Inline, as reports have many tags. Context: RCU read side, as long as @label is used.
  * Return: false if there is nothing to show under that id.
  */
-static __always_inline bool mtag_labels_find(struct mtag_labels *l, const struct mtag_report *r,
-					     u32 tag, bool empty, struct mtag_label *label)
+static __always_inline bool
+mtag_report_labels_find(struct mtag_labels *l, const struct mtag_report *r, u32 tag, bool empty,
+			struct mtag_label *label)
 {
 	const struct mtag_node *node = mtag_tree_step(&l->xas, tag);
 
 	/* Relatives of one user, and tags one beside the other, are the rule. */
 	if (unlikely(!node || !uid_eq(node->uid, r->uid) || node->parent != l->seen)) {
 		struct mtag_label other;
-		bool shown = mtag_labels_other(l, r, tag, node, empty, &other);
+		bool shown = mtag_report_labels_other(l, r, tag, node, empty, &other);
 
 		*label = other;
 		return shown;
@@ -121,24 +122,24 @@ static __always_inline bool mtag_labels_find(struct mtag_labels *l, const struct
 	return true;
 }
 
-unsigned int mtag_labels_count(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
-			       u64 *counters);
+unsigned int mtag_report_labels_count(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+				      u64 *counters);
 
 /**
- * mtag_labels_counters() - the bytes and calls of a tag
+ * mtag_report_labels_counters() - the bytes and calls of a tag
  * @l:		labels of @r, the tags of which are gone through in ascending order
  * @r:		report
  * @tag:	id below r->nr_tags
  * @counters:	filled but for zeros at the end; room for MTAG_C_NR
  *
- * Inline, as most tags of a large tree have none. Context: as mtag_labels_find().
+ * Inline, as most tags of a large tree have none. Context: as mtag_report_labels_find().
  * Return: how many there are without the zeros at the end.
  */
-static __always_inline unsigned int mtag_labels_counters(struct mtag_labels *l,
-							 const struct mtag_report *r, u32 tag,
-							 u64 *counters)
+static __always_inline unsigned int
+mtag_report_labels_counters(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
+			    u64 *counters)
 {
-	return test_bit(tag, r->has) ? mtag_labels_count(l, r, tag, counters) : 0;
+	return test_bit(tag, r->has) ? mtag_report_labels_count(l, r, tag, counters) : 0;
 }
 
 bool mtag_report_row(const struct mtag_report *r, u32 tag, struct mtag_row *row);

@@ -102,7 +102,7 @@ static int prove_counting(struct mtag_space *s)
 		pr_err("self-test: %llu pages of drift\n", audit.drift);
 		ret = -ENXIO;
 	}
-	return ret ?: mtag_selftest_drive();
+	return ret ?: mtag_drive_run();
 }
 
 /*

@@ -71,7 +71,7 @@ static struct mtag_seen *entry_of(struct mtag_sight *sight, u32 tag, u32 stack)
 	return e;
 }
 
-static bool is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
+static bool seen_is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
 {
 	u16 age = sight->now - leaf.born;
 
@@ -106,13 +106,13 @@ static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 
 	if (!e->page) {
 		leaf = leaf_of(v->s, mtag_leaf_slot(e->swap));
-		if (is_old(sight, leaf))
+		if (seen_is_old(sight, leaf))
 			entry_of(sight, mtag_swap_tag(e->swap), leaf.stack)->swap++;
 		return;
 	}
 	for (i = 0; PageAnon(e->page) && i < e->nr; i++) {
 		leaf = leaf_of(v->s, mtag_ksm_leaf(e->page + i));
-		if (is_old(sight, leaf))
+		if (seen_is_old(sight, leaf))
 			entry_of(sight, mtag_whose_now(v->s, e, i), leaf.stack)->anon++;
 	}
 }

@@ -25,42 +25,28 @@
 
 /**
  * struct mtag_tree - the tags shared by a process and its descendants
- * @ref:	held by spaces and readers
- * @id:		no other tree has it; never 0
- * @build_lock: one walk, retag or change of tracking at a time; readers of all tags
- * @lock:	protects @nodes, growth of @nr_tags, @spaces
- * @nodes:	by id from MTAG_ID_FIRST; RCU for readers
- * @nr_tags:	highest id + 1
- * @spaces:	spaces that share the tree, by mtag_space.sibling
- * @born:	names given to tags so far; @lock for changes
- * @ended:	tags whose threads have ended, and that are not free yet; sweep.c
- * @enough:	how many of them are worth a sweep; @lock for changes
- * @sweeping:	a sweep looks for those that own nothing; atomic
- * @parked:	a space of the tree was parked; never cleared. @build_lock
- * @unlisted:	the tree may have strays that stray.c does not list; never cleared. strays_lock
- * @names:	nodes, their bytes, and the bytes charged for them; @lock
- * @free:	frees it and its nodes after a grace period
  */
 struct mtag_tree {
-	struct kref ref;
-	u32 id;
-	struct mutex build_lock;	/* see above */
-	struct mutex lock;	/* see above */
-	struct xarray nodes;
-	unsigned int nr_tags;
-	struct list_head spaces;
-	u64 born;
-	atomic_t ended;
-	int enough;
-	atomic_t sweeping;
-	bool parked;
+	struct kref ref;		/* held by spaces and readers */
+	u32 id;				/* no other tree has it; never 0 */
+	struct mutex build_lock;	/* one walk, retag or change of tracking at a time; reports */
+	struct mutex lock;		/* protects what names it here */
+	struct xarray nodes;		/* by id from MTAG_ID_FIRST; lock, RCU for readers */
+	unsigned int nr_tags;		/* highest id + 1; lock for changes */
+	struct list_head spaces;	/* that share the tree, by mtag_space.sibling; lock */
+	u64 nr_named;			/* names given to tags so far; lock for changes */
+	atomic_t ended;			/* tags of ended threads that are not free yet; sweep.c */
+	int sweep_at;			/* so many of them are worth a sweep; lock for changes */
+	atomic_t sweeping;		/* a sweep looks for those that own nothing */
+	bool parked;			/* a space was parked; never cleared. build_lock */
+	/* There may be strays that stray.c does not list; never cleared. strays_lock */
 	bool unlisted;
 	struct {
-		unsigned int nr;
-		size_t bytes;
-		size_t charged;
+		unsigned int nr;	/* nodes; lock, as the next two */
+		size_t bytes;		/* of them */
+		size_t charged;		/* for those bytes */
 	} names;
-	struct rcu_work free;
+	struct rcu_work free;		/* frees it and its nodes after a grace period */
 };
 
 /* Bits of mtag_space.slow: reasons for the hot path to take the slow path */
@@ -127,15 +113,16 @@ struct mtag_fork {
 
 /* The fork that created this space; fork.c, tree.c. */
 struct mtag_birth {
-	u64 born;			/* tree->born at the fork; constant */
+	u64 names_seen;			/* tree->nr_named at the fork; constant */
 	kuid_t uid;			/* effective uid of the forking task; constant */
-	bool unborn;			/* the fork has not completed: no task runs here */
+	bool forking;			/* the fork has not completed: no task runs here */
 	/*
 	 * The first walk makes all pages here untagged: the process is being tracked, or it was
 	 * forked from such a one meanwhile. Set before others see the space, or build_lock.
 	 */
 	bool untag;
-	bool attached;			/* system calls of before may be under way; as untag */
+	/* Was tracked while running: earlier system calls may still be in progress; locked as @untag */
+	bool attached;
 };
 
 /* Pages under migration, and moves of page tables; migrate.c, note.c, uffd.c. */
@@ -193,9 +180,9 @@ struct mtag_space {
 	bool repairing;			/* that walk is under way; build_lock */
 	bool unsure;			/* more events may be missed: the space stays dirty */
 	u8 naming;			/* enum mtag_naming */
-	bool left;			/* its process has ended, and was told of; by xchg() */
+	bool left;			/* the exit event was sent; by xchg() */
 	bool oom;			/* the OOM killer kills it, and found it alive */
-	bool agreed;			/* its sums were the kernel's when it ended; end.c */
+	bool sums_matched;		/* its sums were the kernel's when it ended; end.c */
 	const struct signal_struct *process;	/* whose space this is; only compared */
 
 	struct mtag_ranges ranges;
@@ -239,9 +226,9 @@ static inline bool mtag_space_stacks(const struct mtag_space *s)
 }
 
 /*
- * Sets and clears bits of @s->slow; one in both is set. Takes no lock: bits that change what a charge
- * does change under walk_lock, as mtag_space_change_slow() takes it; MTAG_SLOW_LIMIT does not.
- * Context: any.
+ * Sets and clears bits of @s->slow; one in both is set. Takes no lock: bits that change what a
+ * charge does change under walk_lock, which mtag_space_change_slow() takes; MTAG_SLOW_LIMIT does
+ * not. Context: any.
  */
 static inline void mtag_space_change_slow_nolock(struct mtag_space *s, unsigned int set,
 						 unsigned int clear)

@@ -74,7 +74,7 @@ static __always_inline bool mtag_stock_come(u32 tag, enum mtag_kind kind, int pa
  * Takes one mtag_stock_come() of an anonymous page back; false if it has been added to the account
  * since.
  */
-static __always_inline bool mtag_stock_uncome(u32 tag)
+static __always_inline bool mtag_stock_undo_touched(u32 tag)
 {
 	u8 come = this_cpu_read(mtag_stock.come[MTAG_ANON][mtag_stock_slot(tag)]);
 

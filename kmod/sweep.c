@@ -97,7 +97,7 @@ static void sweep_space(struct sweep *w, struct mtag_space *s)
 /* False if the numbers of @s say nothing about its tags now. Context: tree->lock. */
 static bool sweep_try(struct sweep *w, struct mtag_space *s)
 {
-	if (!s->grabbed || !READ_ONCE(s->live) || mtag_space_wrong(s) || s->birth.unborn ||
+	if (!s->grabbed || !READ_ONCE(s->live) || mtag_space_wrong(s) || s->birth.forking ||
 	    atomic_read(&s->migration.uncharged) || !mmap_read_trylock(s->grabbed))
 		return false;
 	sweep_space(w, s);
@@ -188,7 +188,7 @@ static void sweep_end(struct sweep *w)
 	 * at a bad moment, as in a fork, the next may find more: a server may fork all the time.
 	 */
 	left = atomic_read(&tree->ended);
-	WRITE_ONCE(tree->enough, w->blind ? left : 2 * left);
+	WRITE_ONCE(tree->sweep_at, w->blind ? left : 2 * left);
 	mutex_unlock(&tree->lock);
 }
 
@@ -242,7 +242,7 @@ void mtag_sweep_ended(struct mtag_space *s, u32 tag)
 	if (!mtag_lock_begin())
 		return;
 	if (mark_ended(tree, tag) &&
-	    atomic_read(&tree->ended) >= READ_ONCE(tree->enough) + SWEEP_LEAST)
+	    atomic_read(&tree->ended) >= READ_ONCE(tree->sweep_at) + SWEEP_LEAST)
 		sweep_queue(tree);
 	mtag_lock_end();
 }

@@ -69,7 +69,7 @@ struct taken {
 static struct taken __percpu *taken;
 
 /* Is the return address of each frame of @t where it was? */
-static __always_inline bool is_there(const struct taken *t)
+static __always_inline bool return_addresses_match(const struct taken *t)
 {
 	bool same = true;
 	unsigned int i;
@@ -96,7 +96,8 @@ static __always_inline bool is_same_taken(const struct taken *t, const struct mt
 {
 	return t->task == current && t->serial == text->serial &&
 	       t->tables == mtag_image_tables_given() && t->ip == regs->ip && t->sp == regs->sp &&
-	       t->bp == regs->bp && t->bx == regs->bx && t->exact == is_fault(regs) && is_there(t);
+	       t->bp == regs->bp && t->bx == regs->bx && t->exact == is_fault(regs) &&
+	       return_addresses_match(t);
 }
 
 /*

@@ -203,8 +203,8 @@ int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 }
 
 /* Does [@start, ...) of @map go on where @last ends? */
-static bool goes_on(const struct mtag_unwind_map *last, const struct mtag_unwind_map *map,
-		    u64 start)
+static bool continues_map(const struct mtag_unwind_map *last, const struct mtag_unwind_map *map,
+			  u64 start)
 {
 	return last->end == start && last->id == map->id && last->rows == map->rows &&
 	       last->offset + (start - last->start) == map->offset + (start - map->start);
@@ -221,7 +221,7 @@ static void append_text(struct mtag_text *text, const struct mtag_unwind_map *ma
 
 	if (start >= end)
 		return;
-	if (text->nr && goes_on(to - 1, map, start)) {
+	if (text->nr && continues_map(to - 1, map, start)) {
 		(to - 1)->end = end;
 		return;
 	}
@@ -296,7 +296,7 @@ static bool is_known(const struct mtag_text *text, unsigned long start, unsigned
 }
 
 /* The process may have become another user. Context: mmap_lock for writing. */
-static void see_user(struct mtag_touched *touched, gfp_t gfp)
+static void follow_uid(struct mtag_touched *touched, gfp_t gfp)
 {
 	struct mtag_user *user = mtag_user_heir(touched->user, gfp);
 
@@ -311,7 +311,7 @@ static void note_text(struct mtag_space *s, const struct vm_area_struct *vma, gf
 	struct mtag_unwind_map map, *found = NULL;
 
 	if (vma->vm_flags & VM_EXEC) {
-		see_user(s->stacks.touched, gfp);
+		follow_uid(s->stacks.touched, gfp);
 		/* A program's first mapping, or the first after there was no memory. */
 		if (!old) {
 			if (read_all(s, vma->vm_mm, current_euid(), gfp))
@@ -386,7 +386,8 @@ static void fork_named(struct mtag_space *child, struct mtag_space *parent, gfp_
 }
 
 /* @s takes stacks as @old does, and has those of @own already. Return: 0 or -ENOMEM. */
-static int go_on(struct mtag_space *s, struct mtag_space *old, struct mtag_stackset *own, gfp_t gfp)
+static int inherit_stacks(struct mtag_space *s, struct mtag_space *old, struct mtag_stackset *own,
+			  gfp_t gfp)
 {
 	struct mtag_user *user = mtag_user_heir(READ_ONCE(old->stacks.touched->user), gfp);
 
@@ -422,7 +423,7 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
 		memcpy(text->maps, old->maps, old->nr * sizeof(*old->maps));
 		rcu_assign_pointer(child->stacks.text, text);
 	}
-	ret = go_on(child, parent, parent->stacks.touched->own, gfp);
+	ret = inherit_stacks(child, parent, parent->stacks.touched->own, gfp);
 	if (!ret)
 		fork_named(child, parent, gfp);
 	return ret;
@@ -438,7 +439,7 @@ int mtag_text_fork(struct mtag_space *child, struct mtag_space *parent, gfp_t gf
  */
 int mtag_text_exec(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
 {
-	return go_on(s, old, NULL, gfp);
+	return inherit_stacks(s, old, NULL, gfp);
 }
 
 /* Context: nothing refers to @s any more; may sleep. */

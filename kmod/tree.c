@@ -173,7 +173,7 @@ bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
 static bool sees_node(struct mtag_space *s, const struct mtag_node *node, kuid_t uid)
 {
 	return uid_eq(node->uid, uid) ||
-	       (node->born < s->birth.born && uid_eq(node->uid, s->birth.uid)) ||
+	       (node->born < s->birth.names_seen && uid_eq(node->uid, s->birth.uid)) ||
 	       mtag_account_known(rcu_dereference(s->accounts), node->id);
 }
 
@@ -240,7 +240,7 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u16 id, u32 parent, 
 		return ERR_PTR(-ENOMEM);
 	node->tree_id = tree->id;
 	node->uid = current_euid();
-	node->born = tree->born;
+	node->born = tree->nr_named;
 	node->id = id;
 	node->parent = parent;
 	node->depth = depth;
@@ -302,7 +302,7 @@ struct mtag_node *mtag_tree_replace(struct mtag_tree *tree, struct mtag_node *ol
 	if (ret)
 		return ERR_PTR(ret);
 	keep_parent(tree, node);
-	WRITE_ONCE(tree->born, tree->born + 1);
+	WRITE_ONCE(tree->nr_named, tree->nr_named + 1);
 	return node;
 }
 
@@ -353,7 +353,7 @@ static int node_create(struct mtag_space *s, u32 parent, const char *name, size_
 		goto release;
 	xa_store(&tree->nodes, node->id, node, 0);
 	keep_parent(tree, node);
-	WRITE_ONCE(tree->born, tree->born + 1);
+	WRITE_ONCE(tree->nr_named, tree->nr_named + 1);
 	/* The node comes before the accounts: only an existing tag is ever charged. */
 	WRITE_ONCE(tree->nr_tags, node->id + 1);
 	mtag_accounts_extend_all(tree, s, node->id + 1);
