@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests of the netlink family about stacks: to begin taking them, and to dump those of a
- * process. A dump has images first, then the stacks that refer to them, and at last a message that
- * says what was lost.
+ * Dumps of the netlink family: the stacks of a process. A dump has images first, then the stacks that
+ * refer to them, and at last a message that says what was lost.
  */
 #include <linux/bitmap.h>
-#include <linux/cred.h>
 #include <linux/module.h>
-#include <linux/sched/mm.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 #include "access.h"
-#include "bell.h"
 #include "dump_stacks.h"
 #include "image.h"
 #include "leaf.h"
@@ -20,7 +15,6 @@
 #include "mtag.h"
 #include "request.h"
 #include "sight.h"
-#include "space.h"
 #include "stack.h"
 #include "stacks.h"
 #include "stackset.h"
@@ -400,98 +394,5 @@ int mtag_dump_stacks(struct mtag_request *r)
 		err = netlink_dump_start(sock_net(r->sk)->genl_sock, r->skb, r->nlh, &control);
 	if (!running)
 		stacks_dump_free(d);
-	return err;
-}
-
-/* ---- beginning ---- */
-
-/* Begins in @s, which has a relative's tree, if the sender may. Return: whether, or an error. */
-static int start_relative(struct mtag_space *s, unsigned int one_in, const struct cred *opener)
-{
-	struct task_struct *task = mtag_access_owner(s);
-	const struct cred *cred;
-	struct mm_struct *mm;
-	int err = 0;
-
-	if (!task)
-		return 0;
-	mm = mtag_access_mm(task, MTAG_ACCESS_TRACK, opener, &cred);
-	put_task_struct(task);
-	if (IS_ERR(mm))
-		return PTR_ERR(mm);
-	if (!mtag_space_stacks(s))
-		err = mtag_stacks_start(s, mm, cred, one_in, NULL) ?: mtag_space_stacks(s);
-	put_cred(cred);
-	mmput(mm);
-	return err;
-}
-
-/*
- * Begins once in all of the tree that the sender may; what ends meanwhile is left out. Return:
- * whether it has begun in any, or an error.
- */
-static int start_pass(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
-{
-	struct mtag_space *s = NULL;
-	unsigned int bucket = 0;
-	int begun = 0, err = 0;
-
-	while ((s = mtag_space_next(s, &bucket))) {
-		if (s->tree == tree && !mtag_space_parked(s))
-			err = start_relative(s, one_in, opener);
-		begun |= err > 0;
-		if (err == -EINTR || err == -ENOMEM) {
-			mtag_space_put(s);
-			return err;
-		}
-		cond_resched();
-	}
-	return begun;
-}
-
-/* A relative may fork before we come to it, and its child be where we have been. */
-static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
-{
-	int ret;
-
-	do
-		ret = start_pass(tree, one_in, opener);
-	while (ret > 0);
-	return ret;
-}
-
-/**
- * mtag_dump_stacks_start() - take the stacks of a process and its tree
- * @r:		the request
- *
- * Return: as an answer of request.c.
- */
-int mtag_dump_stacks_start(struct mtag_request *r)
-{
-	const struct nlattr *one_in = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_ONE_IN);
-	const struct nlattr *fd = nlmsg_find_attr(r->nlh, GENL_HDRLEN, MTAG_A_STACK_FD);
-	struct mtag_bell *bell = NULL;
-	struct mtag_target t;
-	int err;
-
-	if (!one_in || !nla_get_u32(one_in)) {
-		NL_SET_ERR_MSG(&r->extack, "stack-one-in is missing, or 0");
-		return -EINVAL;
-	}
-	err = mtag_request_target(&t, MTAG_ACCESS_TRACK, r);
-	if (err)
-		return err;
-	if (fd)
-		bell = mtag_bell_get(nla_get_u32(fd));
-	if (IS_ERR(bell)) {
-		NL_SET_ERR_MSG(&r->extack, "stack-fd is no eventfd");
-		err = PTR_ERR(bell);
-	} else {
-		err = mtag_stacks_start(t.space, t.mm, t.cred, nla_get_u32(one_in), bell);
-		if (!err)
-			err = start_tree(t.space->tree, nla_get_u32(one_in), r->opener);
-		err = mtag_message_explain(&r->extack, err);
-	}
-	mtag_access_put(&t);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests of the netlink family about stacks; dump_stacks.c.
+ * Dumps of stacks; dump_stacks.c.
  */
 #ifndef MTAG_DUMP_STACKS_H
 #define MTAG_DUMP_STACKS_H
@@ -8,6 +8,5 @@
 #include "request.h"
 
 int mtag_dump_stacks(struct mtag_request *r);
-int mtag_dump_stacks_start(struct mtag_request *r);
 
 #endif /* MTAG_DUMP_STACKS_H */

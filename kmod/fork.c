@@ -18,7 +18,7 @@
 #include "state.h"
 #include "stray.h"
 #include "text.h"
-#include "thread.h"
+#include "thread_start.h"
 #include "touched.h"
 #include "tree.h"
 #include "visit.h"
@@ -94,6 +94,8 @@ static bool is_copy(const struct mtag_counter *c, struct mtag_space *parent, str
 {
 	const struct mtag_space *child = c->v.s;
 
+	lockdep_assert_held(&parent->walk_lock);
+	lockdep_assert_held(&child->walk_lock);
 	return !c->w.inexact && !parent->fork.events && !child->fork.events && parent->live &&
 	       !mtag_space_wrong(parent) && !atomic_read(&parent->migration.uncharged) &&
 	       !atomic_read(&parent->migration.charged) &&
@@ -168,6 +170,7 @@ static int fork_count(struct mtag_space *parent, struct mtag_space *child, struc
 	int ret, migrating = atomic_read(&parent->migration.uncharged), left = migrating;
 	struct mtag_counter c;
 
+	lockdep_assert_held_write(&mm->mmap_lock);
 	mtag_migrate_expire(parent);
 
 	if (!READ_ONCE(parent->live))
@@ -257,6 +260,7 @@ MTAG_HOOK_FUNC(mtag_fork_begin)
 	bool sleeps;
 	gfp_t gfp;
 
+	lockdep_assert_held_write(&oldmm->mmap_lock);
 	if (!parent) {
 		mtag_stray_fork(oldmm, mm);
 		return;
@@ -281,7 +285,7 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child, str
 	bool sleeps;
 	gfp_t gfp = mtag_sleep_gfp(&sleeps);
 
-	mtag_thread_fork(parent, child);
+	mtag_thread_start_fork(parent, child);
 	/*
 	 * A child that cannot be counted now is counted by its first reader. Where nothing may be
 	 * allocated, page tables cannot be locked either.
@@ -300,6 +304,8 @@ MTAG_HOOK_FUNC(mtag_fork_copied)
 	struct mtag_space *parent = mtag_space_lookup(oldmm);
 	struct mtag_space *child = mtag_space_lookup(mm);
 
+	lockdep_assert_held_write(&oldmm->mmap_lock);
+	lockdep_assert_held_write(&mm->mmap_lock);
 	if (child && !mtag_space_parked(child)) {
 		/* The parent may have been untracked meanwhile, and tracked in another tree. */
 		if (parent && parent->tree == child->tree)

@@ -26,6 +26,7 @@
 #include "tell.h"
 #include "text.h"
 #include "thread.h"
+#include "thread_start.h"
 #include "touched.h"
 #include "tree.h"
 #include "zap.h"

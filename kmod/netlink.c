@@ -29,6 +29,7 @@
 #include "request.h"
 #include "resolve.h"
 #include "stat.h"
+#include "start_stacks.h"
 #include "state.h"
 #include "track.h"
 #include "tree.h"
@@ -266,7 +267,7 @@ LATER(do_untrack)
 LATER(do_audit)
 LATER(do_reset)
 LATER(do_limit)
-LATER(mtag_dump_stacks_start)
+LATER(mtag_start_stacks)
 
 /* Never returns 0, so that the core does not begin a dump of its own. */
 static int request_dump(struct netlink_callback *cb, mtag_request_t *run)
@@ -363,7 +364,7 @@ static const struct genl_ops mtag_ops[] = {
 	{ .cmd = MTAG_CMD_HISTORY_GET, WITH_NOTHING, .start = mtag_recall_start,
 	  .dumpit = mtag_recall_dump, .done = mtag_recall_done },
 	{ .cmd = MTAG_CMD_HISTORY_CLEAR, WITH_NOTHING, .doit = history_clear },
-	{ .cmd = MTAG_CMD_STACK_START, WITH_START, .doit = mtag_dump_stacks_start_later },
+	{ .cmd = MTAG_CMD_STACK_START, WITH_START, .doit = mtag_start_stacks_later },
 	{ .cmd = MTAG_CMD_STACK_GET, WITH_OLDER, DUMP(dump_stacks_start) },
 };
 

@@ -9,7 +9,6 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "account.h"
-#include "later.h"
 #include "mtag.h"
 #include "pin.h"
 #include "record.h"
@@ -22,17 +21,19 @@ DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);
 static atomic_t forgotten;
 
 /*
- * True if @s is ending: no record may enter a space behind mtag_thread_end_space(), which runs
- * after the fields checked here have changed. Context: mtag_record_lock.
+ * True if @s is ending: no record may enter a space after mtag_thread_end_space(), which runs once
+ * the fields checked here have changed. Context: mtag_record_lock.
  */
-static bool space_ending(const struct mtag_space *s)
+bool mtag_thread_is_closed(const struct mtag_space *s)
 {
+	lockdep_assert_held(&mtag_record_lock);
 	return !READ_ONCE(s->mm) || mtag_space_parked(s);
 }
 
 /* Makes the word or tag of @t valid in @s. Context: mtag_record_lock. */
-static void word_enter(struct mtag_thread *t, struct mtag_space *s)
+void mtag_thread_enter(struct mtag_thread *t, struct mtag_space *s)
 {
+	lockdep_assert_held(&mtag_record_lock);
 	/* In front, as mtag_record_uses() has not seen it with this tag. */
 	t->looked = 0;
 	list_move(&t->of_space, &s->threads);
@@ -41,13 +42,14 @@ static void word_enter(struct mtag_thread *t, struct mtag_space *s)
 
 /*
  * Makes the word or tag of @t invalid. Context: mtag_record_lock; the caller
- * passes the returned pin to word_released() after it has unlocked.
+ * passes the returned pin to mtag_thread_released() after it has unlocked.
  */
-static struct mtag_pin *word_leave(struct mtag_thread *t)
+struct mtag_pin *mtag_thread_leave(struct mtag_thread *t)
 {
 	struct mtag_space *s = t->space;
 	struct mtag_pin *pin = t->pin;
 
+	lockdep_assert_held(&mtag_record_lock);
 	list_del_init(&t->of_space);
 	WRITE_ONCE(t->space, NULL);
 	WRITE_ONCE(t->word, &t->inherited);
@@ -74,7 +76,7 @@ static void cpus_forget(const struct task_struct *task)
 }
 
 /* The record of @task has changed, and @pin, if not NULL, is unused. */
-static void word_released(const struct task_struct *task, struct mtag_pin *pin)
+void mtag_thread_released(const struct task_struct *task, struct mtag_pin *pin)
 {
 	cpus_forget(task);
 	if (pin)
@@ -161,7 +163,7 @@ static int word_attach(struct mtag_space *s, struct mtag_thread **spare, struct 
 	struct mtag_thread *t;
 
 	raw_spin_lock(&mtag_record_lock);
-	if (space_ending(s) || READ_ONCE(s->mm) != current->mm) {
+	if (mtag_thread_is_closed(s) || READ_ONCE(s->mm) != current->mm) {
 		raw_spin_unlock(&mtag_record_lock);
 		return -ESRCH;
 	}
@@ -171,13 +173,13 @@ static int word_attach(struct mtag_space *s, struct mtag_thread **spare, struct 
 		return -EAGAIN;
 	}
 	t = mtag_record_get(spare);
-	unused = word_leave(t);
+	unused = mtag_thread_leave(t);
 	t->pin = mine;
 	t->user = word;
 	t->word = mtag_pin_word(mine, word);
-	word_enter(t, s);
+	mtag_thread_enter(t, s);
 	raw_spin_unlock(&mtag_record_lock);
-	word_released(current, unused);
+	mtag_thread_released(current, unused);
 	return 0;
 }
 
@@ -189,9 +191,9 @@ static int word_detach(struct mtag_space *s, u32 *tag)
 	raw_spin_lock(&mtag_record_lock);
 	t = mtag_record_find(current);
 	if (t && t->space == s)
-		unused = word_leave(t);
+		unused = mtag_thread_leave(t);
 	raw_spin_unlock(&mtag_record_lock);
-	word_released(current, unused);
+	mtag_thread_released(current, unused);
 	*tag = mtag_thread_tag(s);
 	return 0;
 }
@@ -244,7 +246,8 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag, bo
 	struct mtag_thread *t;
 	u32 was;
 
-	if (space_ending(s) || READ_ONCE(s->mm) != READ_ONCE(task->mm))
+	lockdep_assert_held(&mtag_record_lock);
+	if (mtag_thread_is_closed(s) || READ_ONCE(s->mm) != READ_ONCE(task->mm))
 		return -ESRCH;
 	t = mtag_record_get(spare);
 	/* Pairs with mtag_thread_end(): it sees the record, or this sees PF_EXITING. */
@@ -262,7 +265,7 @@ static int set_tag(struct mtag_space *s, struct mtag_thread **spare, u32 tag, bo
 	was = t->space == s ? t->own : 0;
 	WRITE_ONCE(t->inherited, tag);
 	WRITE_ONCE(t->own, own ? tag : 0);
-	word_enter(t, s);
+	mtag_thread_enter(t, s);
 	return was;
 }
 
@@ -292,139 +295,6 @@ int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag, boo
 	return ret;
 }
 
-/**
- * mtag_thread_fork() - note what a forked child inherits from the current thread
- * @parent:	space of the current process
- * @child:	new space of the child; keeps the tag and the word for mtag_thread_start()
- *
- * Context: any.
- */
-void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child)
-{
-	struct mtag_thread *t;
-
-	child->fork.tag = mtag_thread_tag(parent);
-	rcu_read_lock();
-	t = mtag_record_find(current);
-	if (t && READ_ONCE(t->space) == parent && READ_ONCE(t->pin))
-		child->fork.user = READ_ONCE(t->user);
-	rcu_read_unlock();
-}
-
-struct first_return {
-	struct mtag_later later;
-	unsigned long user;
-};
-
-/* Runs in the forked child before it returns to user space: its own copy of the word takes over. */
-static void first_return(struct mtag_later *later, bool runs)
-{
-	struct first_return *f = container_of(later, struct first_return, later);
-	struct mtag_space *s = runs ? mtag_space_mine() : NULL;
-	int ret;
-	u32 tag;
-
-	if (s) {
-		ret = mtag_thread_register(s, f->user, &tag);
-		/*
-		 * The fork may not have copied the page: then the child has no word yet. A child
-		 * that is killed before it has run needs none.
-		 */
-		if (ret && ret != -EFAULT && ret != -EINVAL && ret != -ESRCH &&
-		    !fatal_signal_pending(current))
-			mtag_space_lost(s, 1);
-		mtag_space_put(s);
-	}
-	kfree(f);
-}
-
-/* Makes the forked @child register its copy of its parent's word. */
-static void register_later(struct mtag_space *s, struct task_struct *child, gfp_t gfp)
-{
-	struct first_return *f = gfp ? kmalloc(sizeof(*f), gfp) : NULL;
-
-	if (!f) {
-		mtag_space_lost(s, 1);
-		return;
-	}
-	f->user = s->fork.user;
-	if (!mtag_later(child, &f->later, first_return))
-		kfree(f);
-}
-
-/*
- * Shares the word of the current thread with its vfork child; false if it has none.
- * Context: mtag_record_lock.
- */
-static bool share_word(struct mtag_thread *t, struct mtag_space *s)
-{
-	struct mtag_thread *creator = mtag_record_find(current);
-
-	if (!creator || creator->space != s || !creator->pin)
-		return false;
-	t->pin = mtag_pin_share(creator->pin);
-	t->user = creator->user;
-	t->word = creator->word;
-	return true;
-}
-
-/* Sets up the record of @child, unless the space is ending. May use up *@spare. */
-static bool record_child(struct mtag_space *s, struct task_struct *child,
-			 struct mtag_thread **spare, bool vforked, u32 tag, u32 own)
-{
-	struct mtag_pin *unused = NULL;
-	struct mtag_thread *t;
-	bool stays;
-
-	raw_spin_lock(&mtag_record_lock);
-	stays = !space_ending(s);
-	if (stays) {
-		t = mtag_record_get(spare);
-		unused = word_leave(t);
-		if (!vforked || !share_word(t, s))
-			t->inherited = tag;
-		t->own = own;
-		word_enter(t, s);
-	}
-	raw_spin_unlock(&mtag_record_lock);
-	/* A CPU may have cached another task that had the same address. */
-	word_released(child, unused);
-	return stays;
-}
-
-/**
- * mtag_thread_start() - set up the tag of a task that the current thread has created
- * @s:		space of @child
- * @child:	has not run yet; a thread, a vfork child or a forked process
- * @own:	tag that was made for it alone; 0: it inherits one
- * @gfp:	allocation flags of the caller's context; 0: do not allocate
- *
- * Context: as @gfp says; @s stays.
- * Return: does the record of @child have @own? If not, nobody else says that this tag has ended.
- */
-bool mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own, gfp_t gfp)
-{
-	bool same_mm = child->mm == current->mm;
-	bool vforked = same_mm && child->tgid != current->tgid;
-	u32 tag = own ?: same_mm ? mtag_thread_tag(s) : s->fork.tag;
-	struct mtag_thread *spare;
-	bool recorded;
-
-	/* A child with the process's default tag, and no word to take over, needs no record. */
-	if (tag == READ_ONCE(s->default_tag) && !(same_mm ? vforked : !!s->fork.user))
-		return false;
-	spare = gfp ? mtag_record_alloc(child, gfp) : NULL;
-	if (!spare) {
-		mtag_space_lost(s, 1);
-		return false;
-	}
-	recorded = record_child(s, child, &spare, vforked, tag, own);
-	mtag_record_free(spare);
-	if (!same_mm && s->fork.user)
-		register_later(s, child, gfp);
-	return recorded;
-}
-
 /*
  * Drops the record of @task, which exits or has started another program.
  * Context: any but interrupts.
@@ -444,12 +314,12 @@ void mtag_thread_end(struct task_struct *task)
 	if (t) {
 		/* Without a space, no CPU has cached a word of it. */
 		had_word = t->space;
-		unused = word_leave(t);
+		unused = mtag_thread_leave(t);
 		mtag_record_del(t);
 	}
 	raw_spin_unlock(&mtag_record_lock);
 	if (had_word)
-		word_released(task, unused);
+		mtag_thread_released(task, unused);
 	mtag_record_free(t);
 }
 
@@ -476,12 +346,12 @@ void mtag_thread_end_space(struct mtag_space *s, void (*ended)(struct mtag_space
 		if (t) {
 			task = t->task;
 			own = t->own;
-			unused = word_leave(t);
+			unused = mtag_thread_leave(t);
 		}
 		raw_spin_unlock(&mtag_record_lock);
 		/* The task may have ended by now: it is only compared. */
 		if (t)
-			word_released(task, unused);
+			mtag_thread_released(task, unused);
 		if (t && own)
 			ended(s, own);
 		cond_resched();

@@ -31,10 +31,17 @@ u32 mtag_thread_tag(struct mtag_space *s);
 unsigned long mtag_thread_word(struct mtag_space *s);
 int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag, bool own);
-void mtag_thread_fork(struct mtag_space *parent, struct mtag_space *child);
-bool mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own, gfp_t gfp);
 void mtag_thread_end(struct task_struct *task);
 void mtag_thread_end_space(struct mtag_space *s, void (*ended)(struct mtag_space *s, u32 own));
 void mtag_thread_exit(void);
+
+/* For thread_start.c. Context: mtag_record_lock; of the last one, any but NMI. */
+struct mtag_pin;
+struct mtag_thread;
+
+bool mtag_thread_is_closed(const struct mtag_space *s);
+void mtag_thread_enter(struct mtag_thread *t, struct mtag_space *s);
+struct mtag_pin *mtag_thread_leave(struct mtag_thread *t);
+void mtag_thread_released(const struct task_struct *task, struct mtag_pin *pin);
 
 #endif /* MTAG_THREAD_H */
