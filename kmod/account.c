@@ -382,8 +382,8 @@ u64 mtag_account_residue(const struct mtag_accounts *acc)
  * @tag:	id below acc->nr_tags
  * @nr:		pages by kind
  *
- * Context: walk_lock of the space, with MTAG_SLOW_WALK set, so that no event
- * changes the counters meanwhile.
+ * Context: walk_lock of the space, with MTAG_SLOW_WALK set, so that no event changes the counters
+ * meanwhile; or a forked child that has not run yet, which checks afterwards that there was none.
  */
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS])
 {
@@ -419,6 +419,7 @@ void mtag_account_give(struct mtag_space *s, u32 tag, u32 to)
 {
 	struct mtag_accounts *acc;
 
+	lockdep_assert_held(&s->tree->lock);
 	rcu_read_lock();
 	acc = rcu_dereference(s->accounts);
 	WRITE_ONCE(mtag_accounts_of(acc, tag)->known, false);

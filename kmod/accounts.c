@@ -144,6 +144,7 @@ int mtag_accounts_reserve(struct mtag_space *s, unsigned int nr_tags, gfp_t gfp)
 	unsigned int chunks = DIV_ROUND_UP(nr_tags, MTAG_CHUNK_TAGS);
 	struct mtag_accounts *old, *acc;
 
+	lockdep_assert_held(&s->tree->lock);
 	old = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
 	if (chunks <= old->nr_chunks)
 		return 0;
@@ -173,6 +174,7 @@ void mtag_accounts_extend(struct mtag_space *s, unsigned int nr_tags)
 {
 	struct mtag_accounts *acc;
 
+	lockdep_assert_held(&s->tree->lock);
 	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
 	if (nr_tags <= acc->nr_tags)
 		return;
@@ -197,6 +199,7 @@ int mtag_accounts_reserve_all(struct mtag_tree *tree, struct mtag_space *own, un
 	struct mtag_space *s;
 	int ret;
 
+	lockdep_assert_held(&tree->lock);
 	list_for_each_entry(s, &tree->spaces, sibling) {
 		ret = mtag_accounts_reserve(s, nr_tags, gfp);
 		if (ret)
@@ -217,6 +220,7 @@ void mtag_accounts_extend_all(struct mtag_tree *tree, struct mtag_space *own, un
 {
 	struct mtag_space *s;
 
+	lockdep_assert_held(&tree->lock);
 	list_for_each_entry(s, &tree->spaces, sibling)
 		mtag_accounts_extend(s, nr_tags);
 	mtag_accounts_extend(own, nr_tags);

@@ -96,6 +96,7 @@ static struct mtag_node *free_tag(struct mtag_tree *tree, u32 parent, gfp_t gfp)
 	unsigned long tag = parent + 1;
 	bool idle;
 
+	lockdep_assert_held(&tree->lock);
 	while ((node = xa_find(&tree->nodes, &tag, MTAG_ID_MAX, MTAG_NODE_FREE))) {
 		idle = !node->kept;
 		/* Meanwhile a program may have made up the number, or watch it. */
@@ -133,6 +134,7 @@ static int reuse_tag(struct mtag_space *own, u32 parent, const char *name, size_
 	struct mtag_space *s;
 	u32 above;
 
+	lockdep_assert_held(&tree->lock);
 	node = mtag_tree_find(tree, parent, name, len);
 	if (node) {
 		revive_tag(tree, node->id);
@@ -192,6 +194,7 @@ static int rename_tag(struct mtag_tree *tree, u32 tag, const char *name, size_t 
 {
 	struct mtag_node *old = mtag_tree_node(tree, tag), *node;
 
+	lockdep_assert_held(&tree->lock);
 	node = mtag_tree_find(tree, old->parent, name, len);
 	if (node)
 		return node == old ? 0 : -EEXIST;

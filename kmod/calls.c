@@ -122,6 +122,7 @@ void mtag_calls_give(struct mtag_space *s, u32 tag, u32 to)
 	u64 nr[MTAG_CALLS], bytes[MTAG_CALLS];
 	int i;
 
+	lockdep_assert_held(&s->tree->lock);
 	if (!from)
 		return;
 	if (!mtag_calls_read(s, tag, nr, bytes))

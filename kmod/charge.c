@@ -92,6 +92,7 @@ void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool c
 	/* The account of @tag has already been taken from the walk. */
 	bool taken = w && tag < w->taken;
 
+	lockdep_assert_held(&s->walk_lock);
 	if (taken ? counted : s->live)
 		mtag_account_add(s, tag, kind, -1);
 	if (w && counted && tag < w->nr_tags)

@@ -37,6 +37,7 @@ static void untag_pages(struct mtag_counter *c, const struct mtag_pte *e)
 {
 	int i;
 
+	lockdep_assert_held(&c->v.s->walk_lock);
 	if (!c->fresh) {
 		if (e->nr > 1 || mtag_page_mapcount(e->page) != 1 || !trylock_page(e->page))
 			return;
@@ -179,6 +180,7 @@ void mtag_count_mm(struct mtag_counter *c, struct mm_struct *mm)
 	VMA_ITERATOR(vmi, mm, 0);
 	struct vm_area_struct *vma;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	for_each_vma(vmi, vma)
 		mtag_visit_vma(&c->v, vma, enter_vma(&c->v, vma), vma->vm_end);
 }

@@ -44,6 +44,7 @@ MTAG_HOOK_FUNC(mtag_event_mmap)
 
 	if (!s)
 		return;
+	lockdep_assert_held_write(&current->mm->mmap_lock);
 	mtag_migrate_shifted(s, NULL);
 	s->mapping.addr = mtag_arg1(fregs);
 	s->mapping.len = mtag_arg2(fregs);
@@ -220,6 +221,7 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
 
 	if (!s)
 		return;
+	lockdep_assert_held_write(&current->mm->mmap_lock);
 	mtag_range_map(s, addr, end - addr, mtag_range_tag(s, addr - 1, &ignored));
 	s->mapping.len = 0;
 	mtag_space_put(s);
@@ -258,6 +260,7 @@ void mtag_event_moved(struct vm_area_struct *new_vma, unsigned long from, unsign
 	struct mtag_space *s = mtag_space_lookup(new_vma->vm_mm);
 	unsigned long ignored;
 
+	lockdep_assert_held_write(&new_vma->vm_mm->mmap_lock);
 	if (!s)
 		return;
 	mtag_range_move(s, from, to, len);
@@ -294,6 +297,7 @@ MTAG_HOOK_FUNC(mtag_event_brk_grow)
 
 	if (!s)
 		return;
+	lockdep_assert_held_write(&current->mm->mmap_lock);
 	tag = READ_ONCE(s->naming) == MTAG_NAMING_MAP ? mtag_bymap_brk(s, mtag_arg2(fregs)) :
 							mtag_thread_tag(s);
 	mtag_range_map(s, mtag_arg2(fregs), mtag_arg3(fregs), tag);

@@ -114,6 +114,7 @@ static struct page *area_page(struct mm_struct *mm, unsigned long addr)
 	struct page *page;
 	int i;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	if (!vma || vma->vm_start > addr || !vma_is_anonymous(vma) || !(vma->vm_flags & VM_READ))
 		return ERR_PTR(-ENXIO);
 	for (i = 0; i < LOOKS; i++) {

@@ -85,6 +85,7 @@ static void list_in(struct mtag_past *p)
 {
 	struct sort *sort = &sorts[sort_of(p)];
 
+	lockdep_assert_held(&history_lock);
 	p->id = ++last_id;
 	p->listed = true;
 	list_add_tail(&p->order, &ledger);
@@ -99,6 +100,7 @@ static void list_out(struct mtag_past *p, struct list_head *gone)
 {
 	struct sort *sort = &sorts[sort_of(p)];
 
+	lockdep_assert_held(&history_lock);
 	p->listed = false;
 	list_del(&p->order);
 	list_move_tail(&p->sort, gone);
@@ -113,6 +115,7 @@ static struct mtag_past *oldest_entry(int a, int b)
 	struct mtag_past *p = list_first_entry_or_null(&sorts[a].list, struct mtag_past, sort);
 	struct mtag_past *q = list_first_entry_or_null(&sorts[b].list, struct mtag_past, sort);
 
+	lockdep_assert_held(&history_lock);
 	if (!p || !q)
 		return p ?: q;
 	return p->id < q->id ? p : q;
@@ -132,6 +135,7 @@ static void trim_entries(struct list_head *gone)
 {
 	size_t most = bytes_allowed(), killed, exited;
 
+	lockdep_assert_held(&history_lock);
 	while (sorts[CONFINED].nr + sorts[CONFINED | KILLED].nr > CONFINED_MOST)
 		drop_oldest(sorts[CONFINED | KILLED].nr > CONFINED_MOST / 2, CONFINED, CONFINED,
 			    gone);

@@ -67,6 +67,7 @@ static int find_of(const struct mtag_image *file, kuid_t uid)
 	struct mtag_image *image;
 	u16 id;
 
+	lockdep_assert_held(&images_lock);
 	for (id = *chain_of(file, uid); id; id = image->next) {
 		image = image_at(id);
 		if (is_same_file(image, file) && uid_eq(image->uid, uid))
@@ -162,6 +163,7 @@ static void block_free(struct mtag_image **block)
 /* Lookups see the rows from when they see that there are blocks. Context: images_lock. */
 static void publish_rows(struct mtag_rows *to, const struct mtag_rows *from)
 {
+	lockdep_assert_held(&images_lock);
 	to->index = from->index;
 	to->rows = from->rows;
 	to->recipes = from->recipes;
@@ -175,6 +177,7 @@ static void take_roots_rows(struct mtag_image *image)
 {
 	int id = find_of(image, GLOBAL_ROOT_UID);
 
+	lockdep_assert_held(&images_lock);
 	if (id >= 0 && image_at(id)->rows.blocks)
 		publish_rows(&image->rows, &image_at(id)->rows);
 }
@@ -188,6 +191,7 @@ static int add_image(struct mtag_image **image, struct mtag_image ***block, stru
 	unsigned int id = nr_images;
 	u16 *chain = chain_of(*image, (*image)->uid);
 
+	lockdep_assert_held(&images_lock);
 	if (!mtag_user_may(user, user->images, MTAG_IMAGES_MAX - id, 1))
 		return -ENOSPC;
 	if (!blocks[id / BLOCK]) {
@@ -270,6 +274,7 @@ static struct mtag_image *owner_of(const struct file *file, const struct mtag_im
 {
 	int id;
 
+	lockdep_assert_held(&images_lock);
 	if (!file)
 		return &vdso;
 	id = find_image(like);

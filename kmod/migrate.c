@@ -60,6 +60,7 @@ static void expire_notes(struct mtag_space *s, struct mtag_note **freed)
 	unsigned long place;
 	struct mtag_note *e;
 
+	lockdep_assert_held(&s->walk_lock);
 	for (node = rb_first(&s->migration.notes); node; node = next) {
 		next = rb_next(node);
 		e = mtag_note_of(node);
@@ -117,6 +118,7 @@ static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
 	const struct mtag_migration *m = &s->migration;
 	const struct mm_struct *mm = READ_ONCE(s->mm);
 
+	lockdep_assert_held(&s->walk_lock);
 	if (addr - m->shift_from >= m->shift_len || !mm || !mtag_is_writer(mm, m->shifter))
 		return addr;
 	return addr - m->shift_from + m->shift_to;
@@ -215,6 +217,7 @@ static void shift_notes(struct mtag_space *s, struct mtag_note **freed)
 	struct mtag_note *e, *moved = NULL, *next;
 	struct rb_node *node, *after;
 
+	lockdep_assert_held(&s->walk_lock);
 	for (node = rb_first(&s->migration.notes); node; node = after) {
 		after = rb_next(node);
 		e = mtag_note_cut(s, mtag_note_of(node), from, end);
@@ -295,6 +298,7 @@ bool mtag_migrate_seen(struct mtag_space *s, unsigned long addr, u32 *tag)
 {
 	struct mtag_note *e = mtag_note_find(s, addr);
 
+	lockdep_assert_held(&s->walk_lock);
 	if (!e)
 		return false;
 	__clear_bit(mtag_note_place(e, addr), e->check);
@@ -318,6 +322,7 @@ bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned 
 {
 	struct mtag_note *spare = mtag_note_pop(), *e;
 
+	lockdep_assert_held(&s->walk_lock);
 	e = mtag_note_add(s, &spare, page_to_pfn(page), 1, addr, tag, kind);
 	if (e)
 		__clear_bit(mtag_note_place(e, addr), e->check);
@@ -411,6 +416,8 @@ void mtag_migrate_settle(struct mtag_space *s, struct mm_struct *mm)
 {
 	unsigned long addr = 0, end;
 
+	lockdep_assert_held(&s->tree->build_lock);
+	lockdep_assert_held(&mm->mmap_lock);
 	mtag_migrate_shifted(s, NULL);
 	mtag_migrate_expire(s);
 	if (!atomic_read(&s->migration.charged))

@@ -46,6 +46,7 @@ static int node_charge(struct mtag_tree *tree, size_t bytes)
 	size_t used = tree->names.bytes + bytes;
 	size_t most = SPARE_BYTES + COMMON_BYTES * (tree->names.nr + 1);
 
+	lockdep_assert_held(&tree->lock);
 	if (used > most)
 		most = round_up(used, STEP_BYTES);
 	if (most > tree->names.charged) {
@@ -61,6 +62,7 @@ static int node_charge(struct mtag_tree *tree, size_t bytes)
 /* What is charged stays so until the tree ends. Context: tree->lock. */
 static void node_uncharge(struct mtag_tree *tree, size_t len)
 {
+	lockdep_assert_held(&tree->lock);
 	tree->names.bytes -= node_bytes(len);
 	tree->names.nr--;
 }
@@ -79,6 +81,7 @@ struct mtag_node *mtag_node_alloc(struct mtag_tree *tree, size_t len, gfp_t gfp)
 	size_t bytes = node_bytes(len);
 	struct mtag_node *node;
 
+	lockdep_assert_held(&tree->lock);
 	/* Two words for a common name. Others begin in the struct and end whole words behind it. */
 	BUILD_BUG_ON(offsetof(struct mtag_node, name) + 2 * sizeof(u64) > COMMON_BYTES);
 	if (node_charge(tree, bytes))
@@ -103,6 +106,7 @@ void mtag_node_free(struct mtag_node *node)
 /* Frees a node that nobody has seen. Context: tree->lock. */
 void mtag_node_drop(struct mtag_tree *tree, struct mtag_node *node)
 {
+	lockdep_assert_held(&tree->lock);
 	node_uncharge(tree, node->len);
 	mtag_node_free(node);
 }
@@ -118,6 +122,7 @@ static void old_node_free(struct rcu_head *rcu)
 /* Frees a node after a grace period, and @old. Context: tree->lock. */
 void mtag_node_retire(struct mtag_tree *tree, struct mtag_node *node, struct mtag_old_node *old)
 {
+	lockdep_assert_held(&tree->lock);
 	node_uncharge(tree, node->len);
 	old->node = node;
 	call_rcu(&old->rcu, old_node_free);

@@ -130,6 +130,7 @@ static struct mtag_note *note_before(struct mtag_space *s, unsigned long addr)
 	struct rb_node *node = s->migration.notes.rb_node;
 	struct mtag_note *found = NULL;
 
+	lockdep_assert_held(&s->walk_lock);
 	while (node) {
 		struct mtag_note *e = mtag_note_of(node);
 
@@ -179,6 +180,7 @@ struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr)
 void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long place,
 		     struct mtag_note **freed)
 {
+	lockdep_assert_held(&s->walk_lock);
 	__clear_bit(place, e->pages);
 	__clear_bit(place, e->check);
 	atomic_dec(&s->migration.charged);
@@ -194,6 +196,7 @@ void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long pl
 void mtag_note_release(struct mtag_space *s, struct mtag_note *e, unsigned long place,
 		       struct mtag_note **freed)
 {
+	lockdep_assert_held(&s->walk_lock);
 	mtag_charge_late(s, e->tag, e->kind, !test_bit(place, e->check));
 	mtag_note_clear(s, e, place, freed);
 }
@@ -224,6 +227,7 @@ struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare, 
 	struct mtag_note *e = note_to_extend(s, pfn, nr, addr, tag, kind);
 	unsigned long place;
 
+	lockdep_assert_held(&s->walk_lock);
 	if (!e) {
 		e = *spare;
 		if (!e || s->migration.nr_notes >= MTAG_NOTES_MAX)
@@ -268,6 +272,7 @@ void mtag_note_release_range(struct mtag_space *s, unsigned long addr, unsigned 
 	unsigned long place;
 	struct mtag_note *e;
 
+	lockdep_assert_held(&s->walk_lock);
 	for (node = rb_first(&s->migration.notes); node; node = next) {
 		next = rb_next(node);
 		e = mtag_note_of(node);
@@ -301,6 +306,7 @@ struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsig
 	unsigned long first, behind, place;
 	struct mtag_note *part;
 
+	lockdep_assert_held(&s->walk_lock);
 	places_between(e, from, end, &first, &behind);
 	place = find_next_bit(e->pages, MTAG_NOTE_PAGES, first);
 	if (place >= behind)
@@ -336,12 +342,13 @@ struct mtag_note *mtag_note_cut(struct mtag_space *s, struct mtag_note *e, unsig
  * mtag_note_check_begin() - a walk begins: mark all noted pages as not found yet
  * @s:		space
  *
- * Context: build_lock and walk_lock.
+ * Context: walk_lock.
  */
 void mtag_note_check_begin(struct mtag_space *s)
 {
 	struct rb_node *node;
 
+	lockdep_assert_held(&s->walk_lock);
 	for (node = rb_first(&s->migration.notes); node; node = rb_next(node))
 		bitmap_copy(mtag_note_of(node)->check, mtag_note_of(node)->pages, MTAG_NOTE_PAGES);
 }
@@ -353,6 +360,7 @@ static struct mtag_note *drop_unchecked(struct mtag_space *s, bool release)
 	struct rb_node *node, *next;
 	unsigned long place;
 
+	lockdep_assert_held(&s->walk_lock);
 	for (node = rb_first(&s->migration.notes); node; node = next) {
 		next = rb_next(node);
 		e = mtag_note_of(node);
@@ -373,7 +381,7 @@ static struct mtag_note *drop_unchecked(struct mtag_space *s, bool release)
  *
  * A page that the walk has not found is no longer under migration.
  *
- * Context: build_lock and walk_lock.
+ * Context: walk_lock.
  */
 void mtag_note_check_end(struct mtag_space *s, bool release)
 {

@@ -58,6 +58,7 @@ static int array_grow(unsigned long end)
 	unsigned long old_nr = mtag_sections_end - sections_start, nr = end - sections_start, i;
 	struct mtag_section **old = old_nr ? mtag_sections + sections_start : NULL, **new;
 
+	lockdep_assert_held(&sections_lock);
 	if (nr <= old_nr)
 		return 0;
 	nr = max(nr, 2 * old_nr);
@@ -90,6 +91,7 @@ static int section_add(unsigned long index)
 {
 	struct mtag_section *section;
 
+	lockdep_assert_held(&sections_lock);
 	if (mtag_sections[index] != mtag_section_none)
 		return 0;
 	section = section_alloc();

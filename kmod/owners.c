@@ -80,6 +80,7 @@ static void visit_span(struct owners_batch *b, struct mm_struct *mm,
 	unsigned long addr = span->start, end;
 	struct vm_area_struct *vma;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	b->first = addr;
 	for (; addr < span->end; addr = end) {
 		vma = find_vma(mm, addr);

@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "mtag.h"
 #include "pin.h"
+#include "record.h"
 #include "space.h"
 #include "stat.h"
 #include "state.h"
@@ -131,6 +132,7 @@ struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin)
 	struct rb_node *old = rb_find((*pin)->page, &s->pins, pin_find);
 	struct mtag_pin *mine = *pin;
 
+	lockdep_assert_held(&mtag_record_lock);
 	if (old) {
 		mine = rb_entry(old, struct mtag_pin, node);
 	} else if (mine->space) {
@@ -145,6 +147,7 @@ struct mtag_pin *mtag_pin_get(struct mtag_space *s, struct mtag_pin **pin)
 /* One more thread uses @pin. Context: mtag_record_lock. */
 struct mtag_pin *mtag_pin_share(struct mtag_pin *pin)
 {
+	lockdep_assert_held(&mtag_record_lock);
 	pin->refs++;
 	return pin;
 }
@@ -155,6 +158,7 @@ struct mtag_pin *mtag_pin_share(struct mtag_pin *pin)
  */
 struct mtag_pin *mtag_pin_put(struct mtag_space *s, struct mtag_pin *pin)
 {
+	lockdep_assert_held(&mtag_record_lock);
 	if (--pin->refs)
 		return NULL;
 	rb_erase(&pin->node, &s->pins);

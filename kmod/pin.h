@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pinned pages of a process that hold words; pin.c. Only thread.c uses them;
- * mtag_record_lock protects the tree that they are kept in.
+ * Pinned pages of a process that hold words; pin.c. Only thread.c and thread_start.c
+ * use them; mtag_record_lock protects the tree that they are kept in.
  */
 #ifndef MTAG_PIN_H
 #define MTAG_PIN_H

@@ -237,6 +237,7 @@ void mtag_range_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), voi
 	unsigned int nr = 0;
 	void *entry;
 
+	lockdep_assert_held(&s->grabbed->mmap_lock);
 	rcu_read_lock();
 	mas_for_each(&mas, entry, ULONG_MAX) {
 		use(data, entry_tag(s, entry));
@@ -312,6 +313,7 @@ static void sweep_unmapped(struct mtag_space *s, struct mm_struct *mm)
 	struct vm_area_struct *vma;
 	unsigned long hole = 0;
 
+	lockdep_assert_held_write(&mm->mmap_lock);
 	for_each_vma(vmi, vma) {
 		if (vma->vm_start > hole)
 			mtree_store_range(&s->ranges.tree, hole, vma->vm_start - 1, NULL,
@@ -401,7 +403,10 @@ void mtag_range_init(struct mtag_space *s)
 	s->ranges.version = mtag_answer_version();
 }
 
-/* Copies the ranges to a forked child. Context: both mmap_locks held for writing. */
+/*
+ * Copies the ranges to a forked child, which is not published yet. Context: mmap_lock of the parent
+ * held for writing.
+ */
 int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 {
 	MA_STATE(mas, &from->ranges.tree, 0, 0);

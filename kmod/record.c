@@ -83,6 +83,7 @@ struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
 {
 	struct mtag_thread *t = mtag_record_find((*spare)->task);
 
+	lockdep_assert_held(&mtag_record_lock);
 	if (!t) {
 		t = *spare;
 		*spare = NULL;
@@ -94,6 +95,7 @@ struct mtag_thread *mtag_record_get(struct mtag_thread **spare)
 /* Removes @t, which the caller frees after it has unlocked. Context: mtag_record_lock. */
 void mtag_record_del(struct mtag_thread *t)
 {
+	lockdep_assert_held(&mtag_record_lock);
 	hlist_del_rcu(&t->node);
 }
 

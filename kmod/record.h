@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Per-task records, hashed by the task; record.c. Only thread.c, zap.c, bytid.c and sweep.c use
- * them.
+ * Per-task records, hashed by the task; record.c. Only thread.c, thread_start.c, zap.c, bytid.c and
+ * sweep.c use them, and pin.c their lock.
  */
 #ifndef MTAG_RECORD_H
 #define MTAG_RECORD_H

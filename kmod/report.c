@@ -186,6 +186,7 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 	struct virt v = {};
 	int err;
 
+	lockdep_assert_held(&s->tree->build_lock);
 	if (!r)
 		return ERR_PTR(-ENOMEM);
 	v.nr_tags = r->nr_tags;
@@ -364,6 +365,7 @@ static int one_read(struct mtag_space *s, struct mm_struct *mm, u32 tag, u64 *co
 	struct mtag_sum sum = {};
 	int err;
 
+	lockdep_assert_held(&s->tree->build_lock);
 	if (tag >= v.nr_tags)
 		return -ENOENT;
 	tag = array_index_nospec(tag, v.nr_tags);

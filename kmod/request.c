@@ -153,6 +153,7 @@ static int batch_add(struct request_batch *b, struct mtag_request *r)
 {
 	size_t more = r->skb->truesize;
 
+	lockdep_assert_held(&batches_lock);
 	if (b->nr >= BATCH_REQUESTS || (b->nr && b->bytes + more > BATCH_BYTES))
 		return -ENOBUFS;
 	list_add_tail(&r->node, &b->requests);

@@ -38,6 +38,7 @@ struct retagger {
 /* Caller holds walk_lock. */
 static void move_charge(struct retagger *r, u32 from, enum mtag_kind kind)
 {
+	lockdep_assert_held(&r->v.s->walk_lock);
 	mtag_account_add(r->v.s, from, kind, -1);
 	mtag_account_add(r->v.s, r->w.tag, kind, 1);
 	r->moved += PAGE_SIZE;
@@ -62,6 +63,7 @@ static void retag_anon(struct retagger *r, struct page *page, unsigned long addr
 {
 	u32 from;
 
+	lockdep_assert_held(&r->v.s->walk_lock);
 	if (!mtag_is_ksm(page) && mtag_owner_get(page) == r->w.tag)
 		return;
 	if (mtag_is_ksm(page) || mtag_page_mapcount(page) != 1) {

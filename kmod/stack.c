@@ -125,6 +125,7 @@ static struct mtag_stack *room_for(size_t bytes)
 {
 	struct chunk *c = filled;
 
+	lockdep_assert_held(&stack_lock);
 	if (!c || ROOM - c->used < bytes) {
 		c = spare;
 		if (!c)
@@ -220,6 +221,7 @@ static u32 add_stack(u32 hash, const u64 *frames, unsigned int nr, unsigned int 
 	u32 *chain = &chains[hash & (nr_chains - 1)];
 	struct mtag_stack *stack;
 
+	lockdep_assert_held(&stack_lock);
 	if (!mtag_user_may(user, user->stacks, max - nr_stacks, 1))
 		return MTAG_LEAF_NONE;
 	stack = room_for(struct_size(stack, frames, nr));

@@ -46,6 +46,7 @@ static int taking_begin(void)
 {
 	int ret = 0;
 
+	lockdep_assert_held(&keep_lock);
 	if (!holders) {
 		mtag_image_begin();
 		ret = mtag_stack_begin();
@@ -64,6 +65,7 @@ static int taking_begin(void)
 /* Context: keep_lock. */
 static void taking_end(void)
 {
+	lockdep_assert_held(&keep_lock);
 	mtag_leaf_end();
 	mtag_take_end();
 	taking = false;
@@ -150,6 +152,7 @@ static void forget_stacks(struct mtag_space *s, struct mm_struct *mm)
 	struct mtag_visitor v = { .visit = forget_visit, .s = s };
 	struct vm_area_struct *vma;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	for_each_vma(vmi, vma) {
 		mtag_visit_vma(&v, vma, READ_ONCE(vma->vm_start), vma->vm_end);
 		cond_resched();
@@ -161,6 +164,8 @@ static int begin_stacks(struct mtag_space *s, struct mm_struct *mm, const struct
 {
 	int ret;
 
+	lockdep_assert_held(&s->tree->build_lock);
+	lockdep_assert_held(&mm->mmap_lock);
 	if (!s->stacks.touched)
 		s->stacks.touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), NULL,
 						       MTAG_GFP);
@@ -184,6 +189,7 @@ static int start_stacks(struct mtag_space *s, struct mm_struct *mm, const struct
 {
 	int ret = 0;
 
+	lockdep_assert_held(&s->tree->build_lock);
 	if (!s->live || READ_ONCE(s->mm) != mm)
 		return -ESRCH;
 	ret = keep_needed();

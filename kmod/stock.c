@@ -52,6 +52,7 @@ static bool stock_has(const struct mtag_stock *k, const struct mtag_space *s, u3
 {
 	unsigned int i = tag % MTAG_SLOTS;
 
+	lockdep_assert_held(lock_of(s, tag));
 	/* Pairs with mtag_stock_enter(). */
 	return smp_load_acquire(&k->space[i]) == s && READ_ONCE(k->tag[i]) == tag;
 }
@@ -126,6 +127,7 @@ static void sum_up(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *su
 	u32 nr[MTAG_KINDS] = {};
 	const struct mtag_stock *k;
 
+	lockdep_assert_held(lock_of(acc->space, tag));
 	sum->touched = a->touched;
 	while ((k = stock_next(acc->space, &cpu)))
 		if (stock_has(k, acc->space, tag))
@@ -174,6 +176,7 @@ static void peak_raise(const struct mtag_accounts *acc, u32 tag, int transient)
 	struct mtag_account *a = mtag_accounts_of(acc, tag);
 	s64 now;
 
+	lockdep_assert_held(lock_of(acc->space, tag));
 	if (record_resident(a) <= (s64)a->peak)
 		return;
 	now = resident(acc, tag) - transient - atomic_read(&acc->space->migration.charged);

@@ -42,6 +42,7 @@ static struct stray *stray_find(const struct mm_struct *mm)
 {
 	struct stray *each;
 
+	lockdep_assert_held(&strays_lock);
 	for (each = strays; each < strays + STRAYS_MAX; each++)
 		if (each->mm == mm)
 			return each;
@@ -53,6 +54,7 @@ static void stray_list(struct mm_struct *mm, struct mtag_tree *tree)
 {
 	struct stray *stray = stray_find(NULL);
 
+	lockdep_assert_held(&strays_lock);
 	if (!stray) {
 		WRITE_ONCE(nr_unlisted, nr_unlisted + !tree->unlisted);
 		WRITE_ONCE(tree->unlisted, true);
@@ -133,6 +135,7 @@ static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tr
 {
 	const struct stray *stray = stray_find(mm);
 
+	lockdep_assert_held(&strays_lock);
 	*tree = stray ? stray->tree : NULL;
 	return stray || nr_unlisted;
 }

@@ -47,6 +47,7 @@ static bool mark_ended(struct mtag_tree *tree, u32 tag)
 /* Takes away the mark that @tag has ended. Return: false if it has none. Context: xa_lock. */
 bool mtag_sweep_unmark(struct mtag_tree *tree, u32 tag)
 {
+	lockdep_assert_held(&tree->nodes.xa_lock);
 	if (!xa_get_mark(&tree->nodes, tag, MTAG_NODE_ENDED))
 		return false;
 	__xa_clear_mark(&tree->nodes, tag, MTAG_NODE_ENDED);
@@ -81,6 +82,8 @@ static void sweep_space(struct sweep *w, struct mtag_space *s)
 	struct mtag_accounts *acc;
 	unsigned long tag;
 
+	lockdep_assert_held(&s->tree->lock);
+	lockdep_assert_held(&s->grabbed->mmap_lock);
 	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
 	for_each_set_bit(tag, w->idle, w->nr_tags) {
 		if (tag < acc->nr_tags &&
@@ -97,6 +100,7 @@ static void sweep_space(struct sweep *w, struct mtag_space *s)
 /* False if the numbers of @s say nothing about its tags now. Context: tree->lock. */
 static bool sweep_try(struct sweep *w, struct mtag_space *s)
 {
+	lockdep_assert_held(&s->tree->lock);
 	if (!s->grabbed || !READ_ONCE(s->live) || mtag_space_wrong(s) || s->birth.forking ||
 	    atomic_read(&s->migration.uncharged) || !mmap_read_trylock(s->grabbed))
 		return false;
@@ -110,6 +114,7 @@ static bool sweep_spaces(struct sweep *w)
 {
 	struct mtag_space *s;
 
+	lockdep_assert_held(&w->tree->lock);
 	/* What parked spaces and strays have is not counted. */
 	if (w->tree->parked || mtag_stray_has(w->tree)) {
 		bitmap_zero(w->idle, w->nr_tags);

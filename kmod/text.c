@@ -121,6 +121,7 @@ static bool map_of(const struct mtag_space *s, const struct vm_area_struct *vma,
 	u64 bytes = vma->vm_end - vma->vm_start;
 	int image;
 
+	lockdep_assert_held(&vma->vm_mm->mmap_lock);
 	map->start = vma->vm_start;
 	map->end = vma->vm_end;
 	if (vma->vm_file) {
@@ -170,6 +171,7 @@ static int read_all(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, gfp_
 	struct vm_area_struct *vma;
 	struct mtag_text *text;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	text = text_alloc(room, gfp);
 	if (!text)
 		return -ENOMEM;
@@ -199,6 +201,8 @@ static int read_all(struct mtag_space *s, struct mm_struct *mm, kuid_t uid, gfp_
  */
 int mtag_text_read(struct mtag_space *s, struct mm_struct *mm, kuid_t uid)
 {
+	lockdep_assert_held(&s->tree->build_lock);
+	lockdep_assert_held(&mm->mmap_lock);
 	return read_all(s, mm, uid, MTAG_GFP);
 }
 
@@ -243,6 +247,7 @@ static struct mtag_text *text_without_gone(const struct mtag_text *old, struct m
 	const struct vm_area_struct *vma;
 	unsigned int i;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	if (!text)
 		return NULL;
 	text->nr = 0;
@@ -310,6 +315,7 @@ static void note_text(struct mtag_space *s, const struct vm_area_struct *vma, gf
 	struct mtag_text *old = text_of(s), *text;
 	struct mtag_unwind_map map, *found = NULL;
 
+	lockdep_assert_held_write(&vma->vm_mm->mmap_lock);
 	if (vma->vm_flags & VM_EXEC) {
 		follow_uid(s->stacks.touched, gfp);
 		/* A program's first mapping, or the first after there was no memory. */
@@ -355,6 +361,7 @@ void mtag_text_mapped(struct mtag_space *s, const struct vm_area_struct *vma)
 	bool sleeps;
 	gfp_t gfp;
 
+	lockdep_assert_held_write(&vma->vm_mm->mmap_lock);
 	if (!(vma->vm_flags & VM_EXEC) && is_known(text_of(s), vma->vm_start, vma->vm_end, NULL))
 		return;
 	gfp = mtag_sleep_gfp(&sleeps);

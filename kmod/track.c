@@ -145,6 +145,7 @@ static bool has_relatives(struct mtag_space *s)
  */
 static void park_space(struct mtag_space *s)
 {
+	lockdep_assert_held(&s->tree->build_lock);
 	raw_spin_lock(&s->walk_lock);
 	s->live = false;
 	mtag_space_change_slow_nolock(s, MTAG_SLOW_PARKED, MTAG_SLOW_STACKS);
@@ -162,6 +163,7 @@ static void untrack_space(struct mtag_space *s)
 {
 	bool hashed;
 
+	lockdep_assert_held(&s->tree->build_lock);
 	if (has_relatives(s)) {
 		park_space(s);
 		return;
@@ -250,6 +252,7 @@ static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 {
 	int ret;
 
+	lockdep_assert_held(&s->tree->build_lock);
 	/* The hooks were removed since @s was looked up, and all spaces with them. */
 	if (!READ_ONCE(s->mm)) {
 		mutex_unlock(&s->tree->build_lock);
@@ -367,6 +370,7 @@ static void drop_all(void)
 	unsigned int bucket = 0;
 	struct mtag_space *s = NULL;
 
+	lockdep_assert_held(&track_mutex);
 	while ((s = mtag_space_next(s, &bucket))) {
 		if (mtag_space_unhash(s)) {
 			mutex_lock(&s->tree->build_lock);
@@ -386,6 +390,7 @@ static void drop_all(void)
  */
 static void remove_idle(void)
 {
+	lockdep_assert_held(&track_mutex);
 	mtag_space_open(false);
 	cancel_delayed_work_sync(&verifier);
 	drop_all();

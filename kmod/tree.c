@@ -213,6 +213,7 @@ void mtag_tree_know(struct mtag_space *s, u32 tag)
 	struct mtag_accounts *acc;
 	struct mtag_node *node;
 
+	lockdep_assert_held(&s->tree->lock);
 	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
 	for (; (node = mtag_tree_node(s->tree, tag)); tag = node->parent)
 		mtag_account_know(acc, tag);
@@ -223,6 +224,7 @@ struct mtag_node *mtag_tree_find(struct mtag_tree *tree, u32 parent, const char 
 {
 	struct node_key key = { .tree_id = tree->id, .parent = parent, .len = len, .name = name };
 
+	lockdep_assert_held(&tree->lock);
 	return rhashtable_lookup_fast(&node_table, &key, node_params);
 }
 
@@ -233,6 +235,7 @@ static struct mtag_node *node_alloc(struct mtag_tree *tree, u16 id, u32 parent, 
 	struct mtag_node *above = mtag_tree_node(tree, parent), *node;
 	u8 depth = above ? above->depth + 1 : 1;
 
+	lockdep_assert_held(&tree->lock);
 	if (depth > MTAG_DEPTH_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
 	node = mtag_node_alloc(tree, len, gfp);
@@ -253,6 +256,7 @@ static void keep_parent(struct mtag_tree *tree, const struct mtag_node *node)
 {
 	struct mtag_node *parent = mtag_tree_node(tree, node->parent);
 
+	lockdep_assert_held(&tree->lock);
 	if (parent)
 		parent->kept = true;
 }
@@ -264,6 +268,7 @@ static int node_swap(struct mtag_tree *tree, struct mtag_node *old, struct mtag_
 	struct mtag_old_node *o = kmalloc(sizeof(*o), gfp);
 	int ret = o ? rhashtable_insert_fast(&node_table, &node->hash, node_params) : -ENOMEM;
 
+	lockdep_assert_held(&tree->lock);
 	if (ret) {
 		kfree(o);
 		mtag_node_drop(tree, node);
@@ -296,6 +301,7 @@ struct mtag_node *mtag_tree_replace(struct mtag_tree *tree, struct mtag_node *ol
 	struct mtag_node *node = node_alloc(tree, old->id, parent, name, len, gfp);
 	int ret;
 
+	lockdep_assert_held(&tree->lock);
 	if (IS_ERR(node))
 		return node;
 	ret = node_swap(tree, old, node, gfp);
@@ -323,6 +329,7 @@ int mtag_tree_rename(struct mtag_tree *tree, struct mtag_node *old, const char *
 {
 	struct mtag_node *node = node_alloc(tree, old->id, old->parent, name, len, gfp);
 
+	lockdep_assert_held(&tree->lock);
 	if (IS_ERR(node))
 		return PTR_ERR(node);
 	node->uid = old->uid;

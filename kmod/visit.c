@@ -104,6 +104,7 @@ bool mtag_visit_empty(struct mm_struct *mm, unsigned long addr)
 	pmd_t *pmd, now;
 	pte_t pte;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	/* Since 6.5 RCU keeps a page table from being freed. */
 	rcu_read_lock();
 	pmd = find_pmd(mm, addr, addr + PAGE_SIZE, &next);
@@ -258,6 +259,7 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 		    unsigned long end)
 {
+	lockdep_assert_held(&vma->vm_mm->mmap_lock);
 	/* Hugetlb pages are not part of RSS. */
 	if (!is_vm_hugetlb_page(vma) && addr < end)
 		visit_range(v, vma, addr, end);

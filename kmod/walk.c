@@ -122,6 +122,7 @@ static bool may_be_cut(struct mm_struct *mm, unsigned long addr, unsigned long e
 	VMA_ITERATOR(vmi, mm, addr);
 	struct vm_area_struct *vma;
 
+	lockdep_assert_held(&mm->mmap_lock);
 	if (MTAG_CUTS_TABLES)
 		for_each_vma_range(vmi, vma, end)
 			if (mtag_vma_may_be_cut(vma))
@@ -157,6 +158,7 @@ static int lock_out_cutters(struct mm_struct *mm)
 static int wait_for_cutters(struct mm_struct *mm, unsigned long addr, unsigned long end,
 			    bool *whole)
 {
+	lockdep_assert_held(&mm->mmap_lock);
 	if (*whole || !may_be_cut(mm, addr, end))
 		return 0;
 	mmap_read_unlock(mm);
@@ -186,6 +188,7 @@ int mtag_walk_unlock(struct mm_struct *mm, unsigned long addr, unsigned long end
 	bool whole = false;
 	int ret = wait_for_cutters(mm, addr, end, &whole);
 
+	lockdep_assert_held(&mm->mmap_lock);
 	if (!ret)
 		count_unlock(mm, whole);
 	return ret;
@@ -264,6 +267,7 @@ static int count_space(struct mtag_space *s, struct mm_struct *mm, bool untag, b
 	struct mtag_counter c;
 	int ret, i;
 
+	lockdep_assert_held(&s->tree->build_lock);
 	for (i = 0; i < MTAG_WALK_ATTEMPTS; i++) {
 		ret = mtag_count_init(&c, s, MTAG_GFP);
 		if (ret)

@@ -111,6 +111,7 @@ static void watch_free(struct watch *w)
 /* Takes @w out of its space's list, for the reaper. Caller holds watch_lock, and queues that. */
 static void watch_take(struct watch *w, bool ended)
 {
+	lockdep_assert_held(&watch_lock);
 	mtag_space_get(w->space);
 	mtag_limit_del(&w->limit);
 	w->ended = ended;

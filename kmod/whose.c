@@ -22,6 +22,7 @@ u32 mtag_whose(struct mtag_space *s, const struct mtag_pte *e, int i)
 {
 	unsigned long addr = e->addr + i * PAGE_SIZE, ignored;
 
+	lockdep_assert_held(&s->walk_lock);
 	if (PageAnon(e->page))
 		return mtag_ksm_owner_valid(s, e->page + i);
 	/* Events know the page only, so a driver's has no address of its own: charge as they do. */
@@ -42,6 +43,7 @@ u32 mtag_whose_now(struct mtag_space *s, const struct mtag_pte *e, int i)
 {
 	u32 tag;
 
+	lockdep_assert_held(&s->walk_lock);
 	if (e->moving && mtag_migrate_seen(s, e->addr + i * PAGE_SIZE, &tag))
 		return tag;
 	return mtag_whose(s, e, i);

@@ -50,6 +50,7 @@ static struct leaver *place_of(const struct task_struct *task)
 {
 	struct leaver *place = leavers, *each;
 
+	lockdep_assert_held(&lock);
 	for (each = leavers; each < leavers + LEAVERS; each++) {
 		if (each->task == task)
 			return each;
