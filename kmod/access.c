@@ -52,7 +52,7 @@ int mtag_access_init(void)
 	mtag_resolve_end();
 	if (ret)
 		return ret;
-	/* With IBT the address is behind the ENDBR, which a direct call does not need. */
+	/* With IBT the address is after the ENDBR, which a direct call does not need. */
 	static_call_update(mtag_ptrace_may_access, (may_access_t *)addr);
 	return 0;
 }
@@ -116,10 +116,9 @@ static bool access_permitted(struct task_struct *task, enum mtag_access access)
 }
 
 /*
- * A socket may be handed on: a privileged program may write to it what another
- * program made up, and a dump goes on with the credentials of the task that
- * reads its last message, while the next message is for the task that kept the
- * socket. So the opener of the socket must be allowed, too.
+ * A socket can be passed on. A privileged program may be made to write another's request to it. A
+ * dump also continues with the credentials of the task that reads the last message, while the next
+ * message goes to whoever kept the socket. So the opener must be allowed, too.
  */
 static bool opener_may(struct task_struct *task, enum mtag_access access,
 		       const struct cred *opener)

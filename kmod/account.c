@@ -90,9 +90,9 @@ static void limit_note(struct mtag_space *s, const struct mtag_accounts *acc, un
  * @s:		space
  * @looks:	how often the caller has looked already
  *
- * To us a copy that has yet to replace its original looks like one page more. So a limit that
- * copies on all CPUs may have reached counts as not reached, unless the tag is at rest. Where pages
- * are copied all the time, the copies are events, which compare for themselves.
+ * Seen from outside the event, a copy that has yet to replace its original is one page too many. So
+ * a limit that copies alone may have reached counts as not reached, unless the tag is at rest.
+ * Where pages are copied all the time, each copy is an event and makes the comparison itself.
  *
  * Context: any but NMI.
  * Return: whether the caller is to look again, until MTAG_LOOKS after a grace period: in it the
@@ -128,7 +128,7 @@ bool mtag_account_look_at_limits(struct mtag_space *s, int looks)
  * mtag_account_check_limits() - compare all tags that have limits with them
  * @s:		space
  *
- * For those who change counters otherwise than by the functions below, and for new limits. A
+ * For callers that change counters otherwise than by the functions below, and for new limits. A
  * process whose tags come near a limit and leave it all the time could keep us here: after
  * MTAG_LOOKS_MOST its own events have to do.
  * Context: may sleep.
@@ -383,7 +383,7 @@ u64 mtag_account_residue(const struct mtag_accounts *acc)
  * @nr:		pages by kind
  *
  * Context: walk_lock of the space, with MTAG_SLOW_WALK set, so that no event changes the counters
- * meanwhile; or a forked child that has not run yet, which checks afterwards that there was none.
+ * meanwhile; or a child that is being forked: fork.c checks afterwards that there was no event.
  */
 void mtag_account_set(struct mtag_accounts *acc, unsigned int tag, const s64 nr[MTAG_KINDS])
 {

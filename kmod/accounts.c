@@ -178,7 +178,7 @@ void mtag_accounts_extend(struct mtag_space *s, unsigned int nr_tags)
 	acc = rcu_dereference_protected(s->accounts, lockdep_is_held(&s->tree->lock));
 	if (nr_tags <= acc->nr_tags)
 		return;
-	/* Pairs with mtag_accounts_nr(), behind which the account is found zeroed. */
+	/* Pairs with mtag_accounts_nr(), after which the account is found zeroed. */
 	smp_store_release(&acc->nr_tags, nr_tags);
 }
 

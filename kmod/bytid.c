@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tags of single threads, NAME-TID: made at the thread's start, renamed with the thread, and used
- * for another thread once the first has ended and nothing belongs to the tag any more: sweep.c.
+ * for another thread once the first has ended and nothing belongs to the tag any longer: sweep.c.
  */
 #include <linux/pid_namespace.h>
 #include <linux/sched/task.h>
@@ -47,7 +47,7 @@ static u32 own_of(const struct task_struct *task, struct mtag_space **s, bool ta
  * @task:	the thread; the caller keeps it
  * @s:		filled with its space, with a reference, unless the answer is 0
  *
- * The caller, and nobody else, says that it has ended.
+ * The caller alone must then report the tag with mtag_sweep_ended().
  * Context: any but interrupts.
  * Return: 0 if there is none, or the thread has a word now.
  */

@@ -189,7 +189,7 @@ static int compare_ip(const void *key, const void *elt)
 	unsigned long ip = *(const unsigned long *)key;
 	const struct caller_range *r = elt;
 
-	/* A return address points behind the call, so it may equal the end. */
+	/* A return address points past the call, so it may equal the end. */
 	return ip <= r->start ? -1 : ip > r->end;
 }
 

@@ -16,7 +16,7 @@ enum mtag_caller {
 	MTAG_BY_TOUCH,		/* first touch of another kind */
 	MTAG_BY_MAP,		/* first touch by the fault handler, or a collapse */
 	MTAG_BY_ZAP,		/* munmap, exit, truncation */
-	MTAG_BY_FLUSH,		/* likewise, of a file, told when no CPU can write there any more */
+	MTAG_BY_FLUSH,		/* likewise, of a file, told when CPUs can no longer write there */
 	MTAG_BY_COPY,		/* copy-on-write: adds the copy, then removes the original */
 	MTAG_BY_REPLACE,	/* uprobes: likewise */
 	MTAG_BY_SWAPIN,		/* do_swap_page(), swapoff */

@@ -17,7 +17,7 @@ void mtag_calls_init(struct mtag_space *s)
 	xa_init_flags(&s->calls, XA_FLAGS_ACCOUNT);
 }
 
-/* Context: nobody uses @s any more. May sleep. */
+/* Context: @s is no longer used. May sleep. */
 void mtag_calls_free(struct mtag_space *s)
 {
 	struct mtag_calls *c;

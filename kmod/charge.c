@@ -100,7 +100,7 @@ void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool c
 }
 
 /**
- * mtag_charge_spoil() - mark a walk under way inexact: pages move behind its back
+ * mtag_charge_spoil() - mark a walk under way inexact: pages move without its notice
  * @s:		space
  *
  * Context: any but NMI.

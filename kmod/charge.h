@@ -13,7 +13,7 @@
 #define MTAG_NO_ADDR	ULONG_MAX
 #define MTAG_CUT_OFF	(ULONG_MAX - 1)	/* a walk may have missed the pages: mtag_file_flushed() */
 
-/* The address @i pages behind @addr. */
+/* The address @i pages beyond @addr. */
 static inline unsigned long mtag_addr_behind(unsigned long addr, int i)
 {
 	return addr == MTAG_NO_ADDR ? addr : addr + i * PAGE_SIZE;

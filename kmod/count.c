@@ -259,7 +259,7 @@ int mtag_count_end(struct mtag_counter *c, struct mtag_audit *audit)
 	ret = c->w.inexact ? -EAGAIN : 0;
 	if (!ret && audit)
 		audit->migrating = c->v.migrating;
-	/* Of those that were zapped under migration nobody told us. */
+	/* No event reports pages that are zapped under migration: take the number from the walk. */
 	if (!ret)
 		atomic_set(&s->migration.uncharged, c->v.migrating);
 	if (!ret && !audit) {

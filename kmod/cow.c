@@ -118,7 +118,10 @@ static struct page *copy_of(struct mtag_space *s, struct mm_struct *mm, unsigned
 static noinline void keep_stack(struct mtag_space *s, const struct page *copy,
 				const struct page *original, u32 copy_tag)
 {
-	/* Of a copy that began before stacks were taken, this is another's: one page at most. */
+	/*
+	 * If the copy began before stacks were taken, the leaf is another process's. At most one
+	 * page is affected.
+	 */
 	if (mtag_space_stacks(s))
 		mtag_touched_add(s->stacks.touched, copy_tag, mtag_leaf_read(copy).stack, -1);
 	mtag_ksm_leaf_copy(copy, original);

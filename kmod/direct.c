@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page events, as the hooked functions call them: entry.S comes here when somebody in the bucket
- * of the mm is tracked.
+ * Page events called directly: entry.S comes here if a process in the mm's bucket is tracked.
  *
- * The registers of the hooked function's arguments must outlive the hook. The compiler is told (see
- * Kbuild) never to write them, nor any that a function would have to save: there are enough others.
- * So no function with arguments can be called from here, nor what a sanitizer would call; only,
- * in the end, those of rest.S, which find the arguments where they are.
+ * The argument registers of the hooked function must survive the hook. The compiler is told (see
+ * Kbuild) never to write them, nor any callee-saved register; enough others remain. So no function
+ * with arguments, and no sanitizer hook, can be called. The exception is the tail call into rest.S,
+ * which finds the arguments in place.
  */
 #include "direct.h"
 #include "compat/compat.h"

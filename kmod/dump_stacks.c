@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dumps of the netlink family: the stacks of a process. A dump has images first, then the stacks that
- * refer to them, and at last a message that says what was lost.
+ * Dumps of the netlink family: the stacks of a process. A dump has images first, then the stacks
+ * that refer to them, and at last a message that says what was lost.
  */
 #include <linux/bitmap.h>
 #include <linux/module.h>
@@ -310,7 +310,8 @@ static void read_totals(struct stacks_dump *d, const struct mtag_stacks *stacks)
 }
 
 /* What the process knows by number, if the sender asks for it. */
-static int read_named(struct stacks_dump *d, const struct mtag_space *s, const struct mtag_request *r)
+static int read_named(struct stacks_dump *d, const struct mtag_space *s,
+		      const struct mtag_request *r)
 {
 	/* Pairs with mtag_heap_stack(). */
 	const struct mtag_stackset *named = smp_load_acquire(&s->stacks.named);
@@ -348,7 +349,10 @@ static int stacks_dump_read(struct stacks_dump *d, struct mtag_request *r)
 	return 0;
 }
 
-/* No process has stacks. There may be a better reason to refuse, as if there is no process. */
+/*
+ * No process has its stacks taken. Look the process up all the same: that it does not exist, or may
+ * not be read, is the better reason.
+ */
 static int refuse_dump(struct mtag_request *r)
 {
 	struct mtag_target t;

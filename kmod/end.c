@@ -2,7 +2,7 @@
 /*
  * End spaces: check their counters, and release what is kept for them.
  *
- * An mm that ends loses all its pages, which nobody reads the counters for any more. So they are
+ * An mm that ends loses all its pages, and nobody reads its counters any longer. So they are
  * not counted down: the counters are compared with the kernel's own just before, and the space
  * ends there. Where they differ, or cannot be compared, the space ends with its last page instead,
  * and whatever is left then is drift. That finds more, as pages that one tag has too many and
@@ -88,7 +88,7 @@ static void check_ended(struct mtag_space *s)
 }
 
 /*
- * Ends those of @dead whose tree nobody uses now: one user's sweeps of his tags must not hold up
+ * Ends those of @dead whose tree nobody uses now: one user's sweeps of its tags must not hold up
  * the ends of others. Return: did it end any?
  */
 static bool end_some(struct list_head *dead)
@@ -196,10 +196,10 @@ static bool add_up(struct mtag_space *s, s64 total[MTAG_KINDS])
 
 /*
  * Are the sums of @s the kernel's? Reclaim, migration and the OOM reaper may still take pages away
- * meanwhile, and change the kernel's counters a little before or after ours. So a difference
- * proves nothing, and the space is counted down; equality does, as nothing else than being right
- * makes all four equal. What is under migration, the kernel counts and we may not, and what was
- * zapped there we count and the kernel does not.
+ * meanwhile, and change the kernel's counters a little before or after ours. A difference proves
+ * nothing, so the space is counted down. Agreement proves the counters right: nothing else makes
+ * all four sums equal. A page under migration is counted by the kernel and perhaps not by us, and
+ * one that was zapped there by us and not by the kernel.
  */
 static bool sums_agree(struct mtag_space *s, struct mm_struct *mm)
 {
@@ -216,11 +216,11 @@ static bool sums_agree(struct mtag_space *s, struct mm_struct *mm)
 
 /**
  * mtag_end_early() - end the space of @mm, whose pages are about to go, if its counters are right
- * @mm:		no task runs in it any more, nor will; ksmd and khugepaged have left it
+ * @mm:		no task runs in it any longer, nor will; ksmd and khugepaged have left it
  *
- * After this, an unmapped page of @mm costs what one of an untracked process does. None of them is
- * anybody's business but for relatives that have it, too: for those it is charged in their own
- * spaces, and their own events say what becomes of its owner.
+ * From here on unmapping a page of @mm costs what it costs an untracked process. Ignoring these
+ * events is safe: only relatives may still need the pages, and they are charged in their own
+ * spaces, where their own events decide about the owner.
  * Context: hook of __mmput(); may sleep.
  */
 void mtag_end_early(struct mm_struct *mm)
@@ -234,7 +234,7 @@ void mtag_end_early(struct mm_struct *mm)
 		return;
 	s->sums_matched = !mtag_space_parked(s) && sums_agree(s, mm);
 	if (s->sums_matched || mtag_space_parked(s)) {
-		/* For readers that have found it before: there are no numbers any more. */
+		/* For readers that have found it before: there are no longer any numbers. */
 		raw_spin_lock(&s->walk_lock);
 		s->live = false;
 		raw_spin_unlock(&s->walk_lock);

@@ -229,7 +229,7 @@ void mtag_event_grown(unsigned long addr, unsigned long end)
 
 /*
  * By how much mremap() of the current task lets the mapping grow whose @len bytes at @from it
- * moves. The new mapping does not tell, as it may be merged with the one behind it.
+ * moves. The new mapping does not tell, as it may be merged with the one after it.
  */
 static unsigned long mremap_growth(unsigned long from, unsigned long len)
 {

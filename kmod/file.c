@@ -41,7 +41,9 @@ static u32 event_tag(struct mtag_space *s, const struct vm_area_struct *vma, uns
 	u32 tag;
 
 	if (!passed_by_retag(s, addr, &tag, &single)) {
-		/* Pairs with the end of a retag: who misses its flag sees its new ranges. */
+		/*
+		 * Pairs with the end of a retag: an event that misses its flag sees its new ranges.
+		 */
 		smp_rmb();
 		tag = mtag_range_event(s, vma, addr, end);
 	}

@@ -26,7 +26,7 @@
 /**
  * mtag_heap_set() - the current process registers its area
  * @s:		its space
- * @address:	start; 0: there is none any more
+ * @address:	start; 0: there is no longer one
  * @length:	bytes
  *
  * Return: 0; -EINVAL if that cannot be an area.
@@ -84,7 +84,7 @@ static struct mtag_stackset *named_stacks_get(struct mtag_space *s)
  * mtag_heap_stack() - the stack with which the current thread allocates an object
  * @s:		space of its process
  *
- * Context: a call of the system; may sleep.
+ * Context: a system call; may sleep.
  * Return: as struct mtag_ioc_heap says.
  */
 u32 mtag_heap_stack(struct mtag_space *s)
@@ -151,8 +151,8 @@ static int page_read(struct mm_struct *mm, unsigned long addr, void *to)
 }
 
 /*
- * By way of a page of our own: while the reader's memory is written, which he may delay for as long
- * as he likes, nothing of the other process is held.
+ * Bounce through a page of our own: the reader can delay the copy to its memory at will, and
+ * nothing of the other process may be held meanwhile.
  */
 static int area_read(struct mm_struct *mm, unsigned long addr, u64 length, u64 buffer, void *page)
 {

@@ -248,7 +248,7 @@ static bool entry_patched(const struct mtag_hook *hook)
 
 	if (copy_from_kernel_nofault(text, (void *)hook->addr, sizeof(text)))
 		return false;
-	/* call, jmp or int3, perhaps behind an ENDBR */
+	/* call, jmp or int3, perhaps after an ENDBR */
 	if (text[0] == 0xf3)
 		return text[4] == 0xe8 || text[4] == 0xcc;
 	return text[0] == 0xe8 || text[0] == 0xe9 || text[0] == 0xcc;
@@ -260,7 +260,7 @@ static int check_patched(void)
 
 	for (hook = mtag_hooks; hook->name; hook++) {
 		if (!entry_patched(hook)) {
-			pr_err_ratelimited("the hook on %s did not go in\n", hook->name);
+			pr_err_ratelimited("the hook on %s was not installed\n", hook->name);
 			return -ENXIO;
 		}
 	}

@@ -32,9 +32,9 @@ static __always_inline bool mtag_hot_whole(struct mtag_space *s, const struct vm
 	/* A walk that begins meanwhile comes here under the same lock, later. */
 	if (unlikely(data_race(s->slow) & MTAG_SLOW_FILES))
 		return false;
-	/* Pairs with the end of a retag: who misses its flag sees its new ranges. */
+	/* Pairs with the end of a retag: an event that misses its flag sees its new ranges. */
 	smp_rmb();
-	/* What of the changes to ranges is missed here, ask() in range.c says. */
+	/* See ask_range() for why it is safe to miss a change of ranges here. */
 	if (unlikely(this_cpu_read(mtag_answer.version) != data_race(s->ranges.version) ||
 		     vma->vm_start < this_cpu_read(mtag_answer.start) ||
 		     vma->vm_end > this_cpu_read(mtag_answer.end)))

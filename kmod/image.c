@@ -255,10 +255,9 @@ int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, g
 }
 
 /**
- * mtag_image_rows() - where lookups find the unwind table of an image
+ * mtag_image_rows() - the unwind table of an image, which may be filled in later
  * @id:		id
  *
- * The table may come later.
  * Context: any; stacks are kept, as long as it is used.
  * Return: NULL if there will never be one.
  */

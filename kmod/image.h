@@ -13,7 +13,7 @@
 struct file;
 struct mtag_user;
 
-/* Ids of executable memory that is no file's; those of files follow. */
+/* Ids of executable memory that belongs to no file; those of files follow. */
 #define MTAG_IMAGE_ANON		0	/* its offsets are addresses */
 #define MTAG_IMAGE_VDSO		1
 #define MTAG_IMAGE_FIRST	2

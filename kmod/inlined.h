@@ -13,7 +13,7 @@ struct mtag_hook;
  * struct mtag_called - a hooked function that a compiler might inline
  * @name:	name of the function
  * @callers:	functions of its source file that call it, separated by spaces
- * @inlined:	set where it is inlined into one of them, which then is no failure; or NULL
+ * @inlined:	set where it is inlined into one of them, which is not a failure then; or NULL
  */
 struct mtag_called {
 	const char *name;

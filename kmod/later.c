@@ -89,9 +89,9 @@ static void interrupt_run(struct mtag_later *later, bool runs)
 }
 
 /*
- * Interrupts a task that sleeps. It may sleep in a work that is not ours and that is in front of
- * one of ours, which cannot be taken back any more: works run last in, first out, and a file that
- * munmap() was the last to use is closed by one. Context: RCU.
+ * Interrupts a sleeping task. It may be sleeping in another's task work that precedes ours: works
+ * run last in, first out, and once they have begun, ours can no longer be cancelled. An example is
+ * the final close of a file that only a mapping still held. Context: RCU.
  */
 static void interrupt_sleeper(struct task_struct *task)
 {

@@ -109,7 +109,7 @@ MTAG_HOOK_FUNC(mtag_life_exec_begin)
 		mtag_space_put(old);
 }
 
-/* exit_mmap(mm): the part of __mmput() that unmaps all pages, once no task runs in @mm any more */
+/* exit_mmap(mm): the part of __mmput() that unmaps all pages, once tasks no longer run in @mm */
 MTAG_HOOK_FUNC(mtag_life_mm_going)
 {
 	mtag_end_early((struct mm_struct *)mtag_arg0(fregs));
@@ -152,7 +152,7 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave)
 	if (!mtag_space_parked(s) && READ_ONCE(s->process) == current->signal &&
 	    !xchg(&s->left, true)) {
 		mtag_final_take(s, mm);
-		/* Who hears of it finds it in the history. */
+		/* Record first, so that a listener finds the process in the history. */
 		mtag_tell("exit", current->group_leader);
 	}
 	mtag_space_put(s);
@@ -174,8 +174,8 @@ static const struct mm_struct *any_mm(struct task_struct *task)
 
 /*
  * __oom_kill_process(victim, message): the OOM killer is about to send SIGKILL to a process. The
- * kernel marks as its victims also those that it finds dying already, and does not keep who has
- * killed them: so that is looked at now.
+ * kernel marks as its victims also processes that it finds dying already, and does not record what
+ * killed them. So that is looked at now.
  */
 MTAG_HOOK_FUNC(mtag_life_oom_kill)
 {

@@ -13,7 +13,7 @@
 #include "limit.h"
 #include "mtag.h"
 
-/* Protects mtag_limit.seen and .seen_at of all limits. A leaf. */
+/* Protects mtag_limit.seen and .seen_at of all limits. Innermost. */
 static DEFINE_RAW_SPINLOCK(seen_lock);
 
 /*
@@ -192,8 +192,8 @@ void mtag_limit_del(struct mtag_limit *l)
 }
 
 /*
- * No event sees @l any more: it keeps none of @s from the hot path. Caller looks again after that,
- * as after mtag_limit_see(). Context: may sleep.
+ * No event sees @l any longer: it keeps none of @s from the hot path. Caller looks again after
+ * that, as after mtag_limit_see(). Context: may sleep.
  */
 void mtag_limit_gone(struct mtag_space *s, struct mtag_limit *l)
 {

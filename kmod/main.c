@@ -32,8 +32,8 @@ module_param(track, charp, 0444);
 MODULE_PARM_DESC(track, "\"all\": track every process");
 
 /*
- * Finds the next thread by pid, from @nr on, that is no kernel thread and has an mm, and takes a
- * reference on the mm. Goes by threads: the first one of a process may end before the others.
+ * Finds the next thread by pid, from @nr on, that is not a kernel thread and has an mm, and takes
+ * a reference on the mm. Goes by threads: the first one of a process may end before the others.
  */
 static struct mm_struct *next_mm(int *nr)
 {
@@ -56,8 +56,8 @@ static struct mm_struct *next_mm(int *nr)
 }
 
 /*
- * Does somebody keep the lock that a first count of @mm waits for? Any user may, for as long as he
- * likes, and must not keep the module from loading.
+ * Is the lock that a first count of @mm needs held for long? Any user can arrange that, and it must
+ * not keep the module from loading.
  */
 static bool is_held(struct mm_struct *mm)
 {

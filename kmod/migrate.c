@@ -110,8 +110,8 @@ static void expire_work(struct work_struct *work)
 
 /*
  * The address that a page at @addr is noted at: while page tables move, the one that they move it
- * to. They do as long as their mover has the lock, who may tell us much later that it is done: a
- * tracer may stop it before. Context: walk_lock.
+ * to. They do as long as the task that moves them has the lock. It may report the end of the move
+ * much later: a tracer may stop it before that. Context: walk_lock.
  */
 static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
 {

@@ -9,12 +9,30 @@
  *
  * Locks, outermost first:
  *
+ *   change              one task at a time starts or stops tracking an mm; track.c
+ *   track_mutex         mutex: installing and removing the hooks; track.c
  *   tree->build_lock    mutex: one walk, retag or change of tracking in a tree at a time
+ *   keep_lock           mutex: making and freeing what is kept to take stacks; stacks.c
  *   mm->mmap_lock       the kernel's
  *   tree->lock          mutex: the tags of a tree, its spaces and their chunks
  *   page-table lock     the kernel's; every rmap hook is called under it
- *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs
- *   mtag_record_lock, hash_lock, … raw spinlocks of one file, innermost
+ *   space->walk_lock    raw spinlock: counters, cursor and shadow while a walk runs; a parent's
+ *                       before its forked child's
+ *   account locks       raw spinlocks: moving counts to the records of accounts; stock.c
+ *
+ * None of these is taken under the following, which are not taken under each other either:
+ *
+ *   exec_update_lock    the kernel's, of a process that is looked up; access.c
+ *   watch_lock          mutex: the lists of limits; watch.c. Taken under track_mutex at most
+ *   sections_lock       mutex: growth of the owner table; owner.c
+ *
+ * Innermost are spinlocks of one file each. Nothing is allocated or freed under them:
+ *
+ *   raw, in any hook    mtag_record_lock, hash_lock, dead_lock, strays_lock, holes_lock,
+ *                       unused_lock, stack_lock, bell_lock, seen_lock, that of compat/leaving.c
+ *   plain               images_lock, users_lock and history_lock, also in hooks that may take
+ *                       spinlocks (mtag_lock_begin()); batches_lock and change_lock, in process
+ *                       context outside of hooks
  *
  * Lifetimes: a space is hashed by its mm from its publication until that mm is
  * about to lose its pages, or has lost them, or is untracked. Until it is

@@ -389,7 +389,7 @@ static struct genl_family family __ro_after_init = {
 	/* resv_start_op 0: all ops are validated strictly */
 };
 
-/* ---- who joined before there was anything to join ---- */
+/* ---- sockets that joined the group before it was ours ---- */
 
 static void no_table(void)
 {
@@ -422,9 +422,10 @@ static int __init resolve_clear(void)
 }
 
 /*
- * Anybody may join a group that is no family's, and the core asks for a capability only then: who
- * has joined ours before it was ours would hear all events. From now on it asks. Those whom it has
- * not asked just before are in by the end of the wait, as they do not sleep in between.
+ * Anybody may join a multicast group number that no family owns: the core checks capabilities only
+ * for registered groups. A socket that joined our number earlier would receive all events, so
+ * remove all members now. A join that passed the check just before registration has completed when
+ * the grace period ends, because joining does not sleep in between.
  */
 static void __init clear_group(void)
 {

@@ -74,7 +74,8 @@ static void node_uncharge(struct mtag_tree *tree, size_t len)
  * @gfp:	allocation flags of the caller's context
  *
  * Context: tree->lock.
- * Return: the node, zeroed but for its length; or NULL. Its name may be read by words of 8 bytes.
+ * Return: the node, zeroed except for its length; or NULL. Its name may be read by words of 8
+ * bytes.
  */
 struct mtag_node *mtag_node_alloc(struct mtag_tree *tree, size_t len, gfp_t gfp)
 {
@@ -82,7 +83,7 @@ struct mtag_node *mtag_node_alloc(struct mtag_tree *tree, size_t len, gfp_t gfp)
 	struct mtag_node *node;
 
 	lockdep_assert_held(&tree->lock);
-	/* Two words for a common name. Others begin in the struct and end whole words behind it. */
+	/* Two words for a common name. Others begin in the struct and end whole words beyond it. */
 	BUILD_BUG_ON(offsetof(struct mtag_node, name) + 2 * sizeof(u64) > COMMON_BYTES);
 	if (node_charge(tree, bytes))
 		return NULL;
@@ -94,7 +95,7 @@ struct mtag_node *mtag_node_alloc(struct mtag_tree *tree, size_t len, gfp_t gfp)
 	return node;
 }
 
-/* Frees a node that nobody can see any more, with its tree. */
+/* Frees a node that nobody can see any longer, with its tree. */
 void mtag_node_free(struct mtag_node *node)
 {
 	if (node_bytes(node->len) == COMMON_BYTES)

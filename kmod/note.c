@@ -144,7 +144,7 @@ static struct mtag_note *note_before(struct mtag_space *s, unsigned long addr)
 	return found;
 }
 
-/* The first note that begins behind @addr, or NULL. */
+/* The first note that begins after @addr, or NULL. */
 struct mtag_note *mtag_note_behind(struct mtag_space *s, unsigned long addr)
 {
 	struct mtag_note *e = note_before(s, addr);

@@ -13,9 +13,9 @@
 #define MTAG_NOTE_PAGES	512UL
 
 /*
- * Notes of one space at most, which are gone through with its walk_lock held. The kernel has 512
- * pages under migration for each task that migrates, and no more. A process that zaps them there
- * could have any number: they stay until somebody looks.
+ * Limit on the notes of one space: they are traversed with walk_lock held. The kernel has at most
+ * 512 pages under migration per migrating task, but a process that zaps such pages could accumulate
+ * any number of notes, which stay until somebody looks.
  */
 #define MTAG_NOTES_MAX	16384U
 

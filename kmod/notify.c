@@ -135,7 +135,7 @@ void mtag_notify_open(void)
 void mtag_notify_flush(void)
 {
 	mtag_tell_to(NULL);
-	/* Who has found the listener has queued its event by then. */
+	/* Any task that saw the listener has queued its event by then. */
 	synchronize_rcu();
 	flush_work(&events_work);
 }

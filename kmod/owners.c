@@ -141,7 +141,7 @@ static int span_take(struct owners_batch *b, struct mtag_ioc_owners *o, struct m
 	return 0;
 }
 
-/* Takes the next spans, and moves the cursor behind them. */
+/* Takes the next spans, and moves the cursor past them. */
 static int batch_take(struct owners_batch *b, struct mtag_ioc_owners *o)
 {
 	const struct mtag_ioc_span __user *spans = u64_to_user_ptr(o->spans);
@@ -192,7 +192,7 @@ int mtag_owners_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_ioc
 		err = batch_take(b, o);
 		if (!err)
 			err = batch_look(b, mm);
-		/* No lock is held: the reader may delay this for as long as he likes. */
+		/* No lock is held: the reader may delay this for as long as it likes. */
 		if (!err)
 			err = batch_give(b, o);
 		if (!err && fatal_signal_pending(current))

@@ -85,7 +85,7 @@ void mtag_pss_put(struct mtag_pss *p)
 	kvfree(p);
 }
 
-/* Ranges and owners stay while build_lock is held, but for pages that come and go. */
+/* Ranges and owners stay while build_lock is held, except of pages that come and go. */
 static int pss_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_pss *p)
 {
 	struct pss_walker w = {

@@ -20,7 +20,7 @@ static inline void mtag_ran_on_this_cpu(unsigned long *cpus)
 		set_bit(bit, cpus);
 }
 
-/* Returns the next CPU behind @cpu with a mark in @cpus; at least nr_cpu_ids at the end. */
+/* Returns the next CPU after @cpu with a mark in @cpus; at least nr_cpu_ids at the end. */
 static inline int mtag_ran_on_next(unsigned long cpus, int cpu)
 {
 	unsigned long rest;

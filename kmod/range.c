@@ -58,10 +58,10 @@ static void *lookup_entry(struct mtag_space *s, unsigned long addr, unsigned lon
 	return range_find(s, addr, first, last);
 }
 
-/* The change is made: earlier answers hold no longer. Context: as for the change. */
+/* The change is made: earlier answers no longer hold. Context: as for the change. */
 static void ranges_changed(struct mtag_space *s)
 {
-	/* Pairs with ask_range(): who sees the new version sees the change. */
+	/* Pairs with ask_range(): a reader of the new version sees the change. */
 	smp_store_release(&s->ranges.version, mtag_answer_version());
 }
 

@@ -168,7 +168,7 @@ static int report_lock(struct mtag_space *s)
 	return -ESRCH;
 }
 
-/* Fills r->has, but for what virt_read() adds. */
+/* Fills r->has, except for what virt_read() adds. */
 static void report_mark(struct mtag_report *r, struct mtag_space *s)
 {
 	unsigned long tag;

@@ -130,7 +130,7 @@ unsigned int mtag_report_labels_count(struct mtag_labels *l, const struct mtag_r
  * @l:		labels of @r, the tags of which are gone through in ascending order
  * @r:		report
  * @tag:	id below r->nr_tags
- * @counters:	filled but for zeros at the end; room for MTAG_C_NR
+ * @counters:	filled except for zeros at the end; room for MTAG_C_NR
  *
  * Inline, as most tags of a large tree have none. Context: as mtag_report_labels_find().
  * Return: how many there are without the zeros at the end.

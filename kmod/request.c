@@ -168,7 +168,10 @@ static int batch_join(struct mtag_request *r)
 	struct request_batch *b;
 	int err = -ENOENT;
 
-	/* Who has a batch has work to do: most requests are the first of their call. */
+	/*
+	 * A task with a batch has a task work pending. Most requests are the first of their system
+	 * call.
+	 */
 	if (!task_work_pending(current))
 		return err;
 	spin_lock(&batches_lock);

@@ -63,7 +63,7 @@ void mtag_resolve_end(void)
 
 /*
  * Returns the end of the function that contains @addr, or 0. kallsyms offers the
- * size only in print: name+offset/size. @addr lies behind an ENDBR, so the offset
+ * size only in print: name+offset/size. @addr lies after an ENDBR, so the offset
  * need not be 0.
  */
 static unsigned long function_end(unsigned long addr)
@@ -82,7 +82,7 @@ static unsigned long function_end(unsigned long addr)
  * mtag_resolve_range() - look up the start and end of a function's code
  * @name:	name of the function
  * @suffix:	suffix the compiler gave to this part of the function, or ""
- * @start:	filled: behind an ENDBR
+ * @start:	filled: after an ENDBR
  * @end:	filled
  *
  * Context: as mtag_resolve().

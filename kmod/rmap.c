@@ -3,8 +3,8 @@
  * Page events: those that hot.h does not handle, huge pages among them, go on to follow.c.
  *
  * Called at the entry of the kernel's rmap functions, under the page-table
- * lock of the mapping. The space that the hot path has found may not be found
- * here any more: its process has just been untracked, or ends, and there is
+ * lock of the mapping. The space that the hot path has found may no longer be
+ * found here: its process has just been untracked, or ends, and there is
  * nothing to follow.
  */
 #include <linux/page-flags.h>

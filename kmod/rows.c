@@ -29,7 +29,7 @@ static bool header_ok(const struct mtag_unwind_header *h, size_t bytes)
 	return bytes == want;
 }
 
-/* The rows of block @i: the first at its start, each behind the one before. */
+/* The rows of block @i: the first at its start, each after the one before. */
 static bool block_ok(const struct mtag_rows *t, u32 i, u32 recipes)
 {
 	u32 from = t->index[i], to = t->index[i + 1], row;
@@ -67,7 +67,10 @@ static bool recipe_ok(const struct mtag_unwind_recipe *r)
 {
 	if (r->flags & ~(MTAG_UNWIND_AT_BP | MTAG_UNWIND_LOST_BP | MTAG_UNWIND_LOST_BX))
 		return false;
-	/* Of all kinds: a CPU may begin to read a register by a kind that it mispredicts. */
+	/*
+	 * Check the register for every kind: a CPU that mispredicts the kind may use it
+	 * speculatively.
+	 */
 	if (r->reg >= 16)
 		return false;
 	switch (r->kind) {
@@ -89,7 +92,7 @@ static bool recipe_ok(const struct mtag_unwind_recipe *r)
  * The table may have any contents.
  *
  * Context: may sleep.
- * Return: 0, or -EINVAL: it is no valid table.
+ * Return: 0, or -EINVAL: it is not a valid table.
  */
 int mtag_rows_set(struct mtag_rows *t, const void *table, size_t bytes)
 {

@@ -45,7 +45,7 @@ int mtag_rows_set(struct mtag_rows *rows, const void *table, size_t bytes);
 static __always_inline const struct mtag_unwind_recipe *
 mtag_rows_find(const struct mtag_rows *t, u64 offset)
 {
-	/* Pairs with publish() in image.c: with its blocks the rest of a table is seen. */
+	/* Pairs with publish_rows() in image.c: with its blocks the rest of a table is seen. */
 	u32 blocks = smp_load_acquire(&t->blocks);
 	u64 block = (offset >> MTAG_UNWIND_SHIFT) - t->first;
 	u32 last = (offset & (MTAG_UNWIND_BLOCK - 1)) << MTAG_UNWIND_LOW | MTAG_ROWS_RECIPE;

@@ -2,8 +2,9 @@
 /*
  * Takes unwind tables from user space, checks them, and gives them to the images that they are of.
  *
- * Anybody may hand in tables, which say how to walk stacks: those of a user are good for what he
- * runs himself, those of root for everybody. Nobody but root takes more of the room than he leaves.
+ * Anybody may hand in tables, which say how to walk stacks: those of a user are good for what that
+ * user runs, those of root for everybody. No user except root takes more of the room than it
+ * leaves.
  */
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -59,7 +60,7 @@ static int put_reserved(const struct file *file, const void __user *table, size_
 	if (IS_ERR(copy))
 		return PTR_ERR(copy);
 	ret = mtag_rows_set(&rows, copy, bytes);
-	/* What is no table names no file. */
+	/* A file gets an image only with a valid table. */
 	if (!ret && file)
 		ret = min(mtag_image_of(file, current_euid(), user, MTAG_GFP), 0);
 	if (!ret)

@@ -82,10 +82,10 @@ static bool seen_is_old(const struct mtag_sight *sight, struct mtag_leaf leaf)
 }
 
 /*
- * How a page of @s was first touched. A stack that was never taken for it is another process's,
- * which had the frame or the swap slot before: leaves are not written where no stacks are taken,
- * and pages from then come to page tables in many ways. Those, and what has no leaf at all, are as
- * old as the taking of stacks at least.
+ * How a page of @s was first touched. If the leaf's stack was never taken for this process, the
+ * leaf is left over from the previous user of the frame or swap slot: leaves are written only where
+ * stacks are taken, and older pages reach page tables in many ways. Treat such a page, like one
+ * without a leaf, as touched before stacks were taken.
  */
 static struct mtag_leaf leaf_of(const struct mtag_space *s, struct mtag_leaf leaf)
 {
@@ -213,7 +213,7 @@ static int touched_read(struct mtag_visitor *v)
 
 /* ---- reading ---- */
 
-/* Ranges and owners stay while build_lock is held, but for pages that come and go. */
+/* Ranges and owners stay while build_lock is held, except of pages that come and go. */
 static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_sight *sight)
 {
 	struct sight_walker w = {

@@ -33,7 +33,7 @@ struct mtag_seen {
  * @last:	the one that was found last
  * @older:	only pages first touched at least so many seconds ago
  * @now:	when, as mtag_leaf_now() gives it
- * @seen:	each where its hash says, or behind that
+ * @seen:	each where its hash says, or after that
  */
 struct mtag_sight {
 	unsigned int room;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of stacks. A stack gets an id when it is first seen, and keeps it until no stacks are
- * kept any more. Two stacks are one only if all of their frames are equal.
+ * The table of stacks. A stack gets an id when it is first seen, and keeps it until stacks are no
+ * longer kept. Two stacks are one only if all of their frames are equal.
  *
  * Hooks add stacks where nothing may be allocated: room is allocated in advance, and again by a
  * work item while half of it is left.
@@ -139,7 +139,10 @@ static struct mtag_stack *room_for(size_t bytes)
 	return (struct mtag_stack *)(c->bytes + c->used - bytes);
 }
 
-/* Nearly always so, as hashes do: there is no need to look for the first difference. */
+/*
+ * The hashes match, so the frames nearly always do: compare all of them rather than look for the
+ * first difference.
+ */
 static bool are_equal(const u64 *frames, const u64 *others, unsigned int nr)
 {
 	u64 different = 0;

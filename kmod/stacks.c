@@ -132,8 +132,9 @@ void mtag_stacks_idle(void)
 /* ---- a process begins ---- */
 
 /*
- * What the process has already was touched before, whatever an earlier use of its frames left. What
- * is on its way to a page table now comes with that, and is told by mtag_touched.own.
+ * The pages that the process has now count as touched before stacks were taken, whatever an earlier
+ * use left in their leaves. A page that is in no page table at the moment keeps its old leaf;
+ * mtag_touched.own exposes that later.
  */
 static void forget_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {

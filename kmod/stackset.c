@@ -2,9 +2,9 @@
 /*
  * Sets of stacks: what a reader of a process may learn.
  *
- * One has the stacks whose numbers a process was told. Who may read its memory finds these numbers
- * there, and may learn which stacks they are; of a number that the process made up nobody learns
- * anything. The other has those that were taken for it, see touched.c.
+ * One has the stacks whose numbers a process was told. A reader that may read its memory finds
+ * these numbers there, and may learn which stacks they are; of a number that the process made up
+ * nobody learns anything. The other has those that were taken for it, see touched.c.
  *
  * Numbers are ids of stack.c, which stay as long as any process is tracked: so does what they mean
  * to a process, and to its forked children.

@@ -38,8 +38,8 @@ static int start_relative(struct mtag_space *s, unsigned int one_in, const struc
 }
 
 /*
- * Begins once in all of the tree that the sender may; what ends meanwhile is left out. Return:
- * whether it has begun in any, or an error.
+ * One pass over the tree: begins in every space that the sender may track. Processes that end
+ * meanwhile are left out. Return: whether it has begun in any, or an error.
  */
 static int start_pass(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
 {
@@ -60,7 +60,10 @@ static int start_pass(struct mtag_tree *tree, unsigned int one_in, const struct 
 	return begun;
 }
 
-/* A relative may fork before we come to it, and its child be where we have been. */
+/*
+ * Repeat: a relative may fork before we reach it, and its child may be in a bucket that we have
+ * passed.
+ */
 static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
 {
 	int ret;
@@ -95,7 +98,7 @@ int mtag_start_stacks(struct mtag_request *r)
 	if (fd)
 		bell = mtag_bell_get(nla_get_u32(fd));
 	if (IS_ERR(bell)) {
-		NL_SET_ERR_MSG(&r->extack, "stack-fd is no eventfd");
+		NL_SET_ERR_MSG(&r->extack, "stack-fd is not an eventfd");
 		err = PTR_ERR(bell);
 	} else {
 		err = mtag_stacks_start(t.space, t.mm, t.cred, nla_get_u32(one_in), bell);

@@ -31,7 +31,7 @@ MODULE_PARM_DESC(max_stacks, "different stacks of first touches that are told ap
 
 unsigned int mtag_unwind_kb = 65536;
 module_param_named(unwind_kb, mtag_unwind_kb, uint, 0644);
-MODULE_PARM_DESC(unwind_kb, "KiB for unwind tables; nobody but root has more than he leaves to others (65536)");
+MODULE_PARM_DESC(unwind_kb, "KiB for unwind tables; no user except root has more than it leaves to others (65536)");
 
 unsigned int mtag_linger_ms = 2000;
 module_param_named(linger_ms, mtag_linger_ms, uint, 0644);
@@ -39,7 +39,7 @@ MODULE_PARM_DESC(linger_ms, "how long the hooks stay after the last tracked proc
 
 bool mtag_count_down;
 module_param_named(count_down, mtag_count_down, bool, 0644);
-MODULE_PARM_DESC(count_down, "count the pages of a process that ends down to 0, one by one, as tests do");
+MODULE_PARM_DESC(count_down, "account for every page of an exiting process instead of comparing sums; for tests");
 
 bool mtag_force_kprobes;
 module_param_named(force_kprobes, mtag_force_kprobes, bool, 0444);

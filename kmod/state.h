@@ -29,7 +29,7 @@
 struct mtag_tree {
 	struct kref ref;		/* held by spaces and readers */
 	u32 id;				/* no other tree has it; never 0 */
-	struct mutex build_lock;	/* one walk, retag or change of tracking at a time; reports */
+	struct mutex build_lock;	/* a walk, retag, change of tracking, or report */
 	struct mutex lock;		/* protects what names it here */
 	struct xarray nodes;		/* by id from MTAG_ID_FIRST; lock, RCU for readers */
 	unsigned int nr_tags;		/* highest id + 1; lock for changes */
@@ -121,7 +121,7 @@ struct mtag_birth {
 	 * forked from such a one meanwhile. Set before others see the space, or build_lock.
 	 */
 	bool untag;
-	/* Was tracked while running: earlier system calls may still be in progress; locked as @untag */
+	/* Was tracked while running: earlier system calls may be in progress; as @untag */
 	bool attached;
 };
 

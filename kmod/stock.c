@@ -36,7 +36,7 @@ static raw_spinlock_t *lock_of(const struct mtag_space *s, u32 tag)
 	return &locks[(hash_ptr((void *)s, LOCK_BITS) + tag) % ARRAY_SIZE(locks)].lock;
 }
 
-/* The slots of the next CPU behind *@cpu that may have accounts of @s cached, or NULL. */
+/* The slots of the next CPU after *@cpu that may have accounts of @s cached, or NULL. */
 static __always_inline struct mtag_stock *stock_next(const struct mtag_space *s, int *cpu)
 {
 	do {
@@ -473,7 +473,7 @@ static void slot_forget(struct mtag_stock *k, unsigned int i, struct mtag_space 
 	raw_spin_lock(lock);
 	if (READ_ONCE(k->space[i]) == s) {
 		slot_flush(k, i, &dropped);
-		/* Pairs with mtag_stock_leave(), behind which the slot is used for others. */
+		/* Pairs with mtag_stock_leave(), after which the slot is used for others. */
 		smp_store_release(&k->space[i], NULL);
 	}
 	raw_spin_unlock(lock);
@@ -481,7 +481,7 @@ static void slot_forget(struct mtag_stock *k, unsigned int i, struct mtag_space 
 
 /**
  * mtag_stock_forget() - have no CPU cache accounts of a space
- * @s:		space that no hook can find any more, since a grace period ago
+ * @s:		space that hooks can no longer find, since a grace period ago
  *
  * Context: any but interrupts. Afterwards no CPU looks at @s or its accounts.
  */

@@ -23,10 +23,10 @@
  * @come:	by kind and slot: pages first touched, by the hot path; MTAG_STOCK_COME each
  * @gone:	by kind and slot: pages unmapped, by the hot path
  * @nr:		by kind and slot: all other changes of pages
- * @touched:	by slot: first touches but those in @come
+ * @touched:	by slot: first touches except those in @come
  *
  * This CPU changes its slots, with preemption disabled, and adds to the counts without a lock. The
- * lock of an account keeps its slots on all CPUs as they are, but for those additions: whoever
+ * lock of an account keeps its slots on all CPUs as they are, except for those additions: whoever
  * moves a count to the account's record holds it. Others change a slot, with that lock, only when
  * no page event of its space can be under way.
  *
@@ -111,7 +111,7 @@ static __always_inline bool mtag_stock_add(struct mtag_space *s, u32 tag, enum m
 	       mtag_stock_count(&mtag_stock.nr[kind][mtag_stock_slot(tag)], pages);
 }
 
-/* Likewise counts first touches, but those of mtag_stock_come(). */
+/* Likewise counts first touches, except those of mtag_stock_come(). */
 static __always_inline bool mtag_stock_touch(struct mtag_space *s, u32 tag, s64 pages)
 {
 	return likely(mtag_stock_has(s, tag)) &&

@@ -129,9 +129,9 @@ static bool sweep_spaces(struct sweep *w)
 }
 
 /*
- * Looks at all spaces in one hold of tree->lock, in which it returns. A server that forks is busy
- * at most moments, and its tags must not become more with each: what was found in a look that was
- * not finished only keeps more tags.
+ * Examines all spaces under a single hold of tree->lock, and returns with it held. A forking server
+ * is nearly always busy, so retry; otherwise its tags would grow without bound. Tags that an
+ * unfinished attempt found in use stay marked as used, which is safe.
  */
 static void sweep_look(struct sweep *w)
 {

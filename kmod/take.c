@@ -35,7 +35,7 @@
  * @sp:		its stack pointer
  * @bp:		its frame pointer
  * @bx:		the other register by which a stack may be walked
- * @exact:	it was at @ip, not in a call of the system that returns there
+ * @exact:	it was at @ip, not in a system call that returns there
  * @stack:	its id
  * @tag:	by which it was the last to touch something; none at first
  * @pages:	counter of what @tag has touched beneath it, in the space that has @serial
@@ -85,7 +85,7 @@ static __always_inline bool return_addresses_match(const struct taken *t)
 	return same;
 }
 
-/* The number of a call of the system is there; not so for a fault. */
+/* orig_ax holds the number of a system call; for a fault it is negative. */
 static bool is_fault(const struct pt_regs *regs)
 {
 	return (long)regs->orig_ax < 0;
@@ -133,11 +133,11 @@ static __always_inline u32 walk_stack(struct taken *t, const struct mtag_text *t
 	t->exact = is_fault(regs);
 	t->nr = mtag_unwind((const unsigned long *)regs, &maps, t->frames, t->places,
 			    MTAG_STACK_DEPTH, &why);
-	/* A call of the system returns there. */
+	/* The innermost frame is the address to which the system call returns. */
 	if (!t->exact)
 		t->frames[0] &= ~MTAG_FRAME_EXACT;
 	t->stack = own_stack(touched, t->frames, t->nr, why);
-	/* Its counter is another one. */
+	/* The cached counter belongs to the previous stack. */
 	t->tag = NO_TAG;
 	return t->stack;
 }
@@ -245,12 +245,12 @@ release_cpu:
 }
 
 /**
- * mtag_take_call() - take the stack from which the current thread calls the system
+ * mtag_take_call() - take the stack of the system call of the current thread
  * @s:		space of its process, with stacks
  *
  * It is counted nowhere, and never left out of the sample.
  * Context: any but interrupts; no lock of the space is needed.
- * Return: its id; MTAG_LEAF_NONE if there is no room for it, or stacks are not taken any more.
+ * Return: its id; MTAG_LEAF_NONE if there is no room for it, or stacks are no longer taken.
  */
 u32 mtag_take_call(struct mtag_space *s)
 {
@@ -261,7 +261,7 @@ u32 mtag_take_call(struct mtag_space *s)
 
 	rcu_read_lock();
 	preempt_disable();
-	/* Spaces go before the hooks, and what hooks need when no task may be in one any more. */
+	/* Spaces go before the hooks, and what hooks need once no task can be in one any longer. */
 	if (by_process(READ_ONCE(s->mm))) {
 		text = rcu_dereference(s->stacks.text);
 		t = this_cpu_ptr(taken);
@@ -286,7 +286,7 @@ u32 mtag_take_call(struct mtag_space *s)
  * @mm:		its mm
  * @page:	the first page of the folio
  * @done:	pages of the folio that have the stack already, by other tags
- * @nr:		pages behind them that @tag gets
+ * @nr:		pages after them that @tag gets
  * @tag:	of the touch
  *
  * Context: page-table lock, RCU.

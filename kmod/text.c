@@ -112,7 +112,7 @@ static bool is_vdso(const struct vm_area_struct *vma)
 
 /*
  * Fills @map with an executable mapping. Return: false if its frames cannot be named: its file
- * cannot be told from others, or it lies too far behind in it.
+ * cannot be told from others, or it lies too far into it.
  * Context: mmap_lock; may take spinlocks.
  */
 static bool map_of(const struct mtag_space *s, const struct vm_area_struct *vma,
@@ -449,7 +449,7 @@ int mtag_text_exec(struct mtag_space *s, struct mtag_space *old, gfp_t gfp)
 	return inherit_stacks(s, old, NULL, gfp);
 }
 
-/* Context: nothing refers to @s any more; may sleep. */
+/* Context: nothing refers to @s any longer; may sleep. */
 void mtag_text_free(struct mtag_space *s)
 {
 	if (text_of(s))

@@ -82,7 +82,7 @@ void mtag_touched_put(struct mtag_touched *t)
 
 /**
  * mtag_touched_alloc() - counters for a process whose stacks are taken
- * @user:	who answers for it; NULL without memory
+ * @user:	the user to charge for it; NULL without memory
  * @own:	the stacks of the process that it is forked from; NULL: it begins without any
  * @gfp:	allocation flags of the caller's context
  *

@@ -36,7 +36,7 @@ struct mtag_touches {
  * @room:	number of counters, a power of 2
  * @shift:	of a product of 64 bits, for an index
  * @used:	counters in use
- * @counters:	each where its hash says, or behind that
+ * @counters:	each where its hash says, or after that
  */
 struct mtag_touched_table {
 	struct mtag_touched_table *older;
@@ -87,7 +87,7 @@ void mtag_touched_move(struct mtag_touched *t, u32 from, u32 to);
 /* The newest table; the others follow from it. They stay as long as @t. Context: any. */
 static inline struct mtag_touched_table *mtag_touched_tables(const struct mtag_touched *t)
 {
-	/* Pairs with grow(): a table before the pointer to it. */
+	/* Pairs with grow_counters(): a table before the pointer to it. */
 	return smp_load_acquire(&t->newest);
 }
 

@@ -83,7 +83,7 @@ static void change_end(struct change *c)
 	spin_lock(&change_lock);
 	list_del(&c->node);
 	spin_unlock(&change_lock);
-	/* Pairs with the wait: it sees the change gone, or this sees who waits. */
+	/* Pairs with the wait: it sees the change gone, or this sees the waiter. */
 	smp_mb();
 	/* Only those of this mm: others may be many, and each goes through the list. */
 	wake_up_var((void *)c->mm);
@@ -243,9 +243,9 @@ put_space:
 }
 
 /*
- * Once the space is not parked any more, its threads may register words, and anybody may set a
+ * Once the space is no longer parked, its threads may register words, and anybody may set a
  * limit. So if the walk fails, the space is parked as one that was tracked.
- * Context: build_lock, released here. @s is counted as tracked; if this fails, not any more.
+ * Context: build_lock, released here. @s is counted as tracked; if this fails, no longer.
  * Return: -ESTALE if @s has gone, and its tree with it.
  */
 static int build_parked(struct mtag_space *s, struct mm_struct *mm)
@@ -320,7 +320,7 @@ int mtag_track_start(struct mm_struct *mm)
 	s = mtag_space_lookup(mm);
 	if (!s || mtag_space_parked(s)) {
 		ret = s ? track_parked(s, mm) : track_new(mm);
-		/* Nobody whose pages it may share is tracked any more: it begins anew. */
+		/* No process whose pages it may share is tracked any longer: it begins anew. */
 		if (ret == -ESTALE)
 			ret = track_new(mm);
 		if (!ret)

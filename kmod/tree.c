@@ -320,7 +320,7 @@ struct mtag_node *mtag_tree_replace(struct mtag_tree *tree, struct mtag_node *ol
  * @len:	bytes at @name
  * @gfp:	allocation flags of the caller's context
  *
- * It stays the same tag: who may see its name does not change at any moment.
+ * It stays the same tag: the processes that may see its name stay the same at any moment.
  * Context: tree->lock.
  * Return: 0; or an error, and the old name stays.
  */
@@ -412,7 +412,7 @@ int mtag_tree_join(struct mtag_space *s, gfp_t gfp)
 /* Context: may sleep. */
 void mtag_tree_leave(struct mtag_space *s)
 {
-	/* Only the caller could have it join. It need not wait for who uses the tree. */
+	/* Only the caller could add the space to the tree, so do not wait for the tree's users. */
 	if (list_empty(&s->sibling))
 		return;
 	mutex_lock(&s->tree->lock);

@@ -41,8 +41,8 @@ bool mtag_tree_sees(struct mtag_space *s, u32 tag, kuid_t uid);
 struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag);
 
 /*
- * The node of @tag, or NULL, for who goes through many: from a tag to the next one is a step.
- * Context: RCU read side; @xas is of the tree's nodes.
+ * The node of @tag, or NULL. For iteration: moving to the next tag is one step. Context: RCU read
+ * side; @xas is of the tree's nodes.
  */
 static inline struct mtag_node *mtag_tree_step(struct xa_state *xas, u32 tag)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The users for whom stacks are taken: each is known until no stacks are kept any more, so that his
+ * The users for whom stacks are taken: each is known until stacks are no longer kept, so that its
  * share of their tables can be counted.
  */
 #include <linux/slab.h>
@@ -10,13 +10,13 @@
 #include "user.h"
 
 static struct mtag_user *users;
-static DEFINE_SPINLOCK(users_lock);	/* the list; only the first member of it changes */
+static DEFINE_SPINLOCK(users_lock);	/* serializes insertion at the head; readers take no lock */
 
 /*
- * Who answers for a process. In namespaces below the first one a user may have any number of ids,
- * so all of them are whose namespace it is; or if that is root, whom root's containers call root.
- * But where that is root itself, as in a service with PrivateUsers=, others are not: there it is as
- * if there were no such namespace.
+ * Returns the user to charge for a process's stacks. Inside a user namespace a user may have any
+ * number of ids, so charge the namespace's owner. If root owns it (a container), charge the host id
+ * of the container's root. If that is the host's root too (a service with PrivateUsers=), ignore
+ * the namespace.
  */
 static kuid_t who_answers(const struct cred *cred)
 {
@@ -42,7 +42,10 @@ static struct mtag_user *find_member(struct mtag_user *from, kuid_t uid)
 	return from;
 }
 
-/* Adds *@user, unless there is one of his; takes it from the caller if so. Return: who is there. */
+/*
+ * Adds *@user, and takes it from the caller, unless its id is in the list already. Return: the one
+ * in the list.
+ */
 static struct mtag_user *add_member(struct mtag_user **user)
 {
 	struct mtag_user *found;
@@ -61,12 +64,12 @@ static struct mtag_user *add_member(struct mtag_user **user)
 }
 
 /**
- * mtag_user_of() - the user who answers for a process
+ * mtag_user_of() - the user to charge for a process
  * @cred:	of the process
  * @gfp:	allocation flags of the caller's context
  *
  * Context: may take spinlocks; stacks are kept.
- * Return: the user, who stays as long as stacks are kept; NULL without memory.
+ * Return: the user, which stays as long as stacks are kept; NULL without memory.
  */
 struct mtag_user *mtag_user_of(const struct cred *cred, gfp_t gfp)
 {
@@ -89,12 +92,12 @@ struct mtag_user *mtag_user_of(const struct cred *cred, gfp_t gfp)
 }
 
 /**
- * mtag_user_heir() - who answers for what the current process goes on with
- * @user:	who answered for it so far
+ * mtag_user_heir() - the user to charge for what the current process goes on with
+ * @user:	the one charged for it so far
  * @gfp:	allocation flags of the caller's context
  *
- * Who had his stacks taken answers for the setuid programs that he executes, too. Root gives what
- * it has begun to whoever it becomes.
+ * A user whose stacks are taken is also charged for the setuid programs that it executes. What root
+ * began is charged to whichever user the process becomes.
  *
  * Context: as mtag_user_of().
  * Return: likewise.

@@ -11,12 +11,12 @@
 #include <linux/uidgid.h>
 
 /**
- * struct mtag_user - a user for whom stacks are taken, or who has handed in unwind tables
+ * struct mtag_user - a user for whom stacks are taken, or that has handed in unwind tables
  * @next:	the next in the list
  * @uid:	who
- * @stacks:	stacks that were added for him; of stack.c
+ * @stacks:	stacks that were added for it; of stack.c
  * @images:	images, likewise; of image.c
- * @table_bytes: of unwind tables that he has handed in, or hands in now; of image.c
+ * @table_bytes: of unwind tables that it has handed in, or hands in now; of image.c
  */
 struct mtag_user {
 	struct mtag_user *next;
@@ -33,11 +33,11 @@ void mtag_user_end(void);
 /**
  * mtag_user_may() - may a user have more of something?
  * @user:	who
- * @has:	how much he has
+ * @has:	how much it has
  * @left:	how much is left for all
- * @more:	how much more he asks for
+ * @more:	how much more it asks for
  *
- * Nobody but root has more than he leaves to others. So the first may have a half, the next one
+ * No user except root has more than it leaves to others. So the first may have a half, the next one
  * half of the rest, and something is left for whoever comes last.
  */
 static inline bool mtag_user_may(const struct mtag_user *user, size_t has, size_t left, size_t more)

@@ -43,8 +43,8 @@ static __always_inline void mtag_userword_end(void)
  * @addr:	any number; it need not be aligned
  * @value:	set on success
  *
- * The caller may use the word as an address: one that is no user address is not read even
- * speculatively.
+ * The caller may use the word as an address: one that is not a user address is not read,
+ * even speculatively.
  *
  * Context: between mtag_userword_begin() and mtag_userword_end().
  * Return: whether there is a page at @addr that may be read.

@@ -130,7 +130,7 @@ static bool may_be_cut(struct mm_struct *mm, unsigned long addr, unsigned long e
 	return false;
 }
 
-/* Waits for who has cut page tables off, and may yet have to tell of it. */
+/* Waits for tasks that have cut off page tables and may yet report their pages. */
 static int lock_out_cutters(struct mm_struct *mm)
 {
 	VMA_ITERATOR(vmi, mm, 0);
@@ -153,7 +153,7 @@ static int lock_out_cutters(struct mm_struct *mm)
 /*
  * At the end of a walk of [@addr, @end): waits until it has heard of all that it may have missed.
  * Caller holds mmap_lock for reading, and has it for writing afterwards if @whole is set. If
- * killed, nothing is locked any more.
+ * killed, nothing is locked any longer.
  */
 static int wait_for_cutters(struct mm_struct *mm, unsigned long addr, unsigned long end,
 			    bool *whole)
@@ -275,7 +275,7 @@ static int count_space(struct mtag_space *s, struct mm_struct *mm, bool untag, b
 		c.untag = untag;
 		c.fresh = fresh;
 		c.compares = audit;
-		/* Who does not come to rest has to wait for us. */
+		/* After several inexact tries, make the process wait for the walk. */
 		ret = count_once(&c, mm, i >= MTAG_WALK_ATTEMPTS / 2, audit);
 		kvfree(c.w.shadow);
 		if (ret != -EAGAIN)

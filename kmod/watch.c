@@ -3,7 +3,7 @@
  * Tells programs when a tag reaches a limit: by an eventfd, and listeners by an event.
  *
  * A watch ends with the last descriptor of its eventfd, so that a program that is killed leaves
- * none behind. How to learn of that end was taken from the memory cgroup's eventfds.
+ * none behind. Detecting that is done as the memory cgroup does it for its eventfds.
  */
 #include <linux/err.h>
 #include <linux/eventfd.h>
@@ -37,13 +37,13 @@ static LLIST_HEAD(closed);	/* those whose eventfd was closed */
 
 /*
  * Only this work frees watches that were in a list, and it waits once for all that there are. Any
- * user can end many at once: a wait for each would hold up what waits behind it.
+ * user can end many at once: a wait for each would hold up what waits after it.
  */
 static void reap_work(struct work_struct *work);
 static DECLARE_WORK(reaper, reap_work);
 
 /**
- * struct watch - somebody who is told
+ * struct watch - a program to be told
  * @limit:	when
  * @space:	whose limit it is; valid while @limit is in its list, and a reference after that
  * @dead:	in dead_watches, or in the reaper's list
@@ -54,7 +54,7 @@ static DECLARE_WORK(reaper, reap_work);
  * @closed:	in the list of that name
  * @hung_up:	it is, or has been; by xchg()
  * @foreign:	set by another process; constant
- * @ended:	the space has ended, and who waits is to be told
+ * @ended:	the space has ended, and the waiter is to be told
  * @tell:	sends the event
  * @pid:	of the process; reference
  * @bytes:	the limit as it was given
@@ -313,7 +313,7 @@ static int watch_exchange(struct mtag_space *s, u32 tag, const struct eventfd_ct
 		err = -ENOENT;
 	mutex_unlock(&watch_lock);
 	if (replaced) {
-		/* The caller will not be told of the old number any more. */
+		/* The caller will no longer be told of the old number. */
 		queue_work(mtag_wq, &reaper);
 		flush_work(&reaper);
 	}
@@ -373,9 +373,9 @@ const char *mtag_watch_why(int err)
 {
 	switch (err) {
 	case -EBADF:
-		return "limit-fd is no open descriptor";
+		return "limit-fd is not an open descriptor";
 	case -EINVAL:
-		return "limit-fd is no eventfd";
+		return "limit-fd is not an eventfd";
 	case -ENOENT:
 		return "no such tag, or no limit of it to end";
 	case -ENOSPC:
@@ -388,7 +388,7 @@ const char *mtag_watch_why(int err)
 }
 
 /**
- * mtag_watch_end() - end all watches of a space, and tell those who wait
+ * mtag_watch_end() - end all watches of a space, and tell the waiters
  * @s:		a space that was unhashed or parked
  *
  * Does not wait for that. Context: may sleep.

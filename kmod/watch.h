@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who is told when a tag reaches its limit; watch.c.
+ * Programs that are told when a tag reaches its limit; watch.c.
  */
 #ifndef MTAG_WATCH_H
 #define MTAG_WATCH_H

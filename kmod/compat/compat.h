@@ -317,7 +317,7 @@ static inline int mtag_smaps_mappings(struct page *page, bool *alone)
 #define MTAG_FORKED		(VM_PFNMAP | VM_MIXEDMAP | VM_UFFD_WP)
 #endif
 
-/* Does fork copy the page tables of a mapping that is no memory of its own? */
+/* Does fork copy the page tables of a mapping that is not memory of its own? */
 static inline bool mtag_fork_copies(const struct vm_area_struct *vma)
 {
 	return vma->anon_vma || vma->vm_flags & MTAG_FORKED;
@@ -326,7 +326,7 @@ static inline bool mtag_fork_copies(const struct vm_area_struct *vma)
 /* The kernel's count of pages, with changes cached by tasks. Caller holds a reference on @mm. */
 long mtag_compat_rss(struct mm_struct *mm, int member);
 
-/* As mtag_compat_rss(), for an mm that no task runs on: not yet, or not any more. */
+/* As mtag_compat_rss(), for an mm that no task runs on: not yet, or no longer. */
 static inline long mtag_compat_rss_idle(struct mm_struct *mm, int member)
 {
 #if MTAG_SINCE(6, 2)

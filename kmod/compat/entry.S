@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that hooked functions call directly. Who is not tracked must pay next to nothing: no
+ * Functions that hooked functions call directly. An untracked process must pay next to nothing: no
  * register is saved unless a tracked task or mm may be concerned.
  *
- * At the entry of a function with up to four arguments rax and r8 to r11 are free; a fifth is in r8.
- * The stack holds the address at which the hooked function goes on and, above it, that function's
- * return address.
+ * At the entry of a function with up to four arguments rax and r8 to r11 are free; a fifth is in
+ * r8. The stack holds the address at which the hooked function goes on and, above it, that
+ * function's return address.
  */
 #include <linux/linkage.h>
 #include <linux/objtool.h>
@@ -32,7 +32,7 @@
 .endm
 
 /*
- * An rmap function with four arguments at most is called for \vma: goes on behind this, with its
+ * An rmap function with four arguments at most is called for \vma: goes on after this, with its
  * caller in r8 and the first space of the bucket in r9, if the mm may be tracked.
  */
 .macro UNLESS_UNTRACKED vma

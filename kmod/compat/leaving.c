@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sees pages that migration takes away where the compiler has inlined the rmap function that unmaps
- * them, as it has in 7.2 and 7.3 with PREEMPT_RT.
+ * Sees the pages that migration takes away where the compiler has inlined the rmap function that
+ * unmaps them (7.2 and 7.3 with PREEMPT_RT).
  *
- * The function that takes them away is hooked at its entry, which tells the mapping, but not yet
- * whether a page of it goes. A tracepoint behind that tells the page, but not the mapping: the task
- * is the same.
+ * The hook at the enclosing function's entry knows the mapping, but not whether a page will go. A
+ * tracepoint further on knows the page, but not the mapping. Both run in the same task, which
+ * connects them.
  */
 #include "adapt.h"
 #include "compat.h"
@@ -26,9 +26,9 @@
 #define LEAVERS 64
 
 /*
- * A task that takes a page away from a mapping. One that has found none to take away stays here
- * until it comes again, or until its place is needed. As it may come again when the hooks are out
- * and its mapping is gone, a place is good for one epoch of the hooks.
+ * A task that takes a page away from a mapping. A task that found no page keeps its place until it
+ * comes again or the place is needed. By then the hooks may have been removed and the mapping
+ * freed, so a place is valid for one epoch only.
  */
 struct leaver {
 	const struct task_struct *task;		/* only compared; NULL: the place is free */
@@ -85,7 +85,7 @@ static bool leave_place(struct leaver *left)
 	if (place->task == current)
 		place->task = NULL;
 	raw_spin_unlock(&lock);
-	/* An even epoch is when hooks go out: they may still run, but are not in any more. */
+	/* An even epoch is when hooks go out: they may still run, but are no longer in. */
 	return left->task == current && left->epoch & 1 && left->epoch == mtag_hook_epoch();
 }
 

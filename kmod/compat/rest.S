@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The way from direct.c, which leaves the registers of arguments alone, to functions of C, which do
- * not. The stack is as at the entry of the hooked function, but for the address at which that
+ * not. The stack is as at the entry of the hooked function, except for the address at which that
  * goes on.
  */
 #include <linux/linkage.h>
