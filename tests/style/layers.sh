@@ -44,17 +44,36 @@ upward() {
 objects=build/$(basename "$(dirname "$headers")")
 tests/vm/run --kernel 6.1 --build-only >"$tmp/log" 2>&1 || { sed 's/^/# /' "$tmp/log"; echo "Bail out! the module does not build"; exit 1; }
 
-# includes: a line for each header of a file above that one includes
+# includes [FILE…]: a line for each header of a file above that one includes. A header without a file of its own, such as
+# hot.h, is as high as the highest that it includes.
 includes() {
-	grep -Ho '^#include "[^"]*\.h"' $(listed | sed 's|.*|kmod/&.c kmod/&.h|') 2>/dev/null | awk -v files="$(listed | tr '\n' ' ')" '
-		BEGIN { n = split(files, list, " "); for (i = 1; i <= n; i++) rank[list[i]] = i }
+	grep -Ho '^#include "[^"]*\.h"' kmod/*.[chS] kmod/compat/*.[chS] "$@" | awk -v files="$(listed | tr '\n' ' ')" '
+		BEGIN { n = split(files, list, " "); for (i = 1; i <= n; i++) { rank[list[i]] = i; ranked[list[i]] } }
 		{
-			split($0, part, ":"); from = part[1]; to = $2
-			gsub(/"|\.h/, "", to); self = from; gsub(/^kmod\/|\.[ch]$/, "", self)
-			if (self ~ /^compat\// && to !~ /^\.\.\//) to = "compat/" to
+			split($0, part, ":"); file[NR] = from = part[1]; to = $2
+			sub(/^.*kmod\//, "", from); sub(/\.[chS]$/, "", from); gsub(/"|\.h/, "", to)
+			if (from ~ /^compat\// && to !~ /^\.\.\//) to = "compat/" to
 			sub(/^\.\.\//, "", to)
-			if (rank[to] > rank[self]) print from " includes " to ".h, which is above it"
-		}'
+			self[NR] = from; header[NR] = to
+		}
+		END {
+			for (higher = 1; higher;) {
+				higher = 0
+				for (i = 1; i <= NR; i++)
+					if (!(self[i] in ranked) && rank[header[i]] > rank[self[i]]) {
+						rank[self[i]] = rank[header[i]]
+						higher = 1
+					}
+			}
+			for (i = 1; i <= NR; i++)
+				if (self[i] in ranked && rank[header[i]] > rank[self[i]])
+					print file[i] " includes " header[i] ".h, which is above it"
+		}' | sort
+}
+
+# in_design: the files that the table of layers in docs/design.md names, in its order
+in_design() {
+	sed -n '/^| layer | files |/,/^$/p' docs/design.md | grep -oE '[[:alnum:]_/]+\.[cS]' | sed 's|\.[cS]$||'
 }
 
 nr=0 failed=0
@@ -64,10 +83,12 @@ verdict() {
 	if [ ! -s "$2" ]; then echo "ok $nr - $1"; else echo "not ok $nr - $1"; sed 's/^/# /' "$2"; failed=1; fi
 }
 
-echo 1..6
+echo 1..8
 find kmod -name '*.[cS]' ! -name offsets.c | sed 's|^kmod/||; s|\.[cS]$||' | sort >"$tmp/there"
 listed | sort | diff - "$tmp/there" >"$tmp/diff"
 verdict "Kbuild lists each file once" "$tmp/diff"
+diff <(listed) <(in_design) >"$tmp/design"
+verdict "docs/design.md has them in the same order" "$tmp/design"
 for c in kmod/*.c; do [ -f "${c%.c}.h" ] || echo "$c has no ${c#kmod/}" | sed 's/\.c$/.h/'; done | grep -v 'kmod/main.c' >"$tmp/headless"
 verdict "each has a header of its own" "$tmp/headless"
 includes >"$tmp/includes"
@@ -78,8 +99,13 @@ verdict "no file uses one above it" "$tmp/up"
 readelf -rW "$objects/kmod/direct.o" | awk '/R_X86_64_PLT32/ { print $5 }' | grep -vE '^(mtag_rest_|__x86_return_thunk)' |
 	sed 's/^/direct.c calls /' >"$tmp/calls"
 verdict "direct.c calls nothing but rest.S" "$tmp/calls"
-# The test would notice: owner.c is to call walk.c.
-mkdir "$tmp/m"
+# The test would notice: a header without a file of its own that comes from above, and owner.c is to call walk.c.
+mkdir -p "$tmp/p/kmod" "$tmp/m"
+printf '#include "%s"\n' walk.h >"$tmp/p/kmod/planted.h"
+printf '#include "%s"\n' planted.h >"$tmp/p/kmod/owner.c"
+includes "$tmp/p/kmod/planted.h" "$tmp/p/kmod/owner.c" | sed "s|.*/kmod/|kmod/|" |
+	diff - <(echo "kmod/owner.c includes planted.h, which is above it") >"$tmp/planted"
+verdict "a planted header from above is noticed" "$tmp/planted"
 cp -r Kbuild kmod include "$tmp/m"
 cat >>"$tmp/m/kmod/owner.c" <<END
 #include "walk.h"
