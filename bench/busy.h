@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The instructions of everything that runs on the machine's one CPU, without those of its idling. A program that opens
- * a file waits for the host, and meanwhile the clock jumps; what this counts does not.
+ * Counts the instructions of everything on the one CPU except idling. The clock jumps while a
+ * program waits for the host to open a file; this count does not.
  */
 #ifndef MTAG_BENCH_BUSY_H
 #define MTAG_BENCH_BUSY_H
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The scheduler adds up what a task ran for when it gives way: so the caller sleeps, and others get to their end. */
+/* The scheduler adds up what a task ran for when it gives way: the caller sleeps, and others finish. */
 static inline double busy(void)
 {
 	FILE *f;

@@ -364,8 +364,9 @@ __attribute__((constructor)) static void set_up(void)
 }
 
 /*
- * At exit, and before the code goes of a library that has all this within: libmtag.so itself stays. In a child that
- * has no copy of the helper it would be waited for in vain, and a child of vfork(2) would end its parent's.
+ * Runs at exit, and before a library that contains this code is unloaded; libmtag.so itself never
+ * is. Does nothing in a child without the helper thread, which would wait for it in vain, nor in a
+ * vfork(2) child, which would end its parent's.
  */
 __attribute__((destructor)) static void tear_down(void)
 {
