@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * busy RUNS COMMAND…: runs a command so often, and prints the instructions that the machine executed for it, the
- * kernel's and all other programs' included: the least and the most of all runs, separated by a tab. What the command
- * prints goes to standard error.
+ * busy RUNS COMMAND…: runs a command so often, and prints the instructions that the machine
+ * executed for it, the kernel's and all other programs' included: the least and the most of all
+ * runs, separated by a tab. What the command prints goes to standard error.
  */
 #include <sys/personality.h>
 #include <sys/wait.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The scheduler adds up what a task ran for when it gives way: the caller sleeps, and others finish. */
+/* The scheduler adds up what a task ran for when it gives way: so sleep, and let others finish. */
 static inline double busy(void)
 {
 	FILE *f;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Touches and unmaps pages by one thread on each CPU: "one" under one tag, or "each" under a tag of its own.
+ * Touches and unmaps pages with a thread on each CPU, all under one tag, or each under its own.
  *   contend one|each
- * Prints the number of first touches. bench/contend.sh counts meanwhile what the module does for them.
+ * Prints the number of first touches; bench/contend.sh counts what the module does for them.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -38,8 +38,8 @@ enum who { NONE, UNTRACKED, TRACKED, TAGGED, WHO };
 static const char *const who_name[WHO] = {"none", "untracked", "tracked", "tagged"};
 
 /*
- * Budgets are differences from NONE, or a part of it in percent. What makes many tags comes late: their number changes
- * other costs. The fixed cost of a fork and an exit is spread over 64 MiB.
+ * Budgets are differences from NONE, or a part of it in percent. What makes many tags comes late:
+ * their number changes other costs. The fixed cost of a fork and an exit is spread over 64 MiB.
  */
 static const struct work {
 	const char *name;
@@ -232,12 +232,12 @@ static double scope_pair(void)
 
 /* ---- thresholds ---- */
 
-/* Where the threshold is, seen from the tag that touches. FAR is out of reach, the others are near. */
+/* Where the threshold is, seen from the touching tag. FAR is out of reach, the others are near. */
 enum where { NOWHERE, PROCESS, ENDED, FAR, NEIGHBOUR, OWN, WHERE };
 
 /*
- * An instruction is what such a number varies by from run to run. A far threshold is looked for once in 64 pages; while
- * a process has a near one, all its pages take the slow path.
+ * An instruction is what such a number varies by from run to run. A far threshold is looked for
+ * once in 64 pages; while a process has a near one, all its pages take the slow path.
  */
 static const struct {
 	const char *name, *budget;
@@ -304,8 +304,9 @@ static double touch_with(char *area, enum where where, mtag_t own, mtag_t neighb
 }
 
 /*
- * Differences from what this process pays before it has had any threshold. In one process and one mapping: what a fault
- * pays to find its mapping depends on which others the process has, and differs by more than what is measured here.
+ * Differences from what this process pays before it has had any threshold. In one process and one
+ * mapping: what a fault pays to find its mapping depends on which others the process has, and
+ * differs by more than what is measured here.
  */
 static void touch_under_thresholds(int rounds)
 {

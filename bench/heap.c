@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * heap [rivals]: what libmtag-heap adds to a pair of malloc() and free(), in instructions, samples and all: the program
- * runs itself without it, with it preloaded, and with exact counts. Prints rows of bench/run.
+ * heap [rivals]: what libmtag-heap adds to a pair of malloc() and free(), in instructions, samples
+ * and all: the program runs itself without it, with it preloaded, and with exact counts. Prints
+ * rows of bench/run.
  *
- * With "rivals", what heap profilers that Debian packages add: jemalloc's to jemalloc, heaptrack to glibc.
+ * With "rivals", what Debian's heap profilers add: jemalloc's to jemalloc, heaptrack to glibc.
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -113,8 +113,8 @@ static double file(bool go)
 		for (size_t j = 0; j < SMALL; j += PG)
 			sum += p[j];
 		/*
-		 * In the first pass pages are dirty, as touch() has mapped them one by one. It takes two more until the
-		 * kernel has put all of them on the list of active ones.
+		 * In the first pass pages are dirty, as touch() has mapped them one by one. It
+		 * takes two more until the kernel has put all of them on the list of active ones.
 		 */
 		if (i > 2)
 			best = min(best, go ? gone : (now() - start) / (SMALL / PG));
@@ -135,8 +135,8 @@ static double file_go(void)
 }
 
 /*
- * A thousand mappings of one file, each made under a tag of its own where the process is tracked. The kernel maps all
- * pages of one, sixteen, at a touch.
+ * A thousand mappings of one file, each made under a tag of its own where the process is tracked.
+ * The kernel maps all pages of one, sixteen, at a touch.
  */
 #define MANY	 1000
 #define MANY_LEN (16 * PG)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel's own files cost to read for the RSS of a process of 2 GiB: smaps_rollup, which is exact, walks its
- * page tables. Prints rows as cost.c does.
+ * What the kernel's own files cost to read for the RSS of a process of 2 GiB: smaps_rollup, which
+ * is exact, walks its page tables. Prints rows as cost.c does.
  */
 #include <fcntl.h>
 #include "area.h"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rival NAME WORK,… EXPECT COMMAND: what another tool makes the same work cost that cost.c measures for mtag.
+ * rival NAME WORK,… EXPECT COMMAND: what another tool makes the same work cost that cost.c measures
+ * for mtag.
  *
- * Measures the works, starts the shell command, waits until it only waits for events, measures again and prints
- * "WORK: NAME<tab>difference<tab>" for each. $PID in the command is this process. At the end the command gets SIGINT;
- * what it has said by then must match the extended regular expression, or it has measured nothing.
+ * Measures the works, starts the shell command, waits until it only waits for events, measures
+ * again and prints "WORK: NAME<tab>difference<tab>" for each. $PID in the command is this process.
+ * At the end the command gets SIGINT; what it has said by then must match the extended regular
+ * expression, or it has measured nothing.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@
 #define SAID	 "/tmp/rival.said"
 #define WORKS	 4
 
-/* The tool's own programs run too, and what they do is part of the price: so all that was executed, by a mean. */
+/* The tool's own programs are part of the price, so all that was executed counts; a mean. */
 static double come_in_all(void)
 {
 	char *p = map(FORKED, HPAGE, MADV_NOHUGEPAGE);
@@ -85,7 +87,7 @@ static pid_t start(const char *command)
 	return tool;
 }
 
-/* Do all processes of the group wait for events? Those that wait for the disk or the kernel do not. */
+/* Do all processes of the group wait for events? Waiting for disk or kernel does not count. */
 static bool group_waits(pid_t group)
 {
 	DIR *proc = opendir("/proc");

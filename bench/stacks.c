@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures what a first touch costs with its user stack taken, in instructions, as cost.c does. Runs below `mtagctl
- * run`, and has its stacks taken from the middle on, as only differences within a process are comparable.
+ * Measures what a first touch costs with its user stack taken, in instructions, as cost.c does.
+ * Runs below `mtagctl run`, and has its stacks taken from the middle on, as only differences within
+ * a process are comparable.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A cache that shrinks itself: it is told by the page fault that makes its tag reach the limit, and gives its oldest
- * entries back. Nothing is polled but a descriptor, between two entries.
+ * A cache that shrinks itself: it is told by the page fault that makes its tag reach the limit, and
+ * gives its oldest entries back. Nothing is polled but a descriptor, between two entries.
  *
  *	cache [LIMIT_MIB [FILL_MIB]]
  */
@@ -25,7 +25,7 @@ struct cache {
 
 static void drop_oldest(struct cache *c)
 {
-	/* munmap() and not free(): an allocator may keep what it is given back, and it would stay resident. */
+	/* Not free(): an allocator may keep what it is given back, which then stays resident. */
 	munmap(c->entries[c->oldest], ENTRY);
 	c->oldest = (c->oldest + 1) % c->room;
 	c->used--;

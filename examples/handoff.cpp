@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How a tag goes with the work: to the threads of a pool, and with a coroutine that each time goes on
- * on another thread. See docs/handoff.md.
+ * How a tag goes with the work: to the threads of a pool, and with a coroutine that resumes on
+ * another thread each time. See docs/handoff.md.
  *
  *	requests/NAME	what a request has allocated, on whichever thread
  *	pool		what the pool needs for itself
@@ -127,8 +127,8 @@ void plain_request(pool &workers, const memory &m)
 
 #ifdef HAVE_COROUTINES
 /*
- * A coroutine that carries its tag. Each co_await passes through await_transform(), so no coroutine of
- * this type can forget it.
+ * A coroutine that carries its tag. Each co_await passes through await_transform(), so no coroutine
+ * of this type can forget it.
  */
 struct request {
 	struct promise_type {
@@ -169,7 +169,9 @@ struct request {
 				}
 				void await_suspend(std::coroutine_handle<> handle)
 				{
-					/* Before the handle is given away: then it may run already. */
+					/*
+					 * Before giving the handle away: then it may run already.
+					 */
 					tag.suspend();
 					inner.await_suspend(handle);
 				}

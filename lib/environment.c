@@ -4,8 +4,8 @@
  *
  * A helper thread does it. It is created when the library is loaded, where a thread may be created,
  * and waits until the program attaches, which may happen in a signal handler: all that wakes it is
- * an atomic operation and a futex. All its memory is one mapping, which belongs to untagged. Without
- * these variables there is no thread, no handler and no file.
+ * an atomic operation and a futex. All its memory is one mapping, which belongs to untagged.
+ * Without these variables there is no thread, no handler and no file.
  */
 #include "internal.h"
 

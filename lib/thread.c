@@ -56,7 +56,7 @@ MTAG_TLS uint32_t *mtag_thread_word;
 /**
  * struct self - what a thread knows of itself
  * @fallback: its word while it is not registered
- * @holdoff: 0: it never needed the fallback; else one more than the slow calls left that do not try to register
+ * @holdoff: 0: never needed the fallback; else 1 + the slow calls that do not yet try to register
  * @exit_rounds: of the destructors of its keys
  * @slot: its slot while it is registered
  */
@@ -69,7 +69,7 @@ static MTAG_TLS struct {
 
 #define HOLDOFF 1000
 
-/* Of libmtag-heap, if that is loaded: the calling thread's word is there from now on; NULL: nowhere. */
+/* libmtag-heap's, if it is loaded: the thread's word is there from now on; NULL: nowhere. */
 __attribute__((weak)) void mtag_heap_word(const uint32_t *word);
 
 static void tell_heap(const uint32_t *word)
@@ -251,8 +251,8 @@ static void unregister_thread(struct slot *slot)
 	} while (0)
 
 /*
- * Destructors of the program's keys may leave scopes: theirs come first. The C library calls destructors in so many
- * rounds as long as one sets its key anew.
+ * Destructors of the program's keys may leave scopes: theirs come first. The C library calls
+ * destructors in so many rounds as long as one sets its key anew.
  */
 static void on_thread_exit(void *slot)
 {
@@ -265,8 +265,9 @@ static void on_thread_exit(void *slot)
 /*
  * The word to use: the registered one, or the fallback. Keeps errno.
  *
- * The kernel puts the tag that it has for the thread into a new word. That comes too late for who has entered a tag by
- * the fallback and will leave it again: a thread within such a tag is not registered.
+ * The kernel puts the tag that it has for the thread into a new word. That comes too late for a
+ * thread that has entered a tag by the fallback and will leave it again: within such a tag it is
+ * not registered.
  */
 static uint32_t *word_of_thread(void)
 {
@@ -286,7 +287,7 @@ static uint32_t *word_of_thread(void)
 	return &self.fallback;
 }
 
-/* Likewise, to leave a tag. One of 0 may have been entered by the fallback, and does not show there. */
+/* Likewise, to leave a tag. If it is 0 it may be the fallback's, and does not show there. */
 static uint32_t *word_to_leave(void)
 {
 	if (mtag_thread_word || !self.holdoff)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program as one writes it for malloc-tag, with all that malloc-tag documents, and the sums that it gets wrong.
- * t_malloc_tag.sh runs it; without the module it must run, too, and find no figures.
+ * A program as one writes it for malloc-tag, with all that malloc-tag documents, and the sums that
+ * it gets wrong. t_malloc_tag.sh runs it; without the module it must run, too, and find no figures.
  *   malloc_tag DIR      files go there
  *   malloc_tag heap     with libmtag-heap preloaded: malloc-tag's own figures
  *   malloc_tag          snapshots, as the environment says
@@ -448,7 +448,7 @@ static double now()
 	return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
 }
 
-/* Where the environment says, as often as it says: each 2 s. The second has 4 MiB more, which t_malloc_tag.sh reads. */
+/* As the environment says, each 2 s. t_malloc_tag.sh looks for 4 MiB more in the second. */
 static void snapshots()
 {
 	MallocTagScope scope("grows");

@@ -151,7 +151,7 @@ static void crowd(void)
 	is(rss, CROWD * SHARED * PG, "%d processes on shared memory have it %d times", CROWD,
 	   CROWD);
 	is(uss, 0, "none of them alone");
-	/* Each divides each page by their number, down to a 4096th of a byte, and its sum down to a byte. */
+	/* Each rounds its part of a page down to a 4096th of a byte, and its sum down to a byte. */
 	ok(pss <= SHARED * PG && pss + 2 * CROWD > SHARED * PG,
 	   "and together their PSS is the memory once (%" PRIu64 " of %lu)", pss, SHARED * PG);
 	shares_exact(pid[0], "one of them is exact");

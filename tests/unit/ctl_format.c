@@ -4,8 +4,8 @@
 /* sources: ctl/format/label.c ctl/format/heap.c ctl/format/strings.c ctl/format/chain.c ctl/format/tree.c ctl/format/diff.c */
 /* sources: ctl/format/spark.c ctl/format/watch.c ctl/format/audit.c ctl/format/doctor.c */
 /*
- * mtagctl: what its commands print of canned data is what tests/unit/ctl_golden/ has, byte for byte.
- * MTAG_GOLDEN_UPDATE=1 writes the files anew: look at the difference before you commit it.
+ * mtagctl: what its commands print of canned data is what tests/unit/ctl_golden/ has, byte for
+ * byte. MTAG_GOLDEN_UPDATE=1 writes the files anew: look at the difference before you commit it.
  */
 #include <locale.h>
 #include <math.h>

@@ -2,8 +2,9 @@
 /* sources: kmod/rows.c ctl/unwind/image.c ctl/unwind/recipe.c ctl/unwind/cfi.c ctl/unwind/ranges.c */
 /* sources: ctl/unwind/table.c */
 /*
- * Unwind tables: what the module's step does by each row of large files is what libdw says of the same
- * instruction. Registers and memory have random contents: two rules that differ lead to different places.
+ * Unwind tables: what the module's step does by each row of large files is what libdw says of the
+ * same instruction. Registers and memory have random contents: two rules that differ lead to
+ * different places.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -139,7 +140,7 @@ static bool caller_reg(Dwarf_Frame *frame, int reg, u64 cfa, u64 *value, bool *u
 	*undefined = false;
 	if (dwarf_frame_register(frame, reg, memory, &ops, &count))
 		return false;
-	/* libdw says that RBX is undefined where nothing is said, but the ABI that it is preserved. */
+	/* Where nothing is said, libdw calls RBX undefined; by the ABI it is preserved. */
 	if (!count) {
 		*undefined = ops && reg != REG_BX;
 		*value = reg_value((u64)reg);

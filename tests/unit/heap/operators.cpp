@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All operators of C++, with libmtag-heap preloaded before any allocator: objects large enough that each
- * is a sample are seen as long as they live, whichever way they are made and deleted. Says what failed.
+ * All operators of C++, with libmtag-heap preloaded before any allocator: objects large enough that
+ * each is a sample are seen as long as they live, whichever way they are made and deleted. Says
+ * what failed.
  */
 #include <cstddef>
 #include <cstdio>
@@ -56,7 +57,7 @@ struct thrower {
 	}
 };
 
-/* An allocator's operators may call other functions of its own: each object is drawn once all the same. */
+/* An allocator's operators may call others of its own; each object is drawn once even so. */
 template <typename New, typename Delete>
 static void check_drawn(const char *name, New make, Delete end)
 {
