@@ -303,19 +303,28 @@ static void print(struct fmt *fmt, enum what what, bool json)
 	}
 }
 
-static void golden(const char *name, enum what what, bool json, struct fmt fmt)
+/* What is printed of the canned data, and how. */
+struct canon {
+	const char *name;
+	enum what what;
+	bool json;
+	struct fmt fmt;
+};
+
+static void golden(const struct canon *c)
 {
+	struct fmt fmt = c->fmt;
 	char *text = NULL;
 	size_t size = 0;
 
 	fmt.out = open_memstream(&text, &size);
 	fmt.width = fmt.width ? fmt.width : 80;
 	fmt.height = fmt.height ? fmt.height : 24;
-	print(&fmt, what, json);
+	print(&fmt, c->what, c->json);
 	fclose(fmt.out);
-	compare(name, text);
+	compare(c->name, text);
 	/* Numbers, and what is said of a process, do not get narrower. */
-	if (!json && !fmt.colour && what <= DOCTOR)
+	if (!c->json && !fmt.colour && c->what <= DOCTOR)
 		ok(fits(text, fmt.width < 80 ? 80 : fmt.width), "and fits its columns");
 	free(text);
 }
@@ -417,67 +426,74 @@ static void legible(void)
 	snap_clear(&shares);
 }
 
+static const struct canon canons[] = {
+	{"show.txt", SHOW, false, {.utf8 = true}},
+	{"show-ascii.txt", SHOW, false, {0}},
+	{"show-s.txt", SHOW, false, {.utf8 = true, .stats = true}},
+	{"show-wide.txt", SHOW, false, {.utf8 = true, .width = 160}},
+	{"show-narrow.txt", SHOW, false, {.utf8 = true, .width = 50}},
+	{"show.json", SHOW, true, {.utf8 = true}},
+	{"show-sp.json", SHOW, true, {.stats = true, .pretty = true}},
+	{"tree.txt", TREE, false, {.utf8 = true}},
+	{"tree-ascii.txt", TREE, false, {0}},
+	{"tree.json", TREE, true, {.utf8 = true}},
+	{"watch.txt", WATCH, false, {.utf8 = true}},
+	{"watch-low.txt", WATCH, false, {.utf8 = true, .terminal = true, .height = 9}},
+	{"watch-colour.txt", WATCH, false, {.utf8 = true, .colour = true}},
+	{"watch-bars.txt", BARS, false, {.utf8 = true}},
+	{"watch-bars-ascii.txt", BARS, false, {.width = 120}},
+	{"watch-66.txt", WATCH, false, {.utf8 = true, .width = 66}},
+	{"watch-48.txt", WATCH, false, {.utf8 = true, .width = 48}},
+	{"watch.json", WATCH, true, {.utf8 = true}},
+	{"audit.txt", AUDIT, false, {.utf8 = true}},
+	{"audit.json", AUDIT, true, {.utf8 = true}},
+	{"history.txt", HISTORY, false, {.utf8 = true}},
+	{"history-s.txt", HISTORY, false, {.utf8 = true, .stats = true}},
+	{"history-ascii.txt", HISTORY, false, {0}},
+	{"history-wide.txt", HISTORY, false, {.utf8 = true, .width = 120}},
+	{"history.json", HISTORY, true, {.utf8 = true}},
+	{"diff.txt", DIFF, false, {.utf8 = true}},
+	{"diff-ascii.txt", DIFF, false, {0}},
+	{"diff-wide.txt", DIFF, false, {.utf8 = true, .width = 160}},
+	{"diff-wide-ascii.txt", DIFF, false, {.width = 160}},
+	{"diff.json", DIFF, true, {.utf8 = true}},
+	{"diff-growth.txt", GROWTH, false, {.utf8 = true}},
+	{"diff-growth-ascii.txt", GROWTH, false, {0}},
+	{"diff-growth-wide.txt", GROWTH, false, {.utf8 = true, .width = 160}},
+	{"diff-growth-wide-ascii.txt", GROWTH, false, {.width = 160}},
+	{"diff-growth.json", GROWTH, true, {.utf8 = true}},
+	{"doctor.txt", DOCTOR, false, {.utf8 = true}},
+	{"doctor.json", DOCTOR, true, {.utf8 = true}},
+	{"show.dot", DOT, false, {.utf8 = true}},
+	{"show.folded", FOLDED, false, {.utf8 = true}},
+	{"snapshot.jsonl", SNAPSHOT, true, {.utf8 = true}},
+};
+
+static const struct canon canons_pss[] = {
+	{"show-pss.txt", SHOW, false, {.utf8 = true}},
+	{"show-pss.json", SHOW, true, {.utf8 = true}},
+	{"tree-pss.txt", TREE, false, {.utf8 = true}},
+	{"tree-pss.json", TREE, true, {.utf8 = true}},
+	{"snapshot-pss.jsonl", SNAPSHOT, true, {.utf8 = true}},
+};
+
 int main(void)
 {
-	const struct fmt utf8 = {.utf8 = true}, plain = {0};
-
 	setlocale(LC_CTYPE, "C.UTF-8");
 	setenv("TZ", "UTC", 1);
 	canned(&snap, 0);
 	canned(&later, 600 * KIB);
-	golden("show.txt", SHOW, false, utf8);
-	golden("show-ascii.txt", SHOW, false, plain);
-	golden("show-s.txt", SHOW, false, (struct fmt){.utf8 = true, .stats = true});
-	golden("show-wide.txt", SHOW, false, (struct fmt){.utf8 = true, .width = 160});
-	golden("show-narrow.txt", SHOW, false, (struct fmt){.utf8 = true, .width = 50});
-	golden("show.json", SHOW, true, utf8);
-	golden("show-sp.json", SHOW, true, (struct fmt){.stats = true, .pretty = true});
-	golden("tree.txt", TREE, false, utf8);
-	golden("tree-ascii.txt", TREE, false, plain);
-	golden("tree.json", TREE, true, utf8);
-	golden("watch.txt", WATCH, false, utf8);
-	golden("watch-low.txt", WATCH, false,
-	       (struct fmt){.utf8 = true, .terminal = true, .height = 9});
-	golden("watch-colour.txt", WATCH, false, (struct fmt){.utf8 = true, .colour = true});
-	golden("watch-bars.txt", BARS, false, utf8);
-	golden("watch-bars-ascii.txt", BARS, false, (struct fmt){.width = 120});
-	golden("watch-66.txt", WATCH, false, (struct fmt){.utf8 = true, .width = 66});
-	golden("watch-48.txt", WATCH, false, (struct fmt){.utf8 = true, .width = 48});
-	golden("watch.json", WATCH, true, utf8);
-	golden("audit.txt", AUDIT, false, utf8);
-	golden("audit.json", AUDIT, true, utf8);
 	canned_history();
-	golden("history.txt", HISTORY, false, utf8);
-	golden("history-s.txt", HISTORY, false, (struct fmt){.utf8 = true, .stats = true});
-	golden("history-ascii.txt", HISTORY, false, plain);
-	golden("history-wide.txt", HISTORY, false, (struct fmt){.utf8 = true, .width = 120});
-	golden("history.json", HISTORY, true, utf8);
-	golden("diff.txt", DIFF, false, utf8);
-	golden("diff-ascii.txt", DIFF, false, plain);
-	golden("diff-wide.txt", DIFF, false, (struct fmt){.utf8 = true, .width = 160});
-	golden("diff-wide-ascii.txt", DIFF, false, (struct fmt){.width = 160});
-	golden("diff.json", DIFF, true, utf8);
-	golden("diff-growth.txt", GROWTH, false, utf8);
-	golden("diff-growth-ascii.txt", GROWTH, false, plain);
-	golden("diff-growth-wide.txt", GROWTH, false, (struct fmt){.utf8 = true, .width = 160});
-	golden("diff-growth-wide-ascii.txt", GROWTH, false, (struct fmt){.width = 160});
-	golden("diff-growth.json", GROWTH, true, utf8);
-	golden("doctor.txt", DOCTOR, false, utf8);
-	golden("doctor.json", DOCTOR, true, utf8);
-	golden("show.dot", DOT, false, utf8);
-	golden("show.folded", FOLDED, false, utf8);
-	golden("snapshot.jsonl", SNAPSHOT, true, utf8);
+	for (size_t i = 0; i < ARRAY_SIZE(canons); i++)
+		golden(&canons[i]);
 	empty();
 	deep();
 	legible();
 	snap_clear(&snap);
 	with_shares = true;
 	canned(&snap, 0);
-	golden("show-pss.txt", SHOW, false, utf8);
-	golden("show-pss.json", SHOW, true, utf8);
-	golden("tree-pss.txt", TREE, false, utf8);
-	golden("tree-pss.json", TREE, true, utf8);
-	golden("snapshot-pss.jsonl", SNAPSHOT, true, utf8);
+	for (size_t i = 0; i < ARRAY_SIZE(canons_pss); i++)
+		golden(&canons_pss[i]);
 	deep();
 	snap_clear(&snap);
 	snap_clear(&later);

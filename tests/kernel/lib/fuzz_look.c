@@ -37,73 +37,101 @@ static void frames_are_fine(const struct nlattr *attr)
 	}
 }
 
-void check_attr(const struct nlattr *attr, int depth, void *data)
+static void counters_are_fine(const struct nlattr *attr)
 {
-	static const char zeros[4];
-	size_t len = attr->nla_len - NLA_HDRLEN, pad = ALIGN4(attr->nla_len) - attr->nla_len;
+	size_t len = attr->nla_len - NLA_HDRLEN;
 
-	expect(!memcmp((const char *)attr + attr->nla_len, zeros, pad),
-	       "attribute %d is padded with something", attr->nla_type);
-	switch (attr->nla_type & NLA_TYPE_MASK) {
-	case MTAG_A_PROC_COMM:
-	case MTAG_A_TAG_NAME:
-	case MTAG_A_INFO_VERSION:
-	case MTAG_A_INFO_MODE:
-	case MTAG_A_EVENT_KIND:
-	case MTAG_A_TAG_PATH:
-	case MTAG_A_IMAGE_PATH:
+	for (size_t i = 0; i + 8 <= len; i += 8) {
+		uint64_t v;
+
+		memcpy(&v, (const char *)(attr + 1) + i, 8);
+		expect(v < 1ULL << 48, "a counter is %#" PRIx64, v);
+	}
+}
+
+/* What an attribute must be; a number of 64 bits unless the table says otherwise. */
+enum rule { NUMBER, TEXT, FLAG, PAST, U32, TAG, COUNTERS, FRAMES, ANYTHING };
+
+static const enum rule rules[MTAG_A_MAX + 1] = {
+	[MTAG_A_PROC_COMM] = TEXT,
+	[MTAG_A_TAG_NAME] = TEXT,
+	[MTAG_A_INFO_VERSION] = TEXT,
+	[MTAG_A_INFO_MODE] = TEXT,
+	[MTAG_A_EVENT_KIND] = TEXT,
+	[MTAG_A_TAG_PATH] = TEXT,
+	[MTAG_A_IMAGE_PATH] = TEXT,
+	[MTAG_A_HISTORY_OOM] = FLAG,
+	[MTAG_A_HISTORY_REAPED] = FLAG,
+	[MTAG_A_HISTORY_INEXACT] = FLAG,
+	[MTAG_A_HISTORY_ENDED] = PAST,
+	[MTAG_A_PROC_PID] = U32,
+	[MTAG_A_PROC_TAGS] = U32,
+	[MTAG_A_INFO_INSTALLED] = U32,
+	[MTAG_A_INFO_PROCS] = U32,
+	[MTAG_A_INFO_HISTORY] = U32,
+	[MTAG_A_HISTORY_STATUS] = U32,
+	[MTAG_A_HISTORY_OTHERS] = U32,
+	[MTAG_A_IMAGE_ID] = U32,
+	[MTAG_A_STACK_KIND] = U32,
+	[MTAG_A_STACK_WHY] = U32,
+	[MTAG_A_STACK_ONE_IN] = U32,
+	[MTAG_A_TAG_ID] = TAG,
+	[MTAG_A_TAG_PARENT] = TAG,
+	[MTAG_A_TAG_COUNTERS] = COUNTERS,
+	[MTAG_A_TAG_SHARES] = COUNTERS,
+	[MTAG_A_HISTORY_OTHERS_COUNTERS] = COUNTERS,
+	[MTAG_A_STACK_FRAMES] = FRAMES,
+	[MTAG_A_TAG] = ANYTHING,
+	[MTAG_A_STACK] = ANYTHING,
+	[MTAG_A_STACK_IMAGE] = ANYTHING,
+	[MTAG_A_PAD] = ANYTHING,
+};
+
+static void obeys(const struct nlattr *attr, enum rule rule, int depth)
+{
+	size_t len = attr->nla_len - NLA_HDRLEN;
+
+	switch (rule) {
+	case TEXT:
 		text_is_fine(attr);
 		return;
-	case MTAG_A_HISTORY_OOM:
-	case MTAG_A_HISTORY_REAPED:
-	case MTAG_A_HISTORY_INEXACT:
+	case FLAG:
 		expect(!len, "a flag of %zu bytes", len);
 		return;
-	case MTAG_A_HISTORY_ENDED:
+	case PAST:
 		expect(len == 8 && u64_of(attr) / 1000000000 <= (uint64_t)time(NULL),
 		       "a process ended in the future");
 		return;
-	case MTAG_A_PROC_PID:
-	case MTAG_A_PROC_TAGS:
-	case MTAG_A_INFO_INSTALLED:
-	case MTAG_A_INFO_PROCS:
-	case MTAG_A_INFO_HISTORY:
-	case MTAG_A_HISTORY_STATUS:
-	case MTAG_A_HISTORY_OTHERS:
-	case MTAG_A_IMAGE_ID:
-	case MTAG_A_STACK_KIND:
-	case MTAG_A_STACK_WHY:
-	case MTAG_A_STACK_ONE_IN:
+	case U32:
 		expect(len == 4, "attribute %d of %zu bytes", attr->nla_type, len);
 		return;
-	case MTAG_A_TAG_ID:
-	case MTAG_A_TAG_PARENT:
+	case TAG:
 		expect(len == 2 && depth, "attribute %d of %zu bytes", attr->nla_type, len);
 		return;
-	case MTAG_A_TAG_COUNTERS:
-	case MTAG_A_TAG_SHARES:
-	case MTAG_A_HISTORY_OTHERS_COUNTERS:
-		for (size_t i = 0; i + 8 <= len; i += 8) {
-			uint64_t v;
-
-			memcpy(&v, (const char *)(attr + 1) + i, 8);
-			expect(v < 1ULL << 48, "a counter is %#" PRIx64, v);
-		}
+	case COUNTERS:
+		counters_are_fine(attr);
 		return;
-	case MTAG_A_STACK_FRAMES:
+	case FRAMES:
 		frames_are_fine(attr);
 		return;
-	case MTAG_A_TAG:
-	case MTAG_A_STACK:
-	case MTAG_A_STACK_IMAGE:
-	case MTAG_A_PAD:
-		return;
-	case MTAG_A_AUDIT_DRIFT:
-		if (data)
-			*(uint64_t *)data = u64_of(attr);
-		/* fall through */
-	default:
+	case NUMBER:
 		expect(len == 8 && u64_of(attr) < 1ULL << 48, "attribute %d of %zu bytes",
 		       attr->nla_type, len);
+		return;
+	case ANYTHING:
+		return;
 	}
+}
+
+void check_attr(const struct nlattr *attr, int depth, void *data)
+{
+	static const char zeros[4];
+	size_t pad = ALIGN4(attr->nla_len) - attr->nla_len;
+	int type = attr->nla_type & NLA_TYPE_MASK;
+
+	expect(!memcmp((const char *)attr + attr->nla_len, zeros, pad),
+	       "attribute %d is padded with something", attr->nla_type);
+	if (type == MTAG_A_AUDIT_DRIFT && data)
+		*(uint64_t *)data = u64_of(attr);
+	obeys(attr, type <= MTAG_A_MAX ? rules[type] : NUMBER, depth);
 }

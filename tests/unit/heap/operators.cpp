@@ -91,19 +91,12 @@ static void check_dlerror()
 	}
 }
 
-int main()
+/* Each way to make an object, and each to delete it. */
+static void check_pairs()
 {
 	const std::align_val_t alignment{256};
 	const std::nothrow_t &no = std::nothrow;
 
-	/* Nor has the library's own beginning left an error. */
-	if (dlerror()) {
-		std::puts("there is an error of the dynamic linker's at the beginning");
-		failed = 1;
-	}
-	check_dlerror();
-	if (!reader_open(&self, getpid()))
-		return 2;
 	check(
 		"new", [] { return ::operator new(size); }, [](void *p) { ::operator delete(p); });
 	check(
@@ -139,6 +132,10 @@ int main()
 	check(
 		"aligned, nothrow []", [&] { return ::operator new[](size, alignment, no); },
 		[&](void *p) { ::operator delete[](p, alignment, no); });
+}
+
+static void check_small()
+{
 	check_drawn(
 		"small", [](std::size_t n) { return ::operator new(n); },
 		[](void *p) { ::operator delete(p); });
@@ -146,6 +143,10 @@ int main()
 		"small, aligned",
 		[](std::size_t n) { return ::operator new (n, std::align_val_t{64}); },
 		[](void *p) { ::operator delete (p, std::align_val_t{64}); });
+}
+
+static void check_throwing()
+{
 	try {
 		new thrower;
 		failed = 1;
@@ -164,6 +165,21 @@ int main()
 		std::puts("what a constructor threw away is still there");
 		failed = 1;
 	}
+}
+
+int main()
+{
+	/* Nor has the library's own beginning left an error. */
+	if (dlerror()) {
+		std::puts("there is an error of the dynamic linker's at the beginning");
+		failed = 1;
+	}
+	check_dlerror();
+	if (!reader_open(&self, getpid()))
+		return 2;
+	check_pairs();
+	check_small();
+	check_throwing();
 	std::vector<int> many;
 	for (int i = 0; i < 100000; i++)
 		many.push_back(i);
