@@ -9,7 +9,7 @@ FNR == 1 {
 	name = path
 	# What is in another directory is a program of its name, and a program is called without what follows the dot.
 	if (!sub(/^lib\//, "", name))
-		sub(path ~ /\// ? "/.*" : "\\.c$", "", name)
+		sub(path ~ /\// ? "/.*" : "\\.c(pp)?$", "", name)
 	else
 		sub(/\.c$/, ".h", name)
 	if (path ~ /^t_/)

@@ -165,4 +165,9 @@ ok $? "what is asked for by name is"
 program tests/unit/good.sh <<<'echo "not ok 1"; echo 1..1'
 run tests/run-all
 ends 1 "0 passed, 1 failed" "and so is what has changed"
+echo 'build/tests/kernel/one && build/tests/kernel/two' >"$tree/tests/kernel/t_calls.sh"
+tee "$tree"/tests/kernel/{one.c,two.cpp,three.cpp} <<<"int main;" >/dev/null
+is "$(cd "$tree" && awk -f tests/lib/names.awk tests/kernel/{t_calls.sh,*.c,*.cpp} | tr ' ' '\n' | sort | paste -sd ' ')" \
+	"t_calls tests/kernel/one.c tests/kernel/t_calls.sh tests/kernel/two.cpp" \
+	"a test is made of the programs that it calls, in C or C++"
 done_testing
