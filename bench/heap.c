@@ -43,7 +43,7 @@ static const struct way heaptrack[] = {
 	{NULL, NULL, NULL, NULL},
 };
 
-/* Of one pair, of sizes as programs have them. */
+/* The cost of one pair, of sizes that are usual in programs. */
 static double measure(void)
 {
 	static const size_t sizes[] = {24, 100, 64, 16, 200, 48, 400, 32};

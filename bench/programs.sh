@@ -96,7 +96,7 @@ files_in_memory() {
 		/usr/lib/python3.*/ /usr/share/postgresql "${pg%/bin}/lib"
 }
 
-# What putting them in takes is over then.
+# Puts the hooks in, so that no program that is measured pays for that.
 hooks_in() {
 	mtagctl run -- sleep infinity &
 	other=$!

@@ -69,7 +69,7 @@ static void take_stacks_of(pid_t pid)
 	}
 }
 
-/* What this process pays while the stacks of another program are taken: nothing. */
+/* This process's cost while the stacks of another program are taken: nothing. */
 static double beside(void)
 {
 	pid_t pid = must(fork());

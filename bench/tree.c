@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What grows with the number of CPUs that the machine may get: a fork of a process with 1,000 tags,
- * and the memory of an account with its tag. Prints rows as cost.c does; bench/run boots it with
- * other numbers of CPUs.
+ * Measures what grows with the number of CPUs that the machine may get: a fork of a process with
+ * 1,000 tags, and the memory of an account with its tag. Prints rows as cost.c does; bench/run boots
+ * it with other numbers of CPUs.
  */
 #include <stdbool.h>
 #include <sys/wait.h>

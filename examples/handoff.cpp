@@ -30,7 +30,7 @@ namespace
 
 constexpr std::size_t mib = 1 << 20;
 
-/* Fresh memory, so that the sums are round: each page belongs to who touches it. */
+/* Fresh memory, so that the sums are round: each page belongs to the tag that touches it. */
 class memory
 {
 	void *p_;

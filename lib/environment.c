@@ -55,7 +55,7 @@ static unsigned next;
 static atomic_bool attached, ignored, ending;
 static _Atomic uint32_t requests;
 
-/* Of the requests, how many came before the helper, or were answered by it. */
+/* How many requests came before the helper, or were answered by it. */
 static uint32_t answered;
 
 /* Rung after a change of anything that the helper looks at. */
@@ -205,7 +205,7 @@ static void *run_helper(void *arg)
 	}
 }
 
-/* Needs no more than a stack of ours and blocked signals. If it fails, there are no snapshots. */
+/* Needs only a stack of ours and blocked signals. If it fails, there are no snapshots. */
 static void start_helper(void)
 {
 	pthread_attr_t attr;

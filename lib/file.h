@@ -14,7 +14,7 @@ typedef void mtag__print_t(struct mtag__out *out, struct mtag__sample *sample);
 
 /*
  * Writes a sample into the file @name, mode 0600. With @replace it replaces a regular file; what is
- * there otherwise stays: -EEXIST. Returns 0 or -errno, and then nothing is left behind.
+ * there otherwise stays: -EEXIST. Returns 0 or -errno, and then nothing is left over.
  */
 int mtag__file_store(const char *name, mtag__print_t *print, struct mtag__sample *sample,
 		     bool replace);

@@ -17,7 +17,7 @@
 
 #include "uapi/linux/mtag.h"
 
-/* A request has one attribute, and perhaps a flag behind it. */
+/* A request has one attribute, and perhaps a flag after it. */
 struct request {
 	struct nlmsghdr hdr;
 	struct genlmsghdr genl;
@@ -59,7 +59,7 @@ static int send_request(const struct talk *talk, uint16_t family, uint16_t flags
 			uint16_t type, const void *value, uint16_t len, uint16_t flag)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-	const struct nlattr behind = {.nla_len = NLA_HDRLEN, .nla_type = flag};
+	const struct nlattr last = {.nla_len = NLA_HDRLEN, .nla_type = flag};
 	struct request r = {
 		.hdr = {.nlmsg_type = family,
 			.nlmsg_flags = NLM_F_REQUEST | flags,
@@ -72,8 +72,8 @@ static int send_request(const struct talk *talk, uint16_t family, uint16_t flags
 	memcpy(r.value, value, len);
 	r.hdr.nlmsg_len = (uint32_t)(sizeof(r.hdr) + sizeof(r.genl)) + NLA_ALIGN(r.attr.nla_len);
 	if (flag) {
-		memcpy((char *)&r + r.hdr.nlmsg_len, &behind, sizeof(behind));
-		r.hdr.nlmsg_len += sizeof(behind);
+		memcpy((char *)&r + r.hdr.nlmsg_len, &last, sizeof(last));
+		r.hdr.nlmsg_len += sizeof(last);
 	}
 	do {
 		sent = syscall(SYS_sendto, talk->fd, &r, (long)r.hdr.nlmsg_len, 0L, &kernel,
@@ -100,7 +100,7 @@ static long receive(const struct talk *talk)
 	return got > MTAG__MESSAGE_BYTES ? -EMSGSIZE : got;
 }
 
-/* The number behind the header of an error, or of the end of a dump. */
+/* The number after the header of an error, or of the end of a dump. */
 static int status_of(const struct nlmsghdr *hdr)
 {
 	int status;

@@ -170,7 +170,7 @@ static int *head_of(struct mtag__sample *sample, int parent)
 	return parent < 0 ? &sample->first : &sample->tags[parent].first;
 }
 
-/* Links the tags, each behind its parent, and sums up. */
+/* Links the tags, each after its parent, and sums up. */
 static void link_tags(struct mtag__sample *sample)
 {
 	struct mtag__tag *tag;
@@ -212,7 +212,7 @@ int mtag__sample_next(const struct mtag__sample *sample, int at)
 	return at < 0 ? -1 : sample->tags[at].next;
 }
 
-/* Of two sorted lists, which are not both empty; of equal ones the first list's comes first. */
+/* Merges two sorted lists, not both empty; of equals, the first list's comes first. */
 static int merge(struct mtag__tag *tags, int a, int b)
 {
 	int head = -1, *end = &head, *from;

@@ -84,7 +84,7 @@ each_vm() {
 	done
 }
 
-# gone DIR KERNEL: what is in DIR/list is left out, as there is no such kernel.
+# gone DIR KERNEL: the tests in DIR/list are left out, as there is no such kernel.
 gone() {
 	local command name
 	while IFS=$'\t' read -r _ _ _ command; do

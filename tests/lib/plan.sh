@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # Sourced by tests/run-all: which tests run, in which VMs, in which order.
 
-# What the files of tests/vm/kernels say: kernel_file[NAME:VARIABLE]. They are asked thousands of times.
+# The files of tests/vm/kernels: kernel_file[NAME:VARIABLE]. They are asked for thousands of times.
 declare -A kernel_file=()
 while IFS='=:' read -r file variable value; do
 	kernel_file[${file##*/}:$variable]=$value
