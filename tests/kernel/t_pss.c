@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* USS and PSS by tag are those of smaps, whatever is shared with whom and how it is mapped. */
 /* vm: also=7.3 timeout=600 */
-#include "lib/folios.h"
 #include "lib/keepers.h"
 #include "lib/shares.h"
 
@@ -10,15 +9,6 @@
 #define SHARED 1024
 
 static mtag_t a, b, f, w;
-
-/* Each process has a range for one tag alone. */
-static void family(const char *what, const pid_t *pid, mtag_t as, char *p, size_t len)
-{
-	for (int i = 0; pid[i]; i++) {
-		shares_own(pid[i], as, p, len, "%s: process %d has what smaps says there", what, i);
-		shares_exact(pid[i], "%s: process %d is exact", what, i);
-	}
-}
 
 /* ---- anonymous memory ---- */
 
@@ -56,7 +46,7 @@ static void copied(void)
 	is(s.tag[a].uss, 0, "its parent has no page alone");
 	is(s.tag[a].pss, (N / 2 - 1) * PG / 3 + PG / 2 + N / 2 * PG / 4,
 	   "but a third of what one of three children has copied, and half of what another unmapped");
-	family("pages of a family", (pid_t[]){getpid(), one, two, three, 0}, a, p, N * PG);
+	shares_family("pages of a family", (pid_t[]){getpid(), one, two, three, 0}, a, p, N * PG);
 	end_child(one);
 	end_child(two);
 	end_child(three);
@@ -158,107 +148,6 @@ static void crowd(void)
 	for (int i = 0; i < CROWD; i++)
 		end_child(pid[i]);
 	close(fd);
-}
-
-/* ---- huge pages, and folios of other sizes ---- */
-
-static void huge(void)
-{
-	char *p;
-	pid_t one, two;
-
-	if (!has_huge_pages()) {
-		skip("huge pages are shared as smaps says (there are none)");
-		return;
-	}
-	p = huge_area(3 * HPAGE);
-	touch(a, p, 3 * HPAGE);
-	diag("%" PRIu64 " bytes of %lu in huge pages", smaps(p, 3 * HPAGE).huge, 3 * HPAGE);
-	shares_own(getpid(), a, p, 3 * HPAGE, "huge pages of one process");
-	frozen_child(one)
-	{
-	}
-	shares_own(one, a, p, 3 * HPAGE, "huge pages that a child maps as well");
-	is(shares(one).tag[a].pss, 3 * HPAGE / 2, "are half its own");
-	frozen_child(two)
-	{
-		must(munmap(p + HPAGE / 2, HPAGE));
-		touch(w, p, PG);
-	}
-	must(madvise(p + 2 * HPAGE, PG, MADV_DONTNEED));
-	family("parts of huge pages", (pid_t[]){getpid(), one, two, 0}, a, p, 3 * HPAGE);
-	end_child(one);
-	end_child(two);
-	must(munmap(p, 3 * HPAGE));
-}
-
-static void shared_huge(void)
-{
-	mtag_t before;
-	pid_t pid;
-	char *p;
-
-	if (!has_huge_pages() || spew(THP "shmem_enabled", "advise")) {
-		skip("huge pages of shared memory are shared as smaps says (there are none)");
-		return;
-	}
-	before = mtag_enter(f);
-	p = must(mmap(NULL, 4 * HPAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-	mtag_leave(before);
-	must(madvise(p, 4 * HPAGE, MADV_HUGEPAGE));
-	touch(w, p, 4 * HPAGE);
-	frozen_child(pid)
-	{
-		read_all(0, p, 3 * HPAGE);
-		must(munmap(p + HPAGE + 5 * PG, PG));
-	}
-	diag("%" PRIu64 " bytes of %lu in huge pages", smaps(p, 4 * HPAGE).huge, 4 * HPAGE);
-	shares_own(getpid(), f, p, 4 * HPAGE, "huge pages of shared memory");
-	shares_exact(getpid(), "huge pages of shared memory: exact");
-	shares_own(pid, f, p, 4 * HPAGE, "the same, mapped in parts");
-	shares_exact(pid, "the same, mapped in parts: exact");
-	end_child(pid);
-	must(munmap(p, 4 * HPAGE));
-	spew(THP "shmem_enabled", "never");
-}
-
-static void folios_of(size_t size)
-{
-	size_t len = 32 * size, pages = size / PG;
-	pid_t pid;
-	char *p;
-
-	use_folios(size);
-	p = area_prot(len, HPAGE, PROT_READ | PROT_WRITE);
-	touch(a, p, len);
-	use_folios(0);
-	frozen_child(pid)
-	{
-		touch(w, p + size, PG);
-		must(munmap(p + 3 * size, (pages / 2) * PG));
-		must(madvise(p + 5 * size, PG, MADV_DONTNEED));
-	}
-	must(madvise(p + 7 * size + PG, PG, MADV_DONTNEED));
-	shares_own(getpid(), a, p, len, "folios of %zu KiB, shared in parts: the parent's",
-		   size / KIB);
-	shares_own(pid, a, p, len, "folios of %zu KiB: the child's", size / KIB);
-	shares_exact(pid, "folios of %zu KiB: exact", size / KIB);
-	end_child(pid);
-	must(munmap(p, len));
-}
-
-static void folios(void)
-{
-	size_t size[16], n = folio_sizes(size, COUNT(size));
-
-	if (n < 2) {
-		skip("folios of other sizes are shared as smaps says (there are none)");
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (size[i] == 16 * KIB || size[i] == 64 * KIB || size[i] == 512 * KIB)
-			folios_of(size[i]);
-	folios_end();
 }
 
 /* ---- pages that are merged, or not there ---- */
@@ -494,9 +383,6 @@ int main(int argc, char **argv)
 		written_privately();
 	}
 	crowd();
-	huge();
-	shared_huge();
-	folios();
 	merged();
 	swapped();
 	redis();

@@ -114,3 +114,11 @@ bool shares_own(pid_t pid, mtag_t tag, const void *start, size_t len, const char
 		     after.vmas);
 	return good;
 }
+
+void shares_family(const char *what, const pid_t *pid, mtag_t as, char *p, size_t len)
+{
+	for (int i = 0; pid[i]; i++) {
+		shares_own(pid[i], as, p, len, "%s: process %d has what smaps says there", what, i);
+		shares_exact(pid[i], "%s: process %d is exact", what, i);
+	}
+}
