@@ -114,7 +114,7 @@ static bool is_replaced(unsigned long ip)
 	return ip && (ip == READ_ONCE(graph_returns) || ip == READ_ONCE(probe_returns));
 }
 
-/* As is_replaced(), of an address that is not known. That code may not be probed, so not resolved. */
+/* As is_replaced(), of an unknown address. That code may not be probed, so it is not resolved. */
 static bool is_tracers(unsigned long ip)
 {
 	char name[KSYM_SYMBOL_LEN];

@@ -71,18 +71,19 @@ static struct taken __percpu *taken;
 /* Is the return address of each frame of @t where it was? */
 static __always_inline bool return_addresses_match(const struct taken *t)
 {
-	bool same = true;
-	unsigned int i;
+	const struct mtag_unwind_place *place = &t->places[1], *end = &t->places[t->nr];
 	u64 ip;
 
 	if (t->nr < 2)
 		return true;
 	if (!mtag_userword_begin())
 		return false;
-	for (i = 1; same && i < t->nr; i++)
-		same = mtag_userword_reread(t->places[i].at, &ip) && ip == t->places[i].ip;
+	do {
+		if (unlikely(!mtag_userword_reread(place->at, &ip) || ip != place->ip))
+			break;
+	} while (++place < end);
 	mtag_userword_end();
-	return same;
+	return place >= end;
 }
 
 /* orig_ax holds the number of a system call; for a fault it is negative. */
