@@ -216,6 +216,21 @@ void mtag_caller_learn(unsigned long *common, unsigned long ip)
 		WRITE_ONCE(*common, ip);
 }
 
+/* Classifies an address that is not in the cache, and puts it into *@slot, which may be NULL. */
+static noinline enum mtag_caller caller_unseen(unsigned long parent_ip, unsigned long *slot)
+{
+	enum mtag_caller caller = caller_find(parent_ip);
+	unsigned long real = caller == MTAG_BY_OTHER ? undo_replaced(parent_ip) : parent_ip;
+
+	/* What stands for a tracer's address is different each time. */
+	if (real != parent_ip)
+		return caller_find(real);
+	/* A slot is written once and never changes, so CPUs share its cache line. */
+	if (slot)
+		cmpxchg(slot, 0, parent_ip << 8 | caller);
+	return caller;
+}
+
 /**
  * mtag_caller_of() - classify a page event by its caller
  * @parent_ip:	return address into the caller, as the hook gets it
@@ -226,26 +241,15 @@ void mtag_caller_learn(unsigned long *common, unsigned long ip)
 enum mtag_caller mtag_caller_of(unsigned long parent_ip)
 {
 	unsigned int i, slot = hash_long(parent_ip, SEEN_BITS);
-	enum mtag_caller caller;
-	unsigned long known, real;
+	unsigned long known;
 
 	for (i = 0; i < SEEN_PROBES; i++, slot = (slot + 1) % ARRAY_SIZE(seen)) {
 		known = READ_ONCE(seen[slot]);
 		if (likely(known >> 8 == parent_ip << 8 >> 8))
 			return known & 0xff;
 		if (!known)
-			break;
+			return caller_unseen(parent_ip, &seen[slot]);
 	}
-	caller = caller_find(parent_ip);
-	real = caller == MTAG_BY_OTHER ? undo_replaced(parent_ip) : parent_ip;
-	if (real != parent_ip)
-		return caller_find(real);
-	known = parent_ip << 8 | caller;
-	/*
-	 * A slot is written once and never changes, so CPUs share its cache line. Without a free
-	 * slot each event searches the ranges.
-	 */
-	if (i < SEEN_PROBES)
-		cmpxchg(&seen[slot], 0, known);
-	return known & 0xff;
+	/* Without a free slot each event searches the ranges. */
+	return caller_unseen(parent_ip, NULL);
 }

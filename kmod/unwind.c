@@ -143,8 +143,8 @@ static __always_inline int step_bare(struct walk *w)
 	if (!read_bp(w, &bp))
 		return MTAG_STACK_NO_TABLE;
 	/*
-	 * So a chain of frame pointers ends. What came here otherwise may be code without frame pointers, to which 0 in RBP
-	 * is a number like others.
+	 * So a chain of frame pointers ends. What came here otherwise may be code without frame
+	 * pointers, to which 0 in RBP is a number like any other.
 	 */
 	if (!bp)
 		return w->bx_at == LOST && w->bp_at == w->sp - 2 * sizeof(u64) ?
