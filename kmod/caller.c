@@ -3,17 +3,13 @@
  * Classifies page events by the function that called the hooked one.
  */
 #include <linux/bsearch.h>
-#include <linux/ftrace.h>
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
-#include <linux/module.h>
-#include <linux/rethook.h>
-#include <linux/sched.h>
 #include <linux/sort.h>
-#include <linux/static_call.h>
 #include "caller.h"
 #include "mtag.h"
 #include "resolve.h"
+#include "traced.h"
 
 #define RANGES_MAX	128
 
@@ -84,84 +80,6 @@ static int compare_ranges(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/*
- * A tracer of a function's end puts the address of its own code in place of the return address,
- * before a function that is called directly, or by a kprobe, sees it.
- */
-static unsigned long graph_returns, probe_returns;
-
-static struct ftrace_ret_stack *no_ret_stack(struct task_struct *task, int idx)
-{
-	return NULL;
-}
-
-/* ftrace_graph_get_ret_stack(), which is not exported. */
-DEFINE_STATIC_CALL(mtag_ret_stack, no_ret_stack);
-
-static int find_ret_stack(void)
-{
-	unsigned long addr;
-	int ret = mtag_resolve("ftrace_graph_get_ret_stack", &addr);
-
-	if (!ret)
-		static_call_update(mtag_ret_stack, (void *)addr);
-	/* Such a kernel has no function_graph. */
-	return ret == -ENOENT ? 0 : ret;
-}
-
-static bool is_replaced(unsigned long ip)
-{
-	return ip && (ip == READ_ONCE(graph_returns) || ip == READ_ONCE(probe_returns));
-}
-
-/* As is_replaced(), of an unknown address. That code may not be probed, so it is not resolved. */
-static bool is_tracers(unsigned long ip)
-{
-	char name[KSYM_SYMBOL_LEN];
-
-	sprint_symbol_no_offset(name, ip);
-	if (!strcmp(name, "return_to_handler"))
-		WRITE_ONCE(graph_returns, ip);
-	if (!strcmp(name, "arch_rethook_trampoline"))
-		WRITE_ONCE(probe_returns, ip);
-	return is_replaced(ip);
-}
-
-/* Where the hooked function returns to according to function_graph, which may trace us as well. */
-static unsigned long graph_return(void)
-{
-	const struct ftrace_ret_stack *top;
-	int i = 0;
-
-	do
-		top = static_call(mtag_ret_stack)(current, i++);
-	while (top && within_module(top->func, THIS_MODULE));
-	return top ? top->ret : 0;
-}
-
-/* Likewise according to return probes; there may be several. */
-static unsigned long probe_return(void)
-{
-#ifdef CONFIG_RETHOOK
-	struct rethook_node *node;
-
-	llist_for_each_entry(node, current->rethooks.first, llist)
-		if (node->ret_addr != probe_returns)
-			return node->ret_addr;
-#endif
-	return 0;
-}
-
-/* The address that was replaced, if @ip is a tracer's. Each kind may have replaced the other's. */
-static unsigned long undo_replaced(unsigned long ip)
-{
-	int i;
-
-	for (i = 0; i < 2 && (is_replaced(ip) || is_tracers(ip)); i++)
-		ip = ip == READ_ONCE(graph_returns) ? graph_return() : probe_return();
-	return ip;
-}
-
 /**
  * mtag_caller_init() - look up the functions that call hooked ones
  * @c:		their names, ended by an empty entry
@@ -181,7 +99,7 @@ int mtag_caller_init(const struct mtag_caller_name *c)
 	if (nr_ranges > RANGES_MAX)
 		return -E2BIG;
 	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
-	return find_ret_stack();
+	return mtag_traced_init();
 }
 
 static int compare_ip(const void *key, const void *elt)
@@ -212,7 +130,7 @@ static unsigned long seen[1 << SEEN_BITS] __read_mostly;
 /* Remembers @ip as one of the most common callers above, unless one is known. */
 void mtag_caller_learn(unsigned long *common, unsigned long ip)
 {
-	if (!READ_ONCE(*common) && !is_replaced(ip))
+	if (!READ_ONCE(*common) && !mtag_traced_is(ip))
 		WRITE_ONCE(*common, ip);
 }
 
@@ -220,7 +138,7 @@ void mtag_caller_learn(unsigned long *common, unsigned long ip)
 static noinline enum mtag_caller caller_unseen(unsigned long parent_ip, unsigned long *slot)
 {
 	enum mtag_caller caller = caller_find(parent_ip);
-	unsigned long real = caller == MTAG_BY_OTHER ? undo_replaced(parent_ip) : parent_ip;
+	unsigned long real = caller == MTAG_BY_OTHER ? mtag_traced_undo(parent_ip) : parent_ip;
 
 	/* What stands for a tracer's address is different each time. */
 	if (real != parent_ip)
