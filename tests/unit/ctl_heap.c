@@ -1,102 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c */
 /* sources: ctl/heaps/objects.c ctl/heaps/maps.c ctl/heaps/parts.c ctl/heaps/head.c ctl/heaps/view.c */
-/* sources: ctl/stacks/trace.c ctl/heaps/sites.c ctl/heaps/carry.c */
+/* sources: ctl/heaps/carry.c */
 /*
- * mtagctl heap: objects that are known, on pages that are known; and areas that a hostile or damaged process may have.
+ * mtagctl heap: objects that are known, on pages that are known.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "ctl_heap.h"
 #include "ctl_tap.h"
 #include "heaps/carry.h"
-#include "heaps/sites.h"
 #include "heaps/view.h"
-
-#define PAGE	HEAP_PAGE
-#define BASE	UINT64_C(0x100000000)
-#define SAMPLES 8
-#define ONE	(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT)
-
-enum { A = 2, B = 3, V = 4 };
-
-static struct {
-	struct mtag_heap_head head;
-	struct mtag_heap_cell cells[2][8]; /* the first tags of two slots */
-	struct mtag_heap_sample samples[SAMPLES];
-	int torn; /* so many reads of the first sample get something else */
-	int error;
-} area;
-
-#define CELLS_AT   4096
-#define SLOT_BYTES (UINT64_C(65536) * sizeof(struct mtag_heap_cell))
-#define SAMPLES_AT (CELLS_AT + 2 * SLOT_BYTES)
-#define LENGTH	   (SAMPLES_AT + 4096)
-
-/* What is not given is 0, as pages are that were never touched. */
-static int area_read(void *arg, uint64_t offset, void *to, size_t length)
-{
-	(void)arg;
-	memset(to, 0, length);
-	if (area.error)
-		return area.error;
-	if (offset < CELLS_AT) {
-		memcpy(to, &area.head, length < sizeof(area.head) ? length : sizeof(area.head));
-	} else if (offset < SAMPLES_AT) {
-		size_t slot = (offset - CELLS_AT) / SLOT_BYTES;
-
-		memcpy(to, area.cells[slot],
-		       length < sizeof(area.cells[0]) ? length : sizeof(area.cells[0]));
-	} else {
-		uint64_t at = offset - SAMPLES_AT;
-
-		memcpy(to, (char *)area.samples + at,
-		       length < sizeof(area.samples) - at ? length : sizeof(area.samples) - at);
-		if (!at && area.torn-- > 0)
-			((struct mtag_heap_sample *)to)->asked ^= 1;
-	}
-	return 0;
-}
-
-static struct heap_source source = {.read = area_read, .length = LENGTH};
-
-static void begin(enum mtag_heap_mode mode)
-{
-	memset(&area, 0, sizeof(area));
-	area.head = (struct mtag_heap_head){
-		.magic = MTAG_HEAP_MAGIC,
-		.version = MTAG_HEAP_VERSION,
-		.head_bytes = sizeof(area.head),
-		.area_bytes = LENGTH,
-		.mode = mode,
-		.wanted = mode,
-		.period = 1 << 19,
-		.cells_at = CELLS_AT,
-		.cell_bytes = sizeof(struct mtag_heap_cell),
-		.cell_tags = MTAG_HEAP_TAGS,
-		.slots = 2,
-		.slots_used = 2,
-		.samples_at = SAMPLES_AT,
-		.sample_bytes = sizeof(struct mtag_heap_sample),
-		.samples_max = SAMPLES,
-		.samples_used = SAMPLES,
-		.seen = 1,
-	};
-	area.head.figures.check = mtag_heap_check(&area.head.figures);
-}
-
-static void sample(int i, uint64_t address, uint64_t bytes, uint64_t weight, uint32_t tag)
-{
-	area.samples[i] = (struct mtag_heap_sample){.address = address,
-						    .asked = bytes,
-						    .allocated = bytes,
-						    .weight = weight,
-						    .tag = tag};
-	area.samples[i].check = mtag_heap_check(&area.samples[i]);
-}
-
-/* ---- objects on pages ---- */
 
 /* Pages of BASE: two of A, one of B, one in swap, one untouched, one read only; and of the other mappings below. */
 static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
@@ -310,131 +225,6 @@ static void exact(void)
 	end_view();
 }
 
-/* ---- by call stack ---- */
-
-static struct traces traces;
-
-enum { PROGRAM = 1, LIBC = 2, HEAP = 3 };
-
-static void name_stack(uint32_t number, const uint32_t *images, size_t n)
-{
-	struct mtag_stack_frame frames[8];
-	struct trace *trace;
-
-	for (size_t i = 0; i < n; i++)
-		frames[i] = (struct mtag_stack_frame){.offset = 16 * (i + 1), .image = images[i]};
-	trace = traces_add_named(&traces, frames, n);
-	trace->number = number;
-	trace->why = MTAG_STACK_DEEP;
-}
-
-static void name_stacks(void)
-{
-	static const uint32_t usual[] = {LIBC, HEAP, HEAP, PROGRAM, HEAP, PROGRAM};
-	static const uint32_t within[] = {LIBC, HEAP}, bare[] = {PROGRAM, LIBC};
-
-	traces_clear(&traces);
-	traces_add_image(&traces, PROGRAM, "/bin/x");
-	traces_add_image(&traces, LIBC, "/lib/libc.so.6");
-	traces_add_image(&traces, HEAP, "/usr/lib/libmtag-heap.so.0");
-	/* In no order. */
-	name_stack(9, bare, 2);
-	name_stack(5, usual, 6);
-	name_stack(7, within, 2);
-}
-
-static void stack_of(int i, uint32_t stack)
-{
-	area.samples[i].stack = stack;
-	area.samples[i].check = mtag_heap_check(&area.samples[i]);
-}
-
-/* The one trace with this number of frames beneath a tag. */
-static const struct trace *trace_of(uint32_t tag, size_t n)
-{
-	static const struct trace none;
-	const struct trace *found = &none;
-
-	for (size_t i = 0; i < traces.n; i++)
-		if (traces.traces[i].tag == tag && traces.traces[i].n == n)
-			found = found == &none ? &traces.traces[i] : &none;
-	return found;
-}
-
-static int make_sites(uint32_t older)
-{
-	int err = heap_objects_read(&source, 4, &objects);
-
-	name_stacks();
-	err = err ? err : heap_sites_add(&objects, older, &traces);
-	heap_objects_clear(&objects);
-	return err;
-}
-
-static bool is_sum(const struct trace *trace, uint64_t asked, uint64_t count, uint64_t error)
-{
-	return stack_heap_whole(trace->heap.asked) == asked &&
-	       stack_heap_whole(trace->heap.objects) == count &&
-	       stack_heap_error(&trace->heap) == error;
-}
-
-static void sites_sampled(void)
-{
-	begin(MTAG_HEAP_SAMPLED);
-	for (int i = 0; i < 6; i++)
-		sample(i, BASE + 1000 * (uint64_t)i, 100, 2 * ONE, i == 5 ? B : A);
-	stack_of(0, 5);
-	stack_of(1, 5);
-	stack_of(2, 9);
-	stack_of(3, 7);
-	stack_of(4, 6); /* nobody has told that */
-	stack_of(5, 5);
-	ok(!make_sites(0) && traces.n == 5 && traces.heap,
-	   "objects with one tag and stack are one");
-	ok(is_sum(trace_of(A, 3), 400, 4, 200) && is_sum(trace_of(B, 3), 200, 2, 141),
-	   "sums and errors are those of the samples");
-	ok(trace_of(A, 3)->frames[0].offset == 4 * 16 && trace_of(A, 3)->why == MTAG_STACK_DEEP,
-	   "the library's frames at the leaf are left out, those further out are not");
-	ok(traces.traces[1].n == 0 && traces.traces[1].kind == MTAG_STACK_NONE &&
-		   is_sum(&traces.traces[1], 200, 2, 141),
-	   "a number that was made up is no stack, and loses no bytes");
-	for (size_t i = 0; i < traces.n; i++)
-		if (traces.traces[i].n == 2 && traces.traces[i].frames[0].image == LIBC)
-			ok(traces.traces[i].frames[1].image == HEAP,
-			   "a walk that ended in the library is shown as it is");
-	sample(6, BASE + 6000, 100, UINT64_MAX, A);
-	area.samples[6].asked = area.samples[6].allocated = UINT64_MAX;
-	stack_of(6, UINT32_MAX);
-	ok(!make_sites(0) && stack_heap_whole(trace_of(A, 0)->heap.asked) == 0,
-	   "numbers beyond all bounds do no harm");
-	area.samples[0].time = UINT64_MAX;
-	stack_of(0, 5);
-	ok(!make_sites(1) && is_sum(trace_of(A, 3), 200, 2, 141),
-	   "with an age, what is younger is left out");
-}
-
-static void sites_exact(void)
-{
-	begin(MTAG_HEAP_EXACT);
-	sample(0, BASE, 5000, ONE, A);
-	sample(1, BASE + 10000, 100, 10 * ONE, A);
-	sample(2, BASE + 20000, 100, 10 * ONE, A);
-	stack_of(0, 5);
-	stack_of(1, 9);
-	stack_of(2, 7);
-	area.cells[0][A] =
-		(struct mtag_heap_cell){.asked_in = 8000, .allocated_in = 8000, .objects_in = 31};
-	area.cells[0][B] =
-		(struct mtag_heap_cell){.asked_in = 70, .allocated_in = 80, .objects_in = 2};
-	ok(!make_sites(0) && is_sum(trace_of(A, 3), 5000, 1, 0),
-	   "of what is counted, a stack that is known for sure stays as it is");
-	ok(is_sum(&traces.traces[1], 1500, 15, 949) && is_sum(&traces.traces[2], 1500, 15, 949),
-	   "and the others have the rest, by their variances");
-	ok(trace_of(B, 0)->kind == MTAG_STACK_UNSAMPLED && is_sum(trace_of(B, 0), 70, 2, 0),
-	   "what has no sample is beneath no stack");
-	traces_clear(&traces);
-}
-
 /* Sums alone, as top and watch read them, from cells; and with what was known of pages. */
 static void sums(void)
 {
@@ -461,102 +251,6 @@ static void sums(void)
 	end_view();
 }
 
-/* ---- areas that are wrong ---- */
-
-static bool refused(void)
-{
-	int err = heap_objects_read(&source, 4, &objects);
-
-	heap_objects_clear(&objects);
-	return err == -EBADMSG;
-}
-
-static void heads(void)
-{
-	unsigned int taken = 0;
-
-	begin(MTAG_HEAP_SAMPLED);
-	area.head.magic++;
-	ok(refused(), "another magic number is refused");
-	begin(MTAG_HEAP_SAMPLED);
-	area.head.version++;
-	ok(refused(), "so is another version");
-	begin(MTAG_HEAP_SAMPLED);
-	area.head.samples_used = area.head.samples_max = UINT32_MAX;
-	ok(refused(), "more samples than there may be");
-	begin(MTAG_HEAP_SAMPLED);
-	area.head.slots = area.head.slots_used = UINT32_MAX;
-	ok(refused(), "more slots");
-	begin(MTAG_HEAP_SAMPLED);
-	area.head.samples_at = UINT64_MAX - 7;
-	ok(refused(), "samples outside the area");
-	source.length = 100;
-	begin(MTAG_HEAP_SAMPLED);
-	ok(refused(), "an area shorter than its head");
-	source.length = LENGTH;
-	for (size_t i = 0; i < sizeof(area.head); i++) {
-		begin(MTAG_HEAP_EXACT);
-		((unsigned char *)&area.head)[i] ^= 0xff;
-		taken += !heap_objects_read(&source, 4, &objects);
-		heap_objects_clear(&objects);
-	}
-	ok(taken > 100 && taken < sizeof(area.head),
-	   "with any byte of the head wrong nothing breaks");
-	begin(MTAG_HEAP_SAMPLED);
-	area.error = -EFAULT;
-	ok(heap_objects_read(&source, 4, &objects) == -EFAULT, "an error of reading is passed on");
-	heap_objects_clear(&objects);
-}
-
-static void samples(void)
-{
-	begin(MTAG_HEAP_SAMPLED);
-	sample(0, BASE, 100, ONE, A);
-	area.torn = 2;
-	ok(!heap_objects_read(&source, 4, &objects) && objects.n_objects == 1 && !objects.skipped &&
-		   objects.objects[0].asked == 100,
-	   "a sample that is being written is read again");
-	heap_objects_clear(&objects);
-	area.torn = 100;
-	ok(!heap_objects_read(&source, 4, &objects) && !objects.n_objects && objects.skipped == 1,
-	   "and left out if it stays torn");
-	heap_objects_clear(&objects);
-	begin(MTAG_HEAP_SAMPLED);
-	sample(0, BASE + 50, 100, ONE, A);
-	sample(1, BASE, 100, ONE, A);
-	sample(2, UINT64_MAX - 10, UINT64_MAX, UINT64_MAX, 60000);
-	ok(!heap_objects_read(&source, 4, &objects) && objects.n_objects == 2 &&
-		   objects.skipped == 1,
-	   "of two that overlap one is taken");
-	ok(objects.objects[1].tag == 0 && objects.objects[1].end == UINT64_MAX,
-	   "a tag that there is not is none, and an object ends with the addresses");
-	heap_objects_clear(&objects);
-}
-
-static void later(int i, uint64_t address, uint64_t bytes, uint32_t sequence)
-{
-	sample(i, address, bytes, ONE, A);
-	area.samples[i].sequence = sequence;
-	area.samples[i].check = mtag_heap_check(&area.samples[i]);
-}
-
-/* A large object was freed unseen, others lie in its place, one of which was freed unseen before. */
-static void stale(void)
-{
-	begin(MTAG_HEAP_SAMPLED);
-	later(0, BASE, 1000, UINT32_MAX);
-	later(1, BASE + 100, 100, UINT32_MAX - 1);
-	later(2, BASE + 200, 100, 0);
-	later(3, BASE + 300, 100, 1);
-	later(4, BASE + 1000, 100, UINT32_MAX - 2);
-	ok(!heap_objects_read(&source, 4, &objects) && objects.n_objects == 3 &&
-		   objects.skipped == 2 && objects.objects[0].address == BASE + 200 &&
-		   objects.objects[1].address == BASE + 300 &&
-		   objects.objects[2].address == BASE + 1000,
-	   "of those that overlap the later ones are taken");
-	heap_objects_clear(&objects);
-}
-
 int main(void)
 {
 	struct proc *proc = snap_proc(&snap, 1, "x");
@@ -568,12 +262,7 @@ int main(void)
 	sampled();
 	free_bounds();
 	exact();
-	sites_sampled();
-	sites_exact();
 	sums();
-	heads();
-	samples();
-	stale();
 	snap_clear(&snap);
 	return tap_end();
 }

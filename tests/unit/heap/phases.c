@@ -28,13 +28,12 @@ static unsigned size_at(size_t i, unsigned most)
 static void test_small(void)
 {
 	struct truth truth = truth_of(N);
-	size_t i;
 
 	enter(10);
-	for (i = 0; i < N; i++)
+	for (size_t i = 0; i < N; i++)
 		hold(&truth.objects[i], malloc(size_at(i, 600)), size_at(i, 600));
 	compare(10, &truth);
-	for (i = 0; i < N; i += 3)
+	for (size_t i = 0; i < N; i += 3)
 		drop(&truth.objects[i]);
 	compare(10, &truth);
 	drop_all(&truth);
