@@ -27,7 +27,7 @@ matches() { [[ $1 =~ $pattern ]]; }
 
 # plan_vms: a directory $tmp/vm/N with `options` and `list` for each VM, as tests/run-all describes them.
 plan_vms() {
-	local source name command line n=0 machine key each why said slow memory threads
+	local source name command line n=0 machine key each why said slow memory threads parameters
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
 	local group mem cpus dimm icount module append thread timeout args only_long only since not also core short stock
 	local because needs repairs
@@ -49,14 +49,15 @@ plan_vms() {
 				fi
 				set_memory "$each" "$mem"
 				set_threads "$each" "$thread"
+				set_parameters "$each" "$module"
 				machine="--kernel $each --mem $memory --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
-				key="$machine|$module|$append|$threads|$group"
+				key="$machine|$parameters|$append|$threads|$group"
 				[ -z "$kept" ] || ! take_kept "$command${args:+ $args} [$each:$group]" \
 					"$(kept_file "$command${args:+ $args}" "$each" "$key")" || continue
 				if [ -z "${dirs[$key]:-}" ]; then
 					dirs[$key]=$tmp/vm/$((${#dirs[@]} + 1))
 					mkdir -p "${dirs[$key]}"
-					printf '%s\n' "kernel=$each" "group=$group" "machine=$machine" "module=${module//,/ }" \
+					printf '%s\n' "kernel=$each" "group=$group" "machine=$machine" "module=${parameters//,/ }" \
 						"append=${append//,/ }" "thread=$threads" "how=$key" >"${dirs[$key]}/options"
 				fi
 				[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
@@ -136,6 +137,14 @@ set_threads() {
 	[ -z "$long$pattern${MTAG_KERNELS:-}" ] || return 0
 	kernel_says "$1" kernel_thread
 	threads=${said:-$2}
+}
+
+# set_parameters KERNEL LIST: sets `parameters` to the module's there. No sanitizer sees what direct calls run
+# (kmod/direct.c); the same code behind ftrace_ops is instrumented.
+set_parameters() {
+	parameters=$2
+	kernel_says "$1" kernel_base
+	[ -z "$said" ] || [[ $2 =~ (direct|force_[a-z]*)= ]] || parameters+=,direct=0
 }
 
 # parse LINE: a "vm:" line into the variables of plan_vms; false when the test is left out.
