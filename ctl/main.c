@@ -125,8 +125,8 @@ static const struct command commands[] = {
 	  "  -f, --format F    table, json, folded, pprof, speedscope, svg or html\n"
 	  "  -o, --output FILE write to FILE, replaced when complete (- is standard output)\n"
 	  "Of processes run or tracked with --stacks; without PID, all that you may see.\n"
-	  "Anonymous memory and swap only. What is old and grows may be a leak; what each\n"
-	  "small object does, only the program's allocator knows.\n", cmd_stacks, "Fjp" },
+	  "Anonymous memory and swap only. What is old and grows may be a leak. Of programs\n"
+	  "run with --heap, too, UNFREED is what a stack allocated and nobody has freed.\n", cmd_stacks, "Fjp" },
 	{ "heap", "[--account] [-f FORMAT] [-o FILE] [--from FILE] [PID...]",
 	  "why RSS is not the heap: bytes alive, touched and wasted, by tag",
 	  "  --account         what the RSS of each tag consists of, not columns\n"
@@ -138,7 +138,7 @@ static const struct command commands[] = {
 	  "that are alive: ASKED of the allocator, what it gave (ALLOC), of that UNTOUCHed\n"
 	  "and RESIDent, and what is on FOREIGN pages, which another tag first touched.\n"
 	  "WASTED: the tag's resident heap pages, less what is alive on them. ERROR is one\n"
-	  "standard deviation of ASKED. The last line says what the RSS consists of.\n",
+	  "standard deviation of ASKED. The account below says what the RSS consists of.\n",
 	  cmd_heap, "Fjp" },
 	{ "limit", "[-f FORMAT] PID TAG BYTES [-t SEC]", "wait until a tag of a process reaches a size",
 	  "  -f, --format F     table or json (as -j)\n"

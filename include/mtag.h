@@ -74,7 +74,7 @@ struct mtag_usage {
  * That call tries only once; mtag_init() tries each time until it succeeds.
  *
  * Return: 0, or a negative errno: -ENOENT if there is no module, -EACCES,
- * -ENOMEM, -ENOSPC, -EBUSY, -EAGAIN; -EMFILE or -ENFILE, as any call, if there is
+ * -ENOMEM, -ENOSPC, -EBUSY, -EAGAIN, -EINTR; -EMFILE or -ENFILE, as any call, if there is
  * no descriptor for its duration; -ESRCH if the process was tracked and no longer
  * is. As the first call of the library any other may return these, too.
  */
@@ -181,7 +181,7 @@ int mtag_write(FILE *out, enum mtag_format format);
  * mtag_ignore_environment() - write no snapshots that environment variables ask for
  *
  * For programs that have an idea of their own of MTAG_SNAPSHOT_… and
- * MTAG_STATS_…: see libmtag(3).
+ * MTAG_STATS_…: see mtag_ignore_environment(3).
  */
 void mtag_ignore_environment(void) MTAG_NOEXCEPT_;
 

@@ -2,7 +2,7 @@
 /*
  * The area where a process keeps its view of its heap: where it is, and what is in it, for readers.
  * The module itself trusts nothing there, and does not look at it. The stack of an object is noted
- * there by a number, with which the module tells it to the process.
+ * there as a number, which the process got from the module.
  */
 #include <linux/err.h>
 #include <linux/gfp.h>

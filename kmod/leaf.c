@@ -3,7 +3,7 @@
  * The table of leaves: 6 bytes per page frame by section of memory, and 8 per swap slot in use.
  *
  * It is made when the first process has its stacks taken, and goes with the hooks. Memory that is
- * plugged in later has leaves from the next time on that a process begins.
+ * plugged in later gets leaves when stacks of another process begin to be taken.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks an unwind table, which is user space's word: after that, a lookup stays within it. What it
- * says of frames may still be wrong; whoever walks by it checks each address.
+ * Checks an unwind table from user space, so that a lookup stays within it. What the table says of
+ * frames may still be wrong: the walk checks each address.
  */
 #include <linux/bits.h>
 #include <linux/errno.h>

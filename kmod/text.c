@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The executable mappings of a process with stacks: an array that hooks read under RCU, in the
+ * The executable mappings of a process with stacks: an array that hooks read under RCU and the
  * page-table lock, where the kernel's own mappings cannot be looked up.
  *
  * It is read once, and then follows the events of new mappings and changes of protection. An

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which files a program consists of when it begins: what its own loader says, the one that knows. It is asked as
- * ldd(1) does, by the user who is about to run the program anyway.
+ * Which files a program consists of when it begins. Its own loader knows, and is asked as ldd(1)
+ * asks it, by the user who is about to run the program anyway.
  */
 #include <fcntl.h>
 #include <gelf.h>

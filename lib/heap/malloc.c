@@ -2,8 +2,8 @@
 /*
  * The functions of malloc(3), in front of the allocator's.
  *
- * In most calls a countdown is taken further, or a byte of the filter is looked at, and then the
- * allocator goes on in place of this library: bench/run has the instructions. All else is slow.
+ * Most calls only advance a countdown, or look at a byte of the filter, and then jump to the
+ * allocator: bench/run counts the instructions. All else is slow.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -2,8 +2,8 @@
 /*
  * Taking samples. A thread meets one in so many bytes; then it takes the lock of the table. Signals
  * stay as they are: a handler that interrupts it meanwhile finds the thread busy and goes on without.
- * So does who does not get the lock after a while: the sample is lost, the program is not. An address that
- * is freed then waits for whoever has the lock next.
+ * So does a thread that does not get the lock in time: it only loses the sample. An address that
+ * is freed meanwhile waits for the next owner of the lock.
  */
 #include "sampler.h"
 

@@ -2,7 +2,8 @@
 /*
  * mtag: the contract between the kernel module and user space.
  *
- * /dev/mtag      ioctls, which act on the calling process or thread; two read others
+ * /dev/mtag      ioctls, which act on the calling process or thread; two read others, and one,
+ *                MTAG_IOC_UNWIND, serves all processes of the caller's user
  * netlink "mtag" reads and tracks other processes (docs/netlink/mtag.yaml)
  *
  * Sizes are bytes. Every ioctl argument starts with its own size and may only
@@ -127,7 +128,8 @@ struct mtag_ioc_default {
  * @pad:	0
  * @moved:	out: bytes of resident pages that changed owner
  * @kept:	out: bytes of resident anonymous pages that could not (shared with
- *		a forked process or merged by KSM); only with MTAG_RANGE_PRESENT
+ *		a forked process, merged by KSM, or locked for longer than a moment);
+ *		only with MTAG_RANGE_PRESENT
  *
  * From now on first touches in the range are charged to the tag, whatever the
  * thread's current tag; file and shared memory and the virtual size of the
