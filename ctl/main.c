@@ -72,8 +72,11 @@ static const struct command commands[] = {
 	  "                      shows them; likewise\n"
 	  "With the heap of each process run with --heap, as heap shows it.\n",
 	  cmd_snapshot, "L" },
-	{ "diff", "[--stacks] [-n N] [-f FORMAT] A B | --growth FILE...", "what changed between snapshots, by tag",
+	{ "diff", "[--stacks] [-n N] [-f FORMAT] A B | --since SEC FILE... | --growth FILE...",
+	  "what changed between snapshots, by tag",
 	  "  -f, --format F    table or json (as -j)\n"
+	  "  --since SEC       the last sample of the files, the oldest file first, and the\n"
+	  "                    one SEC seconds before: 86400 is a day\n"
 	  "  -g, --growth      the tags that only grew over all samples of the files, the\n"
 	  "                    oldest file first: suspects of a leak\n"
 	  "  --stacks          by call stack beneath each tag: which code made it grow\n"

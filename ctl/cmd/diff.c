@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mtagctl diff: what changed between two samples, or only grew over a series of them. */
+/* mtagctl diff: what changed between two samples of one or two files, or only grew over a series of them. */
 #include <errno.h>
+#include <inttypes.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
@@ -13,12 +15,13 @@
 #define GROWTH_LEAST 3	/* samples; in fewer nothing can grow twice */
 #define TABLE_MOST   10 /* stacks in a table, unless -n says otherwise */
 
-enum { STACKS = 1000 };
+enum { STACKS = 1000, SINCE };
 
 struct request {
 	bool growth;
 	bool stacks;
-	unsigned long most; /* 0: all */
+	unsigned long since; /* seconds before the last sample; 0: two files are compared */
+	unsigned long most;  /* 0: all */
 };
 
 struct times {
@@ -96,6 +99,56 @@ static int diff_files(struct series *series, char **paths)
 	return status;
 }
 
+/* Moves to @found the last sample of a file that is no younger than @time_ms, if there is one; notes the oldest time. */
+static int find_before(const char *path, uint64_t time_ms, struct snap *found, uint64_t *oldest)
+{
+	_cleanup_(reader_closep) struct reader *reader = NULL;
+	int status = reader_open(&reader, path);
+
+	while (!status) {
+		_cleanup_(snap_clear) struct snap snap = {0};
+		struct origin origin;
+		enum reading next = reader_next(reader, &origin, &snap);
+
+		if (next != READ_SAMPLE)
+			return next == READ_END ? CTL_OK : CTL_REFUSED;
+		*oldest = origin.time_ms < *oldest ? origin.time_ms : *oldest;
+		if (origin.time_ms <= time_ms) {
+			struct snap old = *found;
+
+			*found = snap;
+			snap = old;
+		}
+	}
+	return status;
+}
+
+/* Adds the last sample of the last file, and the one that was taken so many seconds before. */
+static int diff_since(struct series *series, unsigned long since, int n, char **paths)
+{
+	_cleanup_(snap_clear) struct snap before = {0}, last = {0};
+	struct origin origin;
+	uint64_t time_ms, oldest;
+	int status = read_sample(paths[n - 1], 0, &origin, &last);
+
+	if (status)
+		return status;
+	oldest = origin.time_ms;
+	time_ms = since < oldest / 1000 ? oldest - since * 1000 : 0;
+	for (int i = 0; i < n && !status; i++)
+		status = find_before(paths[i], time_ms, &before, &oldest);
+	if (!status && oldest > time_ms) {
+		fail_print("%s: no sample is %lu s older than the last; the oldest is %" PRIu64
+			   " s older",
+			   paths[n - 1], since, (origin.time_ms - oldest) / 1000);
+		status = CTL_REFUSED;
+	}
+	status = status ? status : add_to(series, paths[0], &before);
+	status = status ? status : add_to(series, paths[n - 1], &last);
+	series_keep_changed(series);
+	return status;
+}
+
 static int grow_files(struct series *series, struct times *times, int n, char **paths)
 {
 	int status = CTL_OK;
@@ -124,11 +177,43 @@ static int print(struct ctl *ctl, const struct diffs *diffs)
 	return err ? fail_memory() : CTL_OK;
 }
 
+/* What is read twice cannot be standard input. */
+static bool no_input(int n, char **paths)
+{
+	for (int i = 0; i < n; i++) {
+		if (strcmp(paths[i], "-"))
+			continue;
+		fail_print("diff --since reads its files twice, which standard input cannot be");
+		return false;
+	}
+	return true;
+}
+
+/* Are these the files that such a request takes? */
+static bool take_files(const struct request *request, int n, char **paths)
+{
+	if (request->growth && request->since)
+		fail_print(
+			"diff: --since compares two samples, --growth all of a series: give one of them");
+	else if (request->growth && !n)
+		fail_print("diff --growth needs at least one snapshot file");
+	else if (request->since && !n)
+		fail_print("diff --since needs at least one snapshot file");
+	else if (request->growth || (!request->since && n == 2))
+		return option_one_input("diff", n, paths, NULL);
+	else if (!request->since)
+		fail_print("diff takes two snapshot files; or --since SEC and one");
+	else
+		return no_input(n, paths);
+	return false;
+}
+
 static int read_options(struct ctl *ctl, int argc, char **argv, struct request *request)
 {
 	static const struct option longs[] = {
 		{"growth", no_argument, NULL, 'g'},
 		{"stacks", no_argument, NULL, STACKS},
+		{"since", required_argument, NULL, SINCE},
 		{"count", required_argument, NULL, 'n'},
 		OPTION_LONGS,
 	};
@@ -139,15 +224,12 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 		request->stacks |= opt == STACKS;
 		if (opt == 'n' && !option_count("diff", optarg, "lines", &request->most))
 			return OPTION_BAD;
+		if (opt == SINCE && !option_count("diff", optarg, "seconds", &request->since))
+			return OPTION_BAD;
 	}
 	if (opt != OPTION_DONE)
 		return opt;
-	argc -= optind;
-	if (request->growth ? argc : argc == 2)
-		return option_one_input("diff", argc, argv + optind, NULL) ? opt : OPTION_BAD;
-	fail_print(request->growth ? "diff --growth needs at least one snapshot file"
-				   : "diff takes two snapshot files");
-	return OPTION_BAD;
+	return take_files(request, argc - optind, argv + optind) ? opt : OPTION_BAD;
 }
 
 int cmd_diff(struct ctl *ctl, int argc, char **argv)
@@ -162,8 +244,14 @@ int cmd_diff(struct ctl *ctl, int argc, char **argv)
 	if (opt != OPTION_DONE)
 		return option_status(opt);
 	series.by_stack = request.stacks;
-	status = request.growth ? grow_files(&series, &times, argc - optind, argv + optind)
-				: diff_files(&series, argv + optind);
+	argc -= optind;
+	argv += optind;
+	if (request.growth)
+		status = grow_files(&series, &times, argc, argv);
+	else if (request.since)
+		status = diff_since(&series, request.since, argc, argv);
+	else
+		status = diff_files(&series, argv);
 	if (status)
 		return status;
 	if (request.stacks && !request.most && !ctl->json)

@@ -168,6 +168,11 @@ ok 'diff --growth shows what only grew, also into swap or when its files were dr
 "$ctl" -j diff -g series last | jq -e '.[1] == {comm: "leak", tag: "l", first_bytes: 4096, last_bytes: 12288,
 	growth_bytes: 8192, growth_bytes_per_hour: 8192, steps: 2, steps_grown: 2}' >/dev/null
 ok 'likewise with -j'
+cat one two >both
+diff <("$ctl" diff --since 3600 both) <("$ctl" diff one two) && diff <("$ctl" diff --since 1800 series last) \
+	<("$ctl" diff <(sed '/"end"/q' <<<"$(sed '1,/"end"/d' series)") last) &&
+	diff <("$ctl" diff --since 3000 series last) <("$ctl" diff <(sed '/"end"/q' series) last)
+ok 'diff --since compares the last sample with the last one that is so much older'
 diff <("$ctl" diff -f json one two) <("$ctl" -j diff one two) && diff <("$ctl" diff -j -f table one two) <("$ctl" diff one two)
 ok 'diff -f json is diff -j, and of -f and -j the last one counts'
 diff <("$ctl" top -f json --from one) <("$ctl" top -j --from one) && diff <("$ctl" top -f table --from one) <("$ctl" top --from one)
@@ -187,7 +192,11 @@ fails 2 'rate1: stacks of .c. were sampled at different rates' diff --stacks rat
 fails 2 'rate1: stacks of .c. were sampled at different rates' diff --stacks --growth rate64 rate1
 fails 2 'a sample of series is older than the one before it; name the oldest file first' diff --growth last series
 fails 2 'diff --growth needs at least 3 samples; the files have 2' diff --growth series
-fails 1 'diff takes two snapshot files' diff one
+fails 1 'diff takes two snapshot files; or --since SEC and one' diff one
+fails 2 'both: no sample is 3601 s older than the last; the oldest is 3600 s older' diff --since 3601 both
+fails 1 'diff --since needs at least one snapshot file' diff --since 60
+fails 1 'diff --since reads its files twice, which standard input cannot be' diff --since 60 -
+fails 1 'diff: --since compares two samples, --growth all of a series: give one of them' diff --since 60 -g both
 {
 	sample 0 w:a:4096:0:0
 	sample 1000 other:a:4096:0:0 w:b:4096:0:0
