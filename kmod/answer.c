@@ -15,8 +15,8 @@ DEFINE_PER_CPU(struct mtag_answer, mtag_answer);
 #define GIVEN		0x10000
 
 /*
- * The place of an answer. An odd @seq means that somebody writes. Whoever reads compares @seq
- * before and after; whoever finds a writer there does without.
+ * The place of an answer. An odd @seq means that somebody writes. A reader compares @seq before
+ * and after; if it finds a writer there, it takes the slot for empty.
  */
 struct slot {
 	u32 seq;

@@ -78,7 +78,7 @@ void mtag_bell_set(struct mtag_space *s, struct mtag_bell *bell)
 }
 
 /**
- * mtag_bell_share() - a new space tells whom an older one tells
+ * mtag_bell_share() - a new space shares the bell of an older one
  * @s:		not published yet
  * @from:	may get another bell meanwhile
  *
@@ -93,7 +93,7 @@ void mtag_bell_share(struct mtag_space *s, struct mtag_space *from)
 	raw_spin_unlock(&bell_lock);
 }
 
-/* Tells whoever wants to know. Context: mmap_lock, as for mtag_bell_set(); may take spinlocks. */
+/* Signals the eventfd of @s, if it has one. Context: mmap_lock, as for mtag_bell_set(); may take spinlocks. */
 void mtag_bell_ring(struct mtag_space *s)
 {
 	if (s->stacks.bell)

@@ -28,6 +28,7 @@ enum mtag_caller {
 	MTAG_BY_SPLIT,		/* a huge page is split for migration */
 	MTAG_BY_KSM,		/* merging */
 	MTAG_BY_LAZYFREE,	/* madvise(MADV_FREE) frees swap entries */
+	MTAG_BY_SHMEM,		/* shared memory frees its own, which no process is charged for */
 	MTAG_BY_MMAP,		/* a mapping is made */
 	MTAG_BY_MREMAP,		/* a mapping grows in place */
 	MTAG_BY_MPROTECT,	/* the protection of a mapping changes */

@@ -160,8 +160,8 @@ void mtag_file_charge(struct mtag_space *s, const struct vm_area_struct *vma,
 }
 
 /*
- * As mtag_file_charge(), releases pages that are told of late: their page table may be gone by
- * then, and its lock does not keep a walk from the one that has taken its place.
+ * Like mtag_file_charge(), for file pages whose removal is reported late: their page table may be
+ * gone by then, so its lock does not keep a walk from the one that has taken its place.
  */
 void mtag_file_flushed(struct mtag_space *s, const struct vm_area_struct *vma,
 		       const struct page *page, int nr)

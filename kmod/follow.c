@@ -62,16 +62,6 @@ static u32 touch_tag(struct mtag_space *s, const struct vm_area_struct *vma, uns
 	return mtag_thread_tag(s);
 }
 
-/*
- * The caller is not in the tables: its event is treated as an ordinary one, but may be another.
- * Have the space recounted.
- */
-static void foreign_event(struct mtag_space *s)
-{
-	atomic64_inc(&mtag_stat.foreign);
-	mtag_space_dirty(s);
-}
-
 static void own_and_charge(struct mtag_space *s, struct page *page, int nr, unsigned long addr,
 			   u32 tag)
 {
@@ -184,7 +174,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		new_by_touch(s, page, nr, vma, addr);
 		break;
 	default:
-		foreign_event(s);
+		mtag_space_foreign(s);
 		new_by_touch(s, page, nr, vma, addr);
 	}
 }
@@ -322,7 +312,7 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 	case MTAG_BY_SWAPIN:
 		break;
 	default:
-		foreign_event(s);
+		mtag_space_foreign(s);
 	}
 	charge_owners(s, page, nr, 1, addr);
 	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
@@ -354,7 +344,7 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 		split_removed(s, page, nr, addr);
 		return;
 	case MTAG_BY_OTHER:
-		foreign_event(s);
+		mtag_space_foreign(s);
 		break;
 	default:
 		break;
@@ -412,7 +402,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 		return;
 	}
 	if (caller == MTAG_BY_OTHER)
-		foreign_event(s);
+		mtag_space_foreign(s);
 	if (caller == MTAG_BY_MIGRATE)
 		mtag_file_taken(s, vma, page, nr);
 	else if (caller == MTAG_BY_FLUSH)
@@ -440,7 +430,7 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 		return;
 	caller = mtag_caller_of(parent_ip);
 	if (caller == MTAG_BY_OTHER)
-		foreign_event(s);
+		mtag_space_foreign(s);
 	else if (caller == MTAG_BY_TOUCH && nr < HPAGE_PMD_NR)
 		mtag_caller_learn(&mtag_map_ip, parent_ip);
 	if (caller == MTAG_BY_RESTORE)

@@ -102,7 +102,7 @@ static void interrupt_sleeper(struct task_struct *task)
 	later = kmalloc(sizeof(*later), GFP_ATOMIC | __GFP_NOWARN);
 	if (!later)
 		return;
-	/* Taken back, it has interrupted the task all the same. */
+	/* By then the task has been interrupted, so the work can be taken back at once. */
 	if (later_queue(task, later, interrupt_run, TWA_SIGNAL))
 		take_back(task);
 	else

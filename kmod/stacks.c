@@ -85,7 +85,7 @@ static int keep_needed(void)
 		ret = taking_begin();
 	if (!ret)
 		ret = mtag_leaf_begin();
-	/* Without leaves for memory that was plugged in lately, there are others. */
+	/* If only memory plugged in lately lacks leaves, go on with those that exist. */
 	if (ret && had)
 		ret = 0;
 	else if (ret && taking)

@@ -251,6 +251,16 @@ static inline void mtag_space_dirty(struct mtag_space *s)
 }
 
 /*
+ * The caller of a page event of @s is not in the tables: its event is treated as an ordinary one, but may be
+ * another. Has the space recounted. Context: any.
+ */
+static inline void mtag_space_foreign(struct mtag_space *s)
+{
+	atomic64_inc(&mtag_stat.foreign);
+	mtag_space_dirty(s);
+}
+
+/*
  * Are the numbers of @s known to be wrong, or were they until a repair that is under way?
  * Context: any.
  */

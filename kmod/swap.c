@@ -274,12 +274,17 @@ void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 	struct mm_struct *mm;
 	int i;
 
-	if (caller != MTAG_BY_ZAP && caller != MTAG_BY_LAZYFREE)
+	if (caller == MTAG_BY_SHMEM)
 		return;
 	mm = mtag_zap_mm();
 	s = mm ? mtag_space_find(mm) : NULL;
 	if (!s || mtag_space_parked(s))
 		return;
+	if (caller != MTAG_BY_ZAP && caller != MTAG_BY_LAZYFREE) {
+		/* It may free those of the page table, or others while the note of it is still there. */
+		mtag_space_foreign(s);
+		return;
+	}
 	for (i = 0; i < nr; i++)
 		mtag_charge(s, mtag_swap_tag(entry + i), MTAG_SWAP, -1, MTAG_NO_ADDR);
 }

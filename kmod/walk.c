@@ -245,6 +245,9 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, bool whole,
 	if (c->untag && c->fresh)
 		untag_begin(&untagging, mm);
 	mtag_count_mm(c, mm);
+	/* The process may hold up what follows for as long as it likes, and all its tree with it. */
+	if (c->untag && c->fresh)
+		untag_end(&untagging);
 	killed = wait_for_cutters(mm, 0, ULONG_MAX, &whole);
 	if (killed)
 		c->w.inexact = true;
@@ -253,8 +256,6 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, bool whole,
 		audit->kernel = kernel_rss(mm);
 	}
 	ret = mtag_count_end(c, audit);
-	if (c->untag && c->fresh)
-		untag_end(&untagging);
 	if (!killed)
 		count_unlock(mm, whole);
 	return killed ?: ret;

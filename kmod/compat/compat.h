@@ -122,8 +122,8 @@ static __always_inline bool mtag_is_writer(const struct mm_struct *mm,
 #endif
 
 /*
- * A live patch may change where a function goes on whose entry calls us directly, and one that does
- * so may get our direct call: we return there, wherever it is. Called with ftrace's locks held.
+ * A live patch and our direct call may share a function; either may come second. The direct call
+ * returns to wherever the patch redirects the function. Called with ftrace's locks held.
  */
 #if MTAG_SINCE(7, 0)
 static inline int mtag_direct_share(struct ftrace_ops *ops, unsigned long ip,

@@ -38,8 +38,8 @@ static inline bool mtag_vma_may_receive(struct vm_area_struct *vma)
 }
 
 /*
- * As mtag_vma_wait(), and keeps others from locking this mapping alone until the caller lets go of
- * mmap_lock, or of its being for writing.
+ * Like mtag_vma_wait(), but also blocks VMA locks on this mapping until the caller drops or
+ * downgrades mmap_lock.
  */
 static inline int __must_check mtag_vma_lock(struct vm_area_struct *vma)
 {

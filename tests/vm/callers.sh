@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A page event whose caller the tables do not name is counted, and the process is counted anew before the next answer.
-# No kernel that mtag knows has such a caller, so the module is built without the names of those that copy on write
-# and of those that unmap for reclaim: the first add and remove pages, the second remove them.
+# No kernel that mtag knows has such a caller, so the module is built without the names of those that copy on write,
+# of those that unmap for reclaim, and of MADV_FREE: the first add and remove pages, the second remove them, the third
+# frees swap.
 set -u
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 . tests/kernel/lib.sh
@@ -11,8 +12,8 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit
 
 # resident PID: what mtag and what the kernel says, in bytes
 resident() {
-	build/bin/mtagctl -j show "$1" | jq '[.[].rss_bytes] | add'
-	awk '$1 == "Rss:" { sum += $2 } END { print sum * 1024 }' "/proc/$1/smaps"
+	build/bin/mtagctl -j show "$1" | jq '[.[] | .rss_bytes, .swap_bytes] | add'
+	awk '$1 == "Rss:" || $1 == "Swap:" { sum += $2 } END { print sum * 1024 }' "/proc/$1/smaps"
 }
 
 # copies: the process forks, and each side writes to what both have; then it stops.
@@ -28,12 +29,23 @@ assert area[0] == area[2 << 20]
 os.kill(os.getpid(), signal.SIGSTOP)' reclaims
 }
 
+# frees: the process is paged out, and gives half of it up; then it stops.
+frees() {
+	exec -a "$0" python3 -c '
+import mmap, os, signal
+area = mmap.mmap(-1, 4 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+area.write(b"x" * (4 << 20))
+area.madvise(21)
+area.madvise(8, 0, 2 << 20)	# MADV_FREE
+os.kill(os.getpid(), signal.SIGSTOP)' frees
+}
+
 # guest: in the VM
 guest() {
 	local pid foreign repairs out=/tmp/callers.out
 	swap_on_zram 64M || bail "no swap on zram"
 	insmod "$1" || bail "the module does not load"
-	for what in copies reclaims; do
+	for what in copies reclaims frees; do
 		foreign=$(health foreign) repairs=$(health repairs)
 		build/bin/mtagctl run -t "$what" -- "$0" "$what" &
 		pid=$!
@@ -53,7 +65,7 @@ guest() {
 
 case ${1:-} in
 guest) guest "$2"; done_testing; exit ;;
-copies | reclaims) "$1"; exit ;;
+copies | reclaims | frees) "$1"; exit ;;
 esac
 kernel_offered 6.1 || skip_all "$no_longer"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/mtag-callers.XXXXXX")
@@ -63,7 +75,7 @@ release=$(basename "$(dirname "$headers")")
 # With the objects of the module as it is: only what the tables are part of is compiled again.
 cp -rpL "build/$release"/{Kbuild,kmod,include} "$tmp"
 find "$tmp" -name '.*.cmd' -exec sed -i "s|$PWD/build/$release/|$tmp/|g" {} +
-sed -i '/"wp_page_copy"/d; /"try_to_unmap_one"/d' "$tmp"/kmod/compat/functions-*.h
+sed -i '/"wp_page_copy"/d; /"try_to_unmap_one"/d; /CALLER("madvise_free_pte_range"/d' "$tmp"/kmod/compat/functions-*.h
 make -s -j2 -C "$headers" M="$tmp" CONFIG_DEBUG_INFO_BTF_MODULES= KCFLAGS=-g0 modules >"$tmp/log" 2>&1 ||
 	{ sed 's/^/# /' "$tmp/log"; echo "Bail out! the module does not build"; exit 1; }
 MTAG_VM_OUT=$tmp tests/vm/run --fast --no-module --cpus 1 --kernel 6.1 --timeout 300 -- "$0" guest "$tmp/mtag.ko" </dev/null

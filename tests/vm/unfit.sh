@@ -102,6 +102,10 @@ ok $? "where it tries every way" || sed 's/^/# /' "$tmp/said"
 changed begin_new_exec __set_task_comm 0f1f440000 \
 	"this kernel's compiler has inlined __set_task_comm into begin_new_exec, where it cannot be hooked" \
 	"it is refused where a caller in the function's file does not call it"
+# nop: owners would not follow their pages.
+changed migrate_folio_extra folio_migrate_flags 0f1f440000 \
+	"this kernel's compiler has inlined folio_migrate_flags into migrate_folio_extra, where it cannot be hooked" \
+	"so it is for migration, which no process tries at load"
 # nop: perf is not told.
 changed mmap_region perf_event_mmap 0f1f440000 \
 	"self-test: mmap does not come through the hook on perf_event_mmap" \
