@@ -78,7 +78,7 @@ static void keep_only(int socket, int keep)
 	close_between(FD_FIRST, low);
 	close_between(low + 1, high);
 	close_between(high + 1, ~0U);
-	/* What a library prints is not to go into what is opened next. */
+	/* Keeps the standard descriptors taken, so that what a library prints cannot end up in a file opened later. */
 	do
 		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO);

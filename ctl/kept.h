@@ -29,8 +29,8 @@ int kept_open(const struct kept *kept, size_t most, size_t *size);
 void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void *arg);
 
 /*
- * Can only root write to @fd? Whoever else can could give it the build-id of another file, and so lie about that one. Of a
- * file system that root has let somebody mount nothing is root's.
+ * Can only root write to @fd? Anyone else who can might give it the build-id of another file, and so
+ * lie about that one. On a file system that a user has mounted, nothing counts as root's.
  */
 bool kept_is_roots(int fd, const struct stat *st);
 /* Or nobody but us and root can. */

@@ -126,7 +126,7 @@ static int load_heaps(const struct request *request, struct snap *snap)
 	return status;
 }
 
-/* Of processes that were named, each without a heap is told; else, if there is none. */
+/* Reports each named process that has no heap; if none was named, only that no process has one. */
 static int report_missing(const struct request *request, const struct snap *snap)
 {
 	const char *from = request->source.from;

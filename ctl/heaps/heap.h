@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The top-level tag that the library gives its own memory to: who has it has a heap view, or has had one. */
+/* The top-level tag that the library gives its own memory to: a process with it has a heap view, or has had one. */
 #define HEAP_VIEW_TAG "[heap view]"
 
 /* Bytes with a NUL: of texts in an area, in which each wrong one becomes U+FFFD in a snapshot. */

@@ -79,7 +79,7 @@ static void print_term(const struct fmt *fmt, unsigned int *column, const char *
 	*column += width;
 }
 
-/* Of a process it is said that nothing is alive; else what there is none of is no term. */
+/* Terms that are 0 are left out, except what is alive in a process. */
 static bool is_told(const struct heap_account *account, enum heap_term term, bool of_process)
 {
 	return account->bytes[term] || (of_process && term == TERM_LIVE);

@@ -299,7 +299,7 @@ static struct heap_tag make_sums(const struct tag *tag, const struct heap_sum *s
 	};
 }
 
-/* Objects are estimates, pages are not: what there is more of the former has no page. */
+/* Sizes of objects are estimates, numbers of pages are exact: an excess of objects is on no page. */
 static void make_account(struct heap_account *account, const struct place *place)
 {
 	uint64_t pages = place->pages[TERM_WASTED] * HEAP_PAGE;
@@ -373,8 +373,8 @@ static double absent_error(const struct join *join)
 
 /*
  * The allocator's memory: what is alive is an estimate, and the rest is defined so that the sum is
- * exact. Of what the allocator keeps free nobody knows what is resident: at most all of it; at
- * least what is more than all that is absent and not allocated.
+ * exact. How much of the allocator's free memory is resident is unknown: at most all of it, at
+ * least what exceeds the bytes that are absent and not allocated.
  */
 static void divide_heap(struct heap_view *view, const struct join *join, uint64_t heap)
 {

@@ -159,7 +159,7 @@ FAST void *note(void *p, size_t size)
 	field = field_of(p);
 	if (NEVER(!cells) || NEVER(field & MAPPED))
 		return note_slowly(p, size);
-	/* Who has cells has a word. */
+	/* A thread that has cells has a word. */
 	tag = (uint16_t)__atomic_load_n(mtag__self.word, __ATOMIC_RELAXED);
 	usable = common_usable(field);
 	*tail_of(p, usable) = tail_with(size, tag);

@@ -23,7 +23,7 @@ static void (*ask)(struct mtag_heap_figures *figures);
 /* When to ask at the earliest; when in any case; and how many bytes make it worth while before that. */
 static uint64_t allowed, due, enough;
 static uint64_t moved;
-/* When all answers so far are paid for; only for who has @asking. */
+/* When all answers so far are paid for; protected by @asking. */
 static uint64_t paid;
 static uint32_t asking, sequence;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process that keeps its mmap_lock, as one whose page fault waits for a file system does: it holds up
- * who reads or tracks it, until they are killed, and nobody else, not even those who use netlink otherwise. Nor does it
- * hold up those who may not read it, be it in the middle of an exec.
+ * A process that keeps its mmap_lock, as one whose page fault waits for a file system does: it holds up processes that
+ * read or track it, until they are killed, and no others, not even those that use netlink otherwise. Nor does it hold
+ * up those that may not read it, be it in the middle of an exec.
  */
 /* vm: timeout=300 */
 #include "lib/netlink.h"
@@ -173,7 +173,7 @@ static void held(int command, pid_t pid, const char *what)
 	others_go_on(what);
 	family_comes(what);
 	kill(who, SIGKILL);
-	ok(until(ended(who, &status), 20) && WIFSIGNALED(status), "%s: who waits can be killed",
+	ok(until(ended(who, &status), 20) && WIFSIGNALED(status), "%s: a process that waits can be killed",
 	   what);
 }
 
@@ -194,7 +194,7 @@ static void held_dump(void)
 	family_comes("a dump of all waits for it");
 	kill(who, SIGKILL);
 	ok(until(ended(who, &status), 20) && WIFSIGNALED(status),
-	   "a dump of all waits for it: who waits can be killed");
+	   "a dump of all waits for it: a process that waits can be killed");
 }
 
 struct question {

@@ -69,6 +69,17 @@ static bool documented(int error)
 	return false;
 }
 
+static int range_call(struct random *r, uint32_t tag)
+{
+	struct mtag_ioc_range range = {.size = sizeof(range),
+				       .tag = tag,
+				       .flags = below(r, 2),
+				       .addr = (uintptr_t)ground + below(r, PAGES) * PG,
+				       .len = (1 + below(r, PAGES)) * PG};
+
+	return mtag_ioctl(MTAG_IOC_RANGE, &range);
+}
+
 static void some_call(struct random *r)
 {
 	char name[2] = {'a' + below(r, 20), 'a' + below(r, 20)}, path[MTAG_PATH_MAX];
@@ -77,7 +88,6 @@ static void some_call(struct random *r)
 		struct mtag_ioc_thread thread;
 		struct mtag_ioc_child child;
 		struct mtag_ioc_default def;
-		struct mtag_ioc_range range;
 		struct mtag_ioc_usage usage;
 		struct mtag_ioc_path path;
 	} arg;
@@ -107,15 +117,8 @@ static void some_call(struct random *r)
 		error = mtag_ioctl(MTAG_IOC_DEFAULT, &arg);
 		break;
 	case 21:
-		if (!one_in(r, 4))
-			break;
-		arg.range =
-			(struct mtag_ioc_range){.size = sizeof(arg.range),
-						.tag = tag,
-						.flags = below(r, 2),
-						.addr = (uintptr_t)ground + below(r, PAGES) * PG,
-						.len = (1 + below(r, PAGES)) * PG};
-		error = mtag_ioctl(MTAG_IOC_RANGE, &arg);
+		if (one_in(r, 4))
+			error = range_call(r, tag);
 		break;
 	case 22 ... 26:
 		arg.usage = (struct mtag_ioc_usage){.size = sizeof(arg.usage), .tag = tag};

@@ -284,7 +284,7 @@ static void held_memory(void)
 
 #define TAGS 2000 /* adding them up takes as long as it takes to wake a listener, and more */
 
-/* Who reads the history at the event finds the entry. */
+/* The entry is in the history when its event arrives. */
 static void told_after(void)
 {
 	int events = nl_open(), sock = nl_open(), found = 0;

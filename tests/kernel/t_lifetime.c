@@ -132,7 +132,7 @@ static void failing_execs(void)
 	char *text = must(mmap(NULL, 126 * KIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			       -1, 0));
 
-	/* Who ended before is not to end in what is counted from here on. */
+	/* Lets earlier processes end, so that they do not count below. */
 	ok(until((visit_cpus(), !health("tracked")), 60), "nobody is tracked");
 	ended = health("ended");
 	memset(text, 'x', 126 * KIB - 1);

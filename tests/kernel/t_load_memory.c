@@ -50,7 +50,7 @@ static void group_end(void)
 static void join_group(void)
 {
 	must0(spew(GROUP "/cgroup.procs", "%d", getpid()));
-	/* Of all that is killed for want of memory, us. */
+	/* Makes this process the OOM killer's first choice. */
 	must0(spew("/proc/self/oom_score_adj", "1000"));
 }
 

@@ -25,7 +25,7 @@ static int generic_netlink(void)
 	const struct sockaddr_nl any = {.nl_family = AF_NETLINK};
 	int fd = must(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_GENERIC));
 
-	/* Who has no address is sent nothing. */
+	/* A socket without an address is sent nothing. */
 	must(bind(fd, (const struct sockaddr *)&any, sizeof(any)));
 	return fd;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nobody is shown the stacks of processes that had his frames and swap slots before him. */
+/* A reader never sees the stacks of processes that had its frames and swap slots before. */
 /* vm: mem=1G timeout=300 */
 #include "lib/stacks.h"
 #include "lib/swap.h"

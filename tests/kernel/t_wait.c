@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who waits for the module, and for how long: who attaches while the hooks go out can be killed, and giving ranges to
- * tags waits for nothing.
+ * What waits for the module, and for how long: a process that attaches while the hooks go out can be killed, and
+ * giving ranges to tags waits for nothing.
  */
 /* vm: also=7.3,7.3-rt group=unload mem=1G timeout=900 module=linger_ms=1 */
 #include "lib/test.h"

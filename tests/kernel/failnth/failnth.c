@@ -280,7 +280,7 @@ static void notrace called(unsigned long ip, unsigned long parent_ip, struct ftr
 
 	if (atomic_read(&left) <= 0 || !regs || !in_task() || !concerns(current))
 		return;
-	/* Who says so cannot bear it. */
+	/* Such a caller cannot handle a failure. */
 	if (flags_of(container_of(ops, struct group, ops), regs) & (__force int)__GFP_NOFAIL)
 		return;
 	if (end && !is_of_range(parent_ip) && !(may_be_beneath(regs) && is_beneath()))
@@ -356,7 +356,7 @@ static int __init failnth_init(void)
 static void __exit failnth_exit(void)
 {
 	remove(ARRAY_SIZE(groups));
-	/* Who was sent to just_return() has returned. */
+	/* Waits until every task has left just_return(). */
 	synchronize_rcu_tasks();
 }
 

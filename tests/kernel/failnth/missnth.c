@@ -56,7 +56,7 @@ static void __exit missnth_exit(void)
 {
 	unregister_ftrace_function(&ops);
 	ftrace_free_filter(&ops);
-	/* Who was sent to just_return() has returned. */
+	/* Waits until every task has left just_return(). */
 	synchronize_rcu_tasks();
 }
 

@@ -104,10 +104,9 @@ static void *aligned(unsigned way, size_t alignment, size_t *size)
 static void test_aligned(void)
 {
 	struct truth truth = truth_of(5000);
-	size_t i;
 
 	enter(13);
-	for (i = 0; i < truth.n; i++) {
+	for (size_t i = 0; i < truth.n; i++) {
 		size_t alignment = (size_t)8 << i % 14, size = size_at(i, 9000);
 		void *p = aligned((unsigned)i, alignment, &size);
 
