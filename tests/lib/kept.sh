@@ -18,7 +18,7 @@ kept_open() {
 	# Those that take long, and are made of few of the sources.
 	declare -gA kept_long=(
 		[tests/vm/planted.sh]=$(kept_sources 'tests/vm/(selftest|unfit|callers)' 'Makefile|Kbuild|(kmod|include|tests/vm)/')
-		[tests/unit/fuzz.sh]=$(kept_sources '$' 'Makefile|dkms.conf|(include|lib|ctl|tests/fuzz|tests/unit)/')
+		[tests/unit/fuzz.sh]=$(kept_sources '$' 'Makefile|dkms.conf|(kmod|include|lib|ctl|tests/fuzz|tests/unit)/')
 	)
 	declare -gA kept_own=()
 	while read -r name sources; do

@@ -2,6 +2,8 @@
 # awk -f names.awk FILE…: for each test among the files of tests/kernel, t_NAME, a line: its name, and the files
 # that it is made of: its own; those that it names, as headers, scripts and programs; and so on. A header of
 # tests/kernel/lib stands for its source, too. A header that mentions a test does not make that test a part of all.
+# Beside tests/kernel: pages of docs/, parts of tests/lib/, and where it runs programs of tests/unit/ or tests/abi/, which
+# are made of several files, all of those, as a pattern of the shell's.
 FNR == 1 {
 	file = FILENAME
 	path = file
@@ -23,6 +25,17 @@ FNR == 1 {
 		sub(/^t_[a-z0-9_]+\.(c|sh)$/, substr(words[i], 1, index(words[i], ".") - 1), words[i])
 		if (words[i] !~ /^t_/ || path ~ /^t_/)
 			has[name, words[i]]
+	}
+}
+!/^[ \t]*(#|\/\/|\/?\*)/ {
+	line = $0
+	while (match(line, /docs\/[a-z]+\.md|tests\/lib\/[a-z]+\.sh|(unit|abi)\//)) {
+		beside = substr(line, RSTART, RLENGTH)
+		line = substr(line, RSTART + RLENGTH)
+		if (beside ~ /\/$/)
+			beside = "tests/" beside "*.*"
+		files[beside] = " " beside
+		has[name, beside]
 	}
 }
 function collect(name, each) {

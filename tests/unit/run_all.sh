@@ -165,6 +165,28 @@ ok $? "what is asked for by name is"
 program tests/unit/good.sh <<<'echo "not ok 1"; echo 1..1'
 run tests/run-all
 ends 1 "0 passed, 1 failed" "and so is what has changed"
+# kept TEST…: what the last run did not run again.
+kept() { is "$(sed -n 's/^KEPT \([^ ]*\).*/\1/p' "$tmp/out" | sort | paste -sd ' ')" "${*:1:$#-1}" "${!#}"; }
+ktest typed ''
+echo 'bash docs/typed.md' >>"$tree/tests/kernel/t_typed.sh"
+ktest narrow ''
+echo 'build/tests/abi/narrow' >>"$tree/tests/kernel/t_narrow.sh"
+program tests/unit/good.sh <<<'echo "ok 1"; echo 1..1'
+program tests/unit/fuzz.sh <<<'echo "ok 1"; echo 1..1'
+mkdir "$tree"/{docs,kmod,tests/abi}
+tee "$tree"/{docs/typed.md,tests/abi/narrow.c} <<<true >/dev/null
+run tests/run-all
+run tests/run-all
+kept tests/kernel/t_{narrow,typed}.sh tests/unit/{fuzz,good}.sh "kernel tests that passed are not run again"
+echo false >"$tree/docs/typed.md"
+run tests/run-all
+kept tests/kernel/t_narrow.sh tests/unit/fuzz.sh "but one that types what a page says is when that has changed"
+echo false >"$tree/tests/abi/narrow.c"
+run tests/run-all
+kept tests/kernel/t_typed.sh tests/unit/fuzz.sh "and one that runs a program of the ABI's when that has"
+echo false >"$tree/kmod/rows.c"
+run tests/run-all
+kept "" "the fuzzers are when the module has changed, as they have parts of it"
 echo 'build/tests/kernel/one && build/tests/kernel/two' >"$tree/tests/kernel/t_calls.sh"
 tee "$tree"/tests/kernel/{one.c,two.cpp,three.cpp} <<<"int main;" >/dev/null
 is "$(cd "$tree" && awk -f tests/lib/names.awk tests/kernel/{t_calls.sh,*.c,*.cpp} | tr ' ' '\n' | sort | paste -sd ' ')" \
