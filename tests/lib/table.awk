@@ -2,6 +2,7 @@
 # awk -F '\t' -v kernels='6.1 …' -f table.awk ONLY RESULTS prints the kernel tests as a table, a row a
 # test file, a column a kernel, in 80 columns where they fit. A line of RESULTS is "passed failed skipped
 # seconds kernel file …"; one of ONLY is "file kernel reason": part of that file does not run on that kernel.
+# "ok N+M": M more checks were skipped.
 BEGIN { count = split(kernels, kernel, " ") }
 FILENAME == ARGV[1] {
 	if (!($3 in mark)) {
@@ -30,7 +31,7 @@ function cell(file, k,    text) {
 	if (failed[file, k])
 		text = "FAIL " failed[file, k]
 	else if (passed[file, k])
-		text = "ok " passed[file, k]
+		text = "ok " passed[file, k] (skipped[file, k] ? "+" skipped[file, k] : "")
 	else if (skipped[file, k])
 		text = "skipped"
 	else

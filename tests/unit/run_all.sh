@@ -95,6 +95,8 @@ TERM=xterm run script -qec 'stty cols 100; tests/run-all --vm' /dev/null
 says $'\r\e\\[K0 of 3 tests done' "on a terminal the progress of the tests is shown in place"
 [ "$(tail -n 1 "$tmp/out")" = $'3 passed, 0 failed\r' ]
 ok $? "the last line is the same"
+is "$(printf '3\t0\t2\t1\t6.1\tt_some\n' | awk -F '\t' -v kernels=6.1 -f tests/lib/table.awk /dev/null - | grep -o '^t_some.*')" \
+	"$(printf '%-23s ok 3+2' t_some)" "the table says how many checks were skipped beside those that passed"
 run tests/run-all --vm
 says '^repairs_0 +1 ' "a test allows no repairs where its vm: line says nothing"
 says '^repairs_7 +1 ' "a test allows the repairs of its vm: line"
