@@ -125,8 +125,8 @@ static void contend(const struct way *way)
 		wrong += read_once(fd, 3 * THREADS, &first_wrong);
 	for (size_t i = 0; i < THREADS; i++)
 		must0(pthread_join(thread[i], NULL));
-	is(wrong, 0, "%s: %zu readings see each page once (%" PRIu64 ")", way->what, reads,
-	   first_wrong);
+	ok(reads > 0, "%s: all tags are read meanwhile (%zu times)", way->what, reads);
+	is(wrong, 0, "%s: each reading sees each page once (%" PRIu64 ")", way->what, first_wrong);
 	wrong = 0;
 	for (size_t i = 0; i < 3 * THREADS; i++) {
 		size_t n = i % THREADS + i / THREADS * SLOTS;

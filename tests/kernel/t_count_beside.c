@@ -111,7 +111,7 @@ static void end_work(void)
 	atomic_store(&stop, true);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	printf("# %lu rounds\n", atomic_load(&rounds));
+	ok(atomic_load(&rounds) > 0, "they work meanwhile (%lu rounds)", atomic_load(&rounds));
 }
 
 static void count_beside(void *(*work)(void *), const char *what)

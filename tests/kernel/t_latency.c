@@ -13,7 +13,7 @@
 #define LATE   400000
 
 static atomic_bool stop;
-static atomic_long latest;
+static atomic_long latest, wakeups;
 
 static long at(void)
 {
@@ -37,6 +37,7 @@ static void *punctual(void *arg)
 		t = (struct timespec){.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000};
 		must0(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL));
 		late = at() - due;
+		atomic_fetch_add(&wakeups, 1);
 		if (late > atomic_load(&latest))
 			atomic_store(&latest, late);
 	}
@@ -49,10 +50,14 @@ static void punctual_during(const char *what, void (*work)(void))
 
 	atomic_store(&stop, false);
 	atomic_store(&latest, 0);
+	atomic_store(&wakeups, 0);
 	must0(pthread_create(&thread, NULL, punctual, NULL));
 	work();
 	atomic_store(&stop, true);
 	must0(pthread_join(thread, NULL));
+	/* Each is less than two periods late, and the least of this takes 50. */
+	ok(atomic_load(&wakeups) >= 15, "a thread is due again and again during %s: %ld times",
+	   what, atomic_load(&wakeups));
 	ok(atomic_load(&latest) < LATE, "nobody waits for a processor during %s: %ld us", what,
 	   atomic_load(&latest) / 1000);
 }
