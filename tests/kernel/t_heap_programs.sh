@@ -50,6 +50,8 @@ fragments() {
 	# 56 MiB are free, less what changed since the allocator was asked.
 	within fragments rss_free_bytes 40 58
 	within fragments rss_own_bytes 0 16
+	# It has but one thread, and no object that is large.
+	is "$allocators" "$(smaps_kinds "$started" | cut -d ' ' -f 4)" "fragments: and together they are [heap], as smaps has it"
 	is "$(jq '.[] | select(.tag == "") | .wasted_bytes > 50000000 and .asked_bytes < 12000000' "$tmp/json")" true \
 		"fragments: what is wasted is more than what is alive"
 	end "$started"

@@ -4,6 +4,8 @@
 # of python and redis, too.
 # vm: timeout=400 group=parallel mem=2G repairs=any because="a stack of redis-server's thread may be taken away"
 . tests/kernel/lib.sh
+# Of which this has smaps_kinds, and as_smaps; what is below takes the place of the rest.
+. tests/kernel/heaps.sh
 mtagctl=build/bin/mtagctl tmp=$(mktemp -d)
 trap 'exec 9>&-; pkill -P $$; rm -rf "$tmp"' EXIT
 export LC_ALL=C.UTF-8 COLUMNS=80
@@ -50,6 +52,7 @@ accounted() {
 	for key in live free own stacks files data shared view other; do sum=$((sum + $(of null rss_${key}_bytes))); done
 	is "$sum" "$rss" "$1: the terms of the account are the RSS of smaps_rollup"
 	is "$(of null rss_bytes)" "$rss" "$1: and the RSS that it tells"
+	as_smaps "$1" "$pid"
 	is "$(by_tag "$tmp/json")" "$($mtagctl show -j "$pid" | jq -c 'map(select(.rss_bytes > 0) | [.tag, .rss_bytes]) | sort')" \
 		"$1: the RSS of each tag is what show says"
 	is "$(jq 'map(select(.tag != null).rss_bytes) | add' "$tmp/json")" "$rss" "$1: and their sum that of smaps_rollup"
@@ -85,7 +88,7 @@ near() {
 
 # known MODE HEAPER
 known() {
-	local tag asked allocated objects resident error
+	local tag asked allocated objects resident error n=0
 	begin "$2"
 	until_true 60 ready || bail "heaper is not ready: $(cat "$tmp/out")"
 	accounted "heaper$how"
@@ -98,9 +101,11 @@ known() {
 		[ "$how" != =exact ] || is "$(of "$tag" objects)" "$objects" "heaper$how: $tag: objects"
 		error=$(($(of "$tag" resident_error_bytes) * 5 + 65536))
 		near "$(of "$tag" resident_bytes)" "$resident" $error "heaper$how: $tag: alive and resident"
+		n=$((n + 1))
 		is $(($(of "$tag" resident_bytes) + $(of "$tag" untouched_bytes) + $(of "$tag" swapped_bytes))) \
 			"$(of "$tag" allocated_bytes)" "heaper$how: $tag: what is not resident is untouched"
 	done <"$tmp/out"
+	is $n 3 "heaper$how: it has told of its three tags"
 	[ $(($(of c foreign_bytes) * 10)) -gt $(($(of c resident_bytes) * 9)) ]
 	ok $? "heaper$how: what c has is on pages of a"
 	[ "$(of a wasted_bytes)" -gt 1000000 ] && [ "$(of a wasted_bytes)" -lt 16000000 ]
