@@ -7,7 +7,7 @@ tmp=$(mktemp -d)
 work=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/work
 thp=/sys/kernel/mm/transparent_hugepage
 ksm=/sys/kernel/mm/ksm
-audits=0 audited=0
+audits=0 audited=0 stacks_read=0
 
 finish_work() {
 	[ -z "${compactor:-}" ] || kill "$compactor" 2>/dev/null
@@ -56,6 +56,7 @@ pressure() {
 	done &
 	compactor=$!
 	ended_before=$(health ended) lost_before=$(health lost) unmended_before=$(health dirty_ended)
+	unstacked_before=$(health stack_lost)
 	folios_before=$(small_folios)
 }
 
@@ -72,31 +73,80 @@ tracked() {
 
 frozen() { grep -q '^frozen 1' "$work/cgroup.events"; }
 
-# audit_work: freezes the work, compares every process's counters with its page tables, thaws it.
-# Frozen, because a process's own counters and the kernel's are read one after the other.
-audit_work() {
-	local bad
-	echo 1 >"$work/cgroup.freeze"
-	until_true 30 frozen || echo "# the work does not freeze"
-	mtagctl -j audit >"$tmp/audit" 2>"$tmp/audit.err" || echo "# audit: status $? $(head -n 1 "$tmp/audit.err")"
-	echo 0 >"$work/cgroup.freeze"
-	audits=$((audits + 1))
-	audited=$((audited + $(jq length "$tmp/audit")))
-	bad=$(jq -c '.[] | select(.drift_pages != 0 or .lost != 0)' "$tmp/audit")
-	[ -z "$bad" ] || { echo "$bad" | head -n 20 | sed 's/^/# drift: /'; return 1; }
+# by_tag: of mtagctl's JSON the anonymous memory and swap of each process and tag.
+by_tag() {
+	jq -c 'map(select(.tag != null and .anon_bytes + .swap_bytes > 0)) | group_by([.pid, .tag])[]
+		| [.[0].pid, .[0].tag, (map(.anon_bytes + .swap_bytes) | add)]'
 }
 
-# watch_work PID NAME: audits from time to time until the process ends; its exit status.
+# stacks_agree: what is beneath the stacks of each tag of a process is what the tag has; 2: no process has any, as it is
+# before `mtagctl run` executes the first program. Pages of what is frozen are merged and moved nevertheless, and the two
+# are read one after the other: what differs is read again.
+stacks_agree() {
+	local try status
+	for try in 1 2 3 4 5; do
+		mtagctl stacks --no-symbols -j >"$tmp/stacks" 2>"$tmp/stacks.err"
+		status=$?
+		[ $status = 0 ] || { sed 's/^/# stacks: /' "$tmp/stacks.err"; return $status; }
+		by_tag <"$tmp/stacks" >"$tmp/beneath"
+		[ -s "$tmp/beneath" ] || return 2
+		mtagctl show -j | by_tag | awk -F '[[,]' 'NR == FNR {has[$2]; next} $2 in has' "$tmp/beneath" - >"$tmp/tags"
+		! diff "$tmp/beneath" "$tmp/tags" >"$tmp/differ" || return 0
+	done
+	echo "# stacks: < what is beneath them, > what the tag has, in the last of $try tries"
+	head -n 20 "$tmp/differ" | sed 's/^/# /'
+	return 1
+}
+
+# audit_work: freezes the work, compares every process's counters with its page tables, thaws it.
+# Frozen, because a process's own counters and the kernel's are read one after the other.
+# 2: there was no process to audit.
+audit_work() {
+	local bad rows status wrong=0
+	echo 1 >"$work/cgroup.freeze"
+	until_true 30 frozen || echo "# the work does not freeze"
+	mtagctl -j audit >"$tmp/audit" 2>"$tmp/audit.err"
+	status=$?
+	if [ -n "$stacks" ] && [ $stacks_read -lt 3 ]; then
+		stacks_agree
+		case $? in
+		0) stacks_read=$((stacks_read + 1)) ;;
+		2) ;;
+		*) wrong=1 ;;
+		esac
+	fi
+	echo 0 >"$work/cgroup.freeze"
+	# 3 is drift, of which the rows tell.
+	[[ $status == [03] ]] || { echo "# audit: status $status $(head -n 1 "$tmp/audit.err")"; return 1; }
+	rows=$(jq length "$tmp/audit") || return 1
+	[ "$rows" -gt 0 ] || return 2
+	audits=$((audits + 1))
+	audited=$((audited + rows))
+	bad=$(jq -c '.[] | select(.drift_pages != 0 or .lost != 0)' "$tmp/audit")
+	[ -z "$bad" ] || { echo "$bad" | head -n 20 | sed 's/^/# drift: /'; wrong=1; }
+	return $wrong
+}
+
+# watch_work PID NAME: audits as soon as there is a process, and from time to time until this one ends; its exit status.
 watch_work() {
-	local wrong=0 next=$((SECONDS + 1))
+	local wrong=0 next=0 pause=0.05 before=$audits
+	stacks_read=0
 	while kill -0 "$1" 2>/dev/null; do
 		if [ $SECONDS -ge $next ]; then
-			audit_work || wrong=1
-			next=$((SECONDS + 5))
+			audit_work
+			case $? in
+			0) next=$((SECONDS + 5)) pause=0.3 ;;
+			1) next=$((SECONDS + 5)) pause=0.3 wrong=1 ;;
+			esac
 		fi
-		read -rt 0.3 <> <(:)
+		read -rt $pause <> <(:)
 	done
-	ok $wrong "$2: while it runs every audit says drift 0, lost 0"
+	[ $wrong = 0 ] && [ $audits -gt "$before" ]
+	ok $? "$2: while it runs every audit says drift 0, lost 0 ($((audits - before)) audits)"
+	if [ -n "$stacks" ]; then
+		[ $stacks_read -gt 0 ]
+		ok $? "$2: what was beneath stacks was what tags had ($stacks_read times)"
+	fi
 	wait "$1"
 }
 
@@ -124,6 +174,7 @@ verdict() {
 	ok $? "$1 process lifetimes or more were checked ($lifetimes)"
 	is "$(health drift)" 0 "every process that ended had all counters at 0"
 	is "$(health lost)" "$lost_before" "nothing was lost"
+	[ -z "$stacks" ] || is "$(health stack_lost)" "$unstacked_before" "no stack was lost"
 	is "$(health dirty_ended)" "$unmended_before" "no process ended before its counters were mended"
 	[ "$audited" -gt 0 ]
 	ok $? "processes were audited while they ran"
