@@ -11,6 +11,7 @@ n=0 failed=0
 result() { # STATUS NAME
 	n=$((n + 1))
 	if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
+	return "$1"
 }
 same() { # IS WANTED NAME
 	[ "$1" = "$2" ]
@@ -32,13 +33,14 @@ tap() {
 	done <"$tmp/tap"
 	grep -q '^1\.\.' "$tmp/tap" || result 1 "$2: it ran to its end"
 }
-# others: the allocators beside the C library's that are here.
+# others: the allocators beside the C library's that tests/lib/deps installs.
 others() {
 	local name
-	for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
-		ldconfig -p | grep -qF "	$name " && echo "$name"
+	for name in libjemalloc libtcmalloc_minimal libmimalloc; do
+		ldconfig -p | sed -n "s/^	\($name\.so\.[0-9]*\) .*/\1/p" | head -n 1
 	done
 }
+same "$(others | wc -l)" 3 "jemalloc, tcmalloc and mimalloc are here"
 
 # ---- the truth ----
 tap "MTAG_HEAP=exact LD_PRELOAD=$lib $bin/phases" exact
@@ -54,7 +56,8 @@ for other in '' $(others); do
 	same "$(LD_PRELOAD="$lib $other" $bin/operators 2>&1)" good "all operators of C++ are seen${other:+, $other}"
 done
 for option in -shared-libgcc '-static-libstdc++'; do
-	g++ -O1 -fno-builtin -w -shared -fPIC $option tests/unit/heap/plugin/plugin.cpp -o "$tmp/plugin.so" || continue
+	g++ -O1 -fno-builtin -w -shared -fPIC $option tests/unit/heap/plugin/plugin.cpp -o "$tmp/plugin.so"
+	result $? "a plugin in C++ is built with $option" || continue
 	for mode in sampled exact; do
 		same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
 			"$tmp/plugin.so" 2>&1)" 4 "a plugin in C++ of a program in C, $option, $mode"
@@ -74,6 +77,7 @@ c.malloc.restype = ctypes.c_void_p; print(c.malloc_usable_size(ctypes.c_void_p(c
 		"an allocator without malloc_usable_size(3) leaves that to the C library, $mode"
 done
 while read -r flags wanted; do
+	rm -f "$tmp/bypass"
 	# shellcheck disable=SC2086 # several flags
 	gcc -O1 -fno-builtin -D_GNU_SOURCE -Iinclude -Ilib ${flags//,/ } tests/unit/heap/plugin/bypass.c -o "$tmp/bypass"
 	same "$(LD_PRELOAD=$lib "$tmp/bypass" 2>&1)" "$wanted" "whether a program has a malloc() of its own: $flags"
@@ -85,7 +89,7 @@ done <<-'END'
 END
 g++ -O1 -fno-builtin -w -shared -fPIC -pthread tests/unit/heap/plugin/starter.cpp -o "$tmp/starter.so"
 for mode in sampled exact off; do
-	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib timeout 20 python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
+	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib timeout 60 python3 -c 'import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).plugin())' \
 		"$tmp/starter.so" 2>&1)" 1 "a plugin whose constructor waits for a thread, $mode"
 done
 gcc -O1 -fno-builtin -shared -fPIC tests/unit/heap/plugin/handlers.c -o "$tmp/libhandlers.so"
@@ -101,14 +105,24 @@ same "$(MTAG_HEAP=exact LD_PRELOAD=$lib "$tmp/vforks" 2>&1)" '0 objects more' "a
 # ---- under stress ----
 calm='broken 0, interrupted yes'
 rounds=4000 limit=120
-[ -z "${MTAG_LONG:-}" ] || rounds=220000 limit=900 # a minute at least
+[ -z "${MTAG_LONG:-}" ] || rounds=220000 limit=900
+# a_minute SINCE NAME: in the long form it has taken one at least.
+a_minute() {
+	[ -n "${MTAG_LONG:-}" ] || return
+	[ $((SECONDS - $1)) -ge 60 ]
+	result $? "$2: for a minute at least ($((SECONDS - $1)) s)"
+}
 for mode in sampled exact; do
+	began=$SECONDS
 	same "$(MTAG_HEAP=$mode MTAG_HEAP_PERIOD=4096 LD_PRELOAD=$lib timeout $limit $bin/stress $rounds 2>&1)" \
 		"$calm$([ $mode = sampled ] || echo ', counted')" "threads, forks and signals: $mode"
+	a_minute $began "threads, forks and signals: $mode"
 done
 for other in $(others); do
+	began=$SECONDS
 	same "$(MTAG_HEAP_PERIOD=4096 LD_PRELOAD="$lib $other" timeout $limit $bin/stress $rounds 2>&1)" "$calm" \
 		"threads, forks and signals: $other"
+	a_minute $began "threads, forks and signals: $other"
 done
 
 # ---- programs do the same with it ----
@@ -134,6 +148,7 @@ programs() {
 	find include -type f | LC_ALL=C sort | xargs tar -c --mtime=@0 --owner=0 --group=0 | gzip -n | sha256sum
 }
 programs >"$tmp/bare" 2>&1
+same "$(wc -l <"$tmp/bare")" 5 "python3, sort, gcc and tar do their work without it"
 for mode in sampled exact; do
 	same "$(MTAG_HEAP=$mode LD_PRELOAD=$lib programs 2>&1)" "$(<"$tmp/bare")" "python3, sort, gcc, tar: $mode"
 done
@@ -163,10 +178,9 @@ END
 	echo "status $?" >>"$tmp/said"
 	cat "$tmp/said"
 }
-if command -v redis-server >/dev/null; then
-	redis >"$tmp/bare" 2>&1
-	same "$(LD_PRELOAD=$lib redis)" "$(<"$tmp/bare")" "a redis server"
-fi
+redis >"$tmp/bare" 2>&1
+same "$(tail -n 2 "$tmp/bare" | xargs)" "20002 status 0" "a redis server works without it"
+same "$(LD_PRELOAD=$lib redis)" "$(<"$tmp/bare")" "and with it"
 # What is written where nobody asked for anything: nothing.
 same "$(LD_PRELOAD=$lib MTAG_HEAP=nonsense MTAG_HEAP_PERIOD=none /bin/true 2>&1)" '' "it prints nothing, whatever it is told"
 same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/phases)" 'Bail out! no area is found' "it can be switched off"
