@@ -35,26 +35,31 @@ near() {
 	awk -v got="$1" -v want="$2" -v room="$3" 'BEGIN { d = got - want; exit d * d > room * room }'
 	ok $? "$4" || echo "#   got $1, want $2 within $3"
 }
-# known WHO PATTERN: what the lines of the program's output that match say of its places.
+# known WHO PATTERN PLACES: what the lines of the program's output that match, so many, say of its places.
 known() {
-	local place bytes objects asked error found partial
+	local place bytes objects asked error found partial n=0
 	while read -r place bytes objects; do
 		read -r asked error found partial < <(of "$place")
 		# Estimates may be 5 sigma off.
 		near "$asked" "$bytes" $((5 * error)) "$1: $place has not freed $bytes bytes"
 		near "$found" "$objects" $((5 * error * objects / (bytes + 1) + 1)) "$1: $place: $objects objects"
 		is "$partial" 0 "$1: $place: the stacks are complete"
+		n=$((n + 1))
 	done < <(grep "$2" "$tmp/out")
+	is $n "$3" "$1: the program has told of $3 of its places"
 }
 
-# agree PID WHO: stacks and heap say the same, and what is beneath stacks is what is anonymous.
+# agree PID WHO TAGS: stacks and heap say the same, and what is beneath stacks is what is anonymous.
 agree() {
-	local tag asked
+	local tag asked n=0
 	check "$2: the tags of heap" $mtagctl heap -j -o "$tmp/heap" "$1"
-	while IFS=$'\t' read -r tag asked; do
+	# The untagged has no name, and no words are empty but the last.
+	while IFS=$'\t' read -r asked tag; do
 		near "$(jq --arg tag "$tag" '[.[] | select(.tag == $tag) | .heap_asked_bytes] | add' "$tmp/json")" "$asked" 100 \
 			"$2: the stacks of '$tag' add up to what heap says of it"
-	done < <(jq -r '.[] | select(.tag != null and .objects > 0) | [.tag, .asked_bytes] | @tsv' "$tmp/heap")
+		n=$((n + 1))
+	done < <(jq -r '.[] | select(.tag != null and .objects > 0) | [.asked_bytes, .tag] | @tsv' "$tmp/heap")
+	is $n "$3" "$2: objects are under $3 tags"
 	is "$(jq 'map(.anon_bytes) | add' "$tmp/json")" "$($mtagctl show -j "$1" | jq '[.. | .anon_bytes? // empty] | add')" \
 		"$2: and to what is anonymous"
 	is "$($mtagctl audit -j "$1" | jq '.[].drift_pages')" 0 "$2: no drift"
@@ -65,8 +70,8 @@ for mode in '' =exact; do
 	who=sampled
 	[ -z "$mode" ] || who=exact
 	check "$who: stacks prints JSON" $mtagctl stacks -j -o "$tmp/json" "$pid"
-	known $who ^place
-	agree "$pid" $who
+	known $who ^place 6
+	agree "$pid" $who 3
 	is "$(jq -r '[.[] | select(.heap_objects > 0 and any(.stack[]; .function // "" | startswith("place_"))) | .stack[-1].module] | unique | join(" ")' "$tmp/json")" \
 		"$tmp/allocs" "$who: the innermost frame is the program's, where it calls malloc()"
 	is "$(jq '[.[] | has("heap_asked_bytes") and has("heap_error_bytes")] | all' "$tmp/json")" true "$who: all stacks have the keys"
@@ -85,10 +90,10 @@ for mode in '' =exact; do
 		until_true 60 grep -qs child "$tmp/out" || bail "no child"
 		child=$(awk '/^child/ {print $2}' "$tmp/out")
 		check "child: JSON" $mtagctl stacks -j -o "$tmp/json" "$child"
-		known child ^place
+		known child ^place 6
 		echo "place_again 16000000 4000" >>"$tmp/out"
-		known child ^place_again
-		agree "$child" child
+		known child ^place_again 1
+		agree "$child" child 3
 		is "$($mtagctl stacks -j --older 1000 "$child" | jq 'map(.heap_asked_bytes) | add // 0')" 0 \
 			"child: nothing was allocated a thousand seconds ago"
 		kill "$child"
@@ -96,8 +101,8 @@ for mode in '' =exact; do
 		echo exec >&9
 		until_true 60 grep -qs ready "$tmp/out" || bail "no second program"
 		check "exec: JSON" $mtagctl stacks -j -o "$tmp/json" "$pid"
-		known exec ^place
-		agree "$pid" exec
+		known exec ^place 1
+		agree "$pid" exec 1
 		is "$(of place_small)" "0 0 0 0" "exec: the first program's places are gone"
 	fi
 	end
