@@ -14,7 +14,9 @@ gcc -std=gnu11 -O2 -fomit-frame-pointer -g -Iinclude tests/kernel/stacks/allocs.
 is $? 0 "the program is built" || done_testing
 
 begin() { # MODE
-	$mtagctl run --heap"$1" --stacks -- "$tmp/allocs" <"$tmp/in" >"$tmp/out" 2>&1 &
+	# It appends, so that its output can be emptied while it runs.
+	: >"$tmp/out"
+	$mtagctl run --heap"$1" --stacks -- "$tmp/allocs" <"$tmp/in" >>"$tmp/out" 2>&1 &
 	pid=$!
 	exec 9>"$tmp/in"
 	until_true 60 grep -qs ready "$tmp/out" || bail "the program is not ready: $(cat "$tmp/out")"
