@@ -7,6 +7,7 @@
 /* vm: also=7.3 timeout=300 */
 #include "lib/netlink.h"
 #include "lib/owners.h"
+#include "lib/stacks.h"
 #include "lib/targets.h"
 #include "lib/users.h"
 #include <sys/mount.h>
@@ -160,11 +161,35 @@ static bool told(int command, int flags, int who, const char *secret)
 	return !heard->error;
 }
 
+/* No target has a heap view, and only one has stacks: whoever may read the others is told so. */
+static bool told_or_none(int error, int who, const char *what)
+{
+	if (error && error != -ENODATA && !refusal(error, who))
+		ok(false, "%s: an answer or a refusal, not %d", what, error);
+	return !error || error == -ENODATA;
+}
+
+static bool told_stacks(int who)
+{
+	struct heard *heard = nl_ask(sock, MTAG_CMD_STACK_GET, NLM_F_DUMP, targets[who]);
+
+	if (!heard->error != !!heard->messages || (!heard->error && who != OF_ALICE))
+		ok(false, "stacks of whom they are taken, and of nobody else");
+	return told_or_none(heard->error, who, "stacks");
+}
+
+static bool told_heap(int who)
+{
+	char byte;
+
+	return told_or_none(heap_read(targets[who], 0, &byte, 1), who, "heap");
+}
+
 static void judge(const struct reader *r, int who, bool audits)
 {
 	bool truth = may_read(r, targets[who]), resets;
 	char secret[32];
-	bool proc, tag, pss, owners, audit = truth;
+	bool proc, tag, pss, owners, stacks, heap, audit = truth;
 	uint32_t row;
 	int error;
 
@@ -176,13 +201,16 @@ static void judge(const struct reader *r, int who, bool audits)
 	owners = !error;
 	if (error && !refusal(error, who))
 		ok(false, "owners: an answer or a refusal, not %d", error);
+	stacks = told_stacks(who);
+	heap = told_heap(who);
 	if (audits)
 		audit = told(MTAG_CMD_AUDIT, 0, who, NULL);
-	ok(proc == truth && tag == truth && pss == truth && owners == truth && audit == truth,
-	   "%s reads %s: %s, as smaps says", r->name, names[who], truth ? "yes" : "no");
-	if (proc != truth || tag != truth || pss != truth || owners != truth || audit != truth)
-		diag("  smaps %d, PROC_GET %d, TAG_GET %d, PSS_GET %d, owners %d, AUDIT %d", truth,
-		     proc, tag, pss, owners, audit);
+	if (!ok(proc == truth && tag == truth && pss == truth && owners == truth &&
+			stacks == truth && heap == truth && audit == truth,
+		"%s reads %s: %s, as smaps says", r->name, names[who], truth ? "yes" : "no"))
+		diag("  smaps %d, PROC_GET %d, TAG_GET %d, PSS_GET %d, owners %d, STACK_GET %d, "
+		     "HEAP_READ %d, AUDIT %d",
+		     truth, proc, tag, pss, owners, stacks, heap, audit);
 	/* Of a process that may be read: no more is said of the others anyway. */
 	error = nl_ask(sock, MTAG_CMD_RESET, 0, targets[who])->error;
 	resets = truth && (r->resets || (r->owns && who == IN_USERNS));
@@ -354,6 +382,7 @@ int main(void)
 	ended = gate();
 	prepare();
 	start_targets();
+	must0(-stacks_start(targets[OF_ALICE], 1, -1));
 	for (size_t i = 0; i < COUNT(readers); i++)
 		be(&readers[i], true);
 	/* Yama restricts attaching, not reading; if it did, it would do so here, too. */
