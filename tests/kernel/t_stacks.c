@@ -259,25 +259,47 @@ static void all_counted(void)
 		   c(tags[i], MTAG_C_TOUCHED), "all that a tag ever touched is beneath its stacks");
 }
 
-static void sampled(mtag_t a)
+/* Part @i of what is sampled: each has a tag and a place of its own, together. */
+static char *part_of(char *p, int i)
 {
-	enum { PAGES = 4096 };
+	return p + (size_t)i * N * PG;
+}
+
+/* Each first touch is drawn with the chance of 1/4, whatever became of those before. */
+static void sampled(void)
+{
+	enum { PARTS = 4 * SITES, PAGES = PARTS * N };
 	char *p = area(PAGES * PG);
-	struct site s;
+	uint64_t pages = 0, others = 0;
 	struct stacks *seen;
-	uint64_t pages, others;
+	double spread = 0;
 
 	is(-stacks_start_self(4, -1), 0, "one in four is sampled from here on");
-	visit(&s, 13, touch_here, a, p, PAGES);
+	for (int i = 0; i < PARTS; i++)
+		visit(&sites[i / 4], i / 4, touch_here, tags[i % 4], part_of(p, i), N);
 	is(-stacks_start_self(1, -1), 0, "and then all again");
 	seen = stacks(getpid());
-	pages = beneath(seen, a, &s).anon / PG;
-	others = stack_sum(seen, a, MTAG_STACK_UNSAMPLED).anon / PG;
+	for (int i = 0; i < PARTS; i++) {
+		uint64_t here = beneath(seen, tags[i % 4], &sites[i / 4]).anon / PG;
+		double off = (double)here - N / 4.0;
+
+		pages += here;
+		spread += off * off / (N * 3 / 16.0);
+	}
+	for (int i = 0; i < 4; i++)
+		others += stack_sum(seen, tags[i], MTAG_STACK_UNSAMPLED).anon / PG;
 	is(pages + others, PAGES, "sampled or not, each page is there");
 	is(seen->one_in, 0, "it does not say one in how many: that varied");
-	/* The standard deviation is 28 pages. */
-	ok(pages > PAGES / 4 - 200 && pages < PAGES / 4 + 200,
+	/* The standard deviation is 28 pages: 4.5 of them are exceeded once in 150,000 runs. */
+	ok(pages > PAGES / 4 - 125 && pages < PAGES / 4 + 125,
 	   "of %d first touches %" PRIu64 " are sampled", PAGES, pages);
+	/*
+	 * Pearson's chi-squared of 64 degrees of freedom: each bound is passed once in a million
+	 * runs. Each fourth page would make it 0; parts that are sampled as a whole, thousands.
+	 */
+	ok(spread > 23 && spread < 133,
+	   "no draw depends on others: over %d parts they spread by a chi-squared of %.1f", PARTS,
+	   spread);
 	must(munmap(p, PAGES * PG));
 }
 
@@ -462,7 +484,7 @@ int main(int argc, char **argv)
 	many();
 	at_once();
 	is(stacks(getpid())->one_in, 1, "it says that each first touch was sampled");
-	sampled(tags[0]);
+	sampled();
 	elsewhere(tags[0]);
 	by_exec();
 	refused();
