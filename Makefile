@@ -225,6 +225,7 @@ $(ktest_a): $(klib_obj)
 
 # What it compares with are its own frames.
 $(B)/tests/kernel/t_stacks $(B)/tests/kernel/t_stacks_moved $(B)/tests/kernel/t_stacks_users $(B)/tests/kernel/t_heap_numbers: OUR_CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(B)/tests/kernel/t_stacks_bare $(B)/tests/kernel/t_stacks_moved_bare: OUR_CFLAGS += -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 $(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) $(LDFLAGS) $(KTEST_LDFLAGS) -Wl,-z,now -MF $@.d -o $@ $< $(ktest_a) $(libmtag) \

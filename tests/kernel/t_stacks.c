@@ -465,6 +465,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "executed"))
 		return executed();
 	begin_test();
+	hand_in_tables();
 	begin();
 	no_khugepaged();
 	for (int i = 0; i < 4; i++)

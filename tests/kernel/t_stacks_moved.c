@@ -56,6 +56,7 @@ int main(void)
 
 	exe[n] = '\0';
 	begin_test();
+	hand_in_tables();
 	begin();
 	no_khugepaged();
 	a = tag("a");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Places in a test, at the ends of known chains of calls, and whether a stack that the module tells is such a chain. Not
- * in the archive: it has to be built with frame pointers, and as 64-bit code.
+ * Places in a test, at the ends of known chains of calls, and whether a stack that the module
+ * tells is such a chain. Not in the archive: it has to be built with frame pointers or, as BARE,
+ * without any and walked by unwind tables; and as 64-bit code.
  */
 #ifndef MTAG_TESTS_PLACES_H
 #define MTAG_TESTS_PLACES_H
@@ -110,6 +111,10 @@ static bool same_stack(const struct stacks *s, const struct stack_seen *e, const
 {
 	if (e->kind != MTAG_STACK_TAKEN || e->nr < site->nr)
 		return false;
+#ifdef BARE
+	if (e->why != MTAG_STACK_COMPLETE)
+		return false;
+#endif
 	for (unsigned int i = 0; i < site->nr; i++)
 		if (!same_frame(s, &e->frame[i], site->frame[i]))
 			return false;

@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Places in a test that touch pages by known chains of calls, and whether what the module says of them is that. Not in
- * the archive: it has to be built with frame pointers, and as 64-bit code.
+ * Places in a test that touch pages by known chains of calls, and whether what the module says
+ * of them is that. Not in the archive, see places.h.
  */
 #ifndef MTAG_TESTS_SITES_H
 #define MTAG_TESTS_SITES_H
 
+#include "../lib/test.h"
 #include "places.h"
 
 extern const char stacks_touch[], stacks_in_kernel[];
 static char exe[256];
+
+/*
+ * As BARE: has this program's unwind tables, and those of what it is linked with, handed in. The
+ * process for which that is done stays for as long as this one, and so do the tables. To be called
+ * before begin(): it takes the stacks of a whole tree.
+ */
+static void hand_in_tables(void)
+{
+#ifdef BARE
+	pid_t pid;
+
+	frozen_child(pid)
+	{
+		must0(prctl(PR_SET_PDEATHSIG, SIGKILL));
+		begin();
+	}
+	is(sh("mtagctl track --stacks %d", pid), 0, "the unwind tables of this program are there");
+#endif
+}
 
 /* Writes to each page at one known instruction. */
 static alone void touch_here(void)
