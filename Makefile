@@ -231,6 +231,17 @@ $(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
 	$(CC) $(OUR_CFLAGS) $(LDFLAGS) $(KTEST_LDFLAGS) -Wl,-z,now -MF $@.d -o $@ $< $(ktest_a) $(libmtag) \
 		$(call link_of,$<) -lm
 
+# What tests/kernel/t_stacks_follow.sh runs, a program and its library: code that only unwind tables can walk.
+late       := $(B)/tests/kernel/stacks/late
+late_flags  = $(OUR_CFLAGS) -O2 -fomit-frame-pointer $(LDFLAGS) -MF $@.d
+programs: $(late) $(late).so
+$(late): tests/kernel/stacks/late.c
+	@mkdir -p $(@D)
+	$(CC) $(late_flags) -o $@ $<
+$(late).so: tests/kernel/stacks/late.c
+	@mkdir -p $(@D)
+	$(CC) $(late_flags) -DLATE_LIBRARY -fPIC -shared -o $@ $<
+
 # Unit tests run on the host, checked by the compiler's sanitizers, library included. A unit test of
 # mtagctl's or the library's internals includes or names what it needs: "sources: ctl/model.c …".
 sources_of = $(call with_made,$(shell sed -n 's|^[ /]\*\{0,1\}/* *sources: *||p' $(1) | sed 's|\*/||' | tr '\n' ' '))
