@@ -12,8 +12,8 @@
 #include "lib/netlink.h"
 
 #define N	4
-#define AUDITS	400
-#define RETAGS	400
+#define AUDITS	200
+#define RETAGS	200
 #define THREADS 2
 
 static char *areas[THREADS];

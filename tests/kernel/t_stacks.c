@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Each anonymous page is beneath the stack that first touched it, wherever its contents go. */
-/* vm: also=7.3 timeout=600 */
+/* vm: timeout=600 */
 #include <dlfcn.h>
 #include <sys/eventfd.h>
 #include "lib/keepers.h"

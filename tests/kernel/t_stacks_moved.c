@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Pages stay beneath the stack that first touched them when their contents go to another address, or another frame. */
-/* vm: also=7.3 */
 #include "lib/keepers.h"
 #include "lib/stacks.h"
 #include "stacks/sites.h"
