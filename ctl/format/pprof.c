@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A profile as pprof reads it: a sample is a tag of a process, its stack the process and each component
- * of the tag's path, then the functions beneath it, its values what the tag itself has. pprof adds up what is below a frame.
+ * A profile as pprof reads it: a sample is a tag of a process, its stack each component of the tag's path, then the
+ * functions beneath it, its values what the tag itself has. pprof adds up what is below a frame. The process is a
+ * label: `pprof -tagroot=comm` makes it the outermost frame.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,12 +22,12 @@
 
 #define VALUES	   3 /* of a sample */
 
-enum { LABEL_TAG, LABEL_PID, LABELS };
+#define LABELS	   3 /* a sample has no more */
 
 /* Texts that every profile has, at these places of its table. */
-enum { T_EMPTY, T_FIRST, T_COUNT, T_SECOND, T_BYTES, T_THIRD, T_TAG, T_PID, T_FILE, TEXTS };
-static const char *const texts[TEXTS] = {"",   NULL,  "count", NULL,	"bytes",
-					 NULL, "tag", "pid",   "[mtag]"};
+enum { T_EMPTY, T_FIRST, T_COUNT, T_SECOND, T_BYTES, T_THIRD, T_TAG, T_COMM, T_PID, T_FILE, TEXTS };
+static const char *const texts[TEXTS] = {"",   NULL,  "count", NULL,  "bytes",
+					 NULL, "tag", "comm",  "pid", "[mtag]"};
 
 /**
  * struct kind - what a profile is of
@@ -113,17 +114,25 @@ static int add_texts(struct profile *profile)
 	return 0;
 }
 
-/* @path: the number of the text, 0 if there is no tag. */
-static void set_labels(struct sample *sample, const struct proc *proc, int64_t path)
+static Pprof__Label *add_label(struct sample *sample, int64_t key)
 {
-	for (size_t i = 0; i < LABELS; i++) {
-		pprof__label__init(&sample->labels[i]);
-		sample->label_list[i] = &sample->labels[i];
-	}
-	sample->labels[LABEL_TAG].key = T_TAG;
-	sample->labels[LABEL_TAG].str = path;
-	sample->labels[LABEL_PID].key = T_PID;
-	sample->labels[LABEL_PID].num = proc->pid;
+	size_t n = sample->message.n_label++;
+
+	pprof__label__init(&sample->labels[n]);
+	sample->labels[n].key = key;
+	sample->label_list[n] = &sample->labels[n];
+	return &sample->labels[n];
+}
+
+/* @path, @comm: numbers of texts, 0 if there is no tag or no name: without text it would be a number. */
+static void set_labels(struct sample *sample, const struct proc *proc, ssize_t path, ssize_t comm)
+{
+	sample->message.label = sample->label_list;
+	if (path)
+		add_label(sample, T_TAG)->str = path;
+	if (comm)
+		add_label(sample, T_COMM)->str = comm;
+	add_label(sample, T_PID)->num = proc->pid;
 }
 
 static ssize_t add_text(struct profile *profile, const char *text)
@@ -169,9 +178,9 @@ static ssize_t add_chain(struct profile *profile, const struct proc *proc, const
 	return m;
 }
 
-/* @process: the number of the frame of all its tags. */
+/* @comm: the number of the process's name. */
 static int add_sample(struct profile *profile, const struct proc *proc, const struct tag *tag,
-		      size_t process)
+		      ssize_t comm)
 {
 	const struct tag *owner = chain_tag(proc, tag);
 	_cleanup_(freep) char *path = utf8_clean_export(owner ? label_of(owner) : "");
@@ -184,43 +193,33 @@ static int add_sample(struct profile *profile, const struct proc *proc, const st
 	text = strings_add(&profile->table, path, strlen(path));
 	if (text < 0)
 		return -ENOMEM;
-	sample = calloc(1, sizeof(*sample) + ((size_t)n + 1) * sizeof(*sample->locations));
+	sample = calloc(1, sizeof(*sample) + (size_t)n * sizeof(*sample->locations));
 	if (!sample)
 		return -ENOMEM;
 	profile->samples[profile->n_samples++] = &sample->message;
 	for (ssize_t i = 0; i < n; i++)
 		sample->locations[i] = frames[n - 1 - i] + 1;
-	sample->locations[n] = process + 1;
 	profile->kind->values(tag, sample->values);
-	set_labels(sample, proc, text);
 	pprof__sample__init(&sample->message);
-	sample->message.n_location_id = (size_t)n + 1;
+	sample->message.n_location_id = (size_t)n;
 	sample->message.location_id = sample->locations;
 	sample->message.n_value = VALUES;
 	sample->message.value = sample->values;
-	sample->message.n_label = LABELS - !owner;
-	sample->message.label = sample->label_list + !owner;
+	set_labels(sample, proc, text, comm);
 	return 0;
 }
 
 static int add_proc(struct profile *profile, const struct proc *proc)
 {
-	_cleanup_(freep) char *comm = utf8_clean_export(proc->comm), *name = NULL;
-	ssize_t process;
+	ssize_t comm = add_text(profile, proc->comm);
 
-	if (!comm || asprintf(&name, "%s-%d", comm, (int)proc->pid) < 0) {
-		name = NULL;
-		return -ENOMEM;
-	}
-	process = add_line(profile, strings_add(&profile->table, name, strlen(name)), NULL, 0);
-	for (size_t i = 0; i < proc->n_tags && process >= 0; i++) {
+	for (size_t i = 0; i < proc->n_tags && comm >= 0; i++) {
 		const struct tag *tag = &proc->tags[proc->order[i]];
 
-		if ((tag_rss(tag) || tag->c[MTAG_C_SWAP]) &&
-		    add_sample(profile, proc, tag, (size_t)process))
+		if ((tag_rss(tag) || tag->c[MTAG_C_SWAP]) && add_sample(profile, proc, tag, comm))
 			return -ENOMEM;
 	}
-	return process < 0 ? -ENOMEM : 0;
+	return comm < 0 ? -ENOMEM : 0;
 }
 
 /* All functions and lines are known. */

@@ -95,8 +95,7 @@ def cleaned(name):
 
 
 def stack_of(row):
-    path = [part for part in cleaned(row['tag'] or '[untagged]').split('/') if part]
-    return tuple(['%s-%d' % (cleaned(row['comm']), row['pid'])] + path)
+    return tuple(part for part in cleaned(row['tag'] or '[untagged]').split('/') if part)
 
 
 def same(got, want):
@@ -117,14 +116,14 @@ def pprof(ctl, path, raw_path):
     names = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) :0 s=0\(\)$', locations, re.M))
     assert samples.startswith('pages/count rss/bytes[dflt] swap/bytes\n'), samples[:80]
     got = {}
-    for pages, rss, swap, stack, tag, pid in re.findall(
-            r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n +tag:\[(.*)\]\n +pid:\[(\d+)\]$', samples, re.M):
+    for pages, rss, swap, stack, comm, tag, pid in re.findall(
+            r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n +(?:comm:\[(.*?)\] )?tag:\[(.*)\]\n +pid:\[(\d+)\]$', samples, re.M):
         assert int(pages) == int(rss) // 4096
-        key = int(pid), tag, tuple(names[number] for number in reversed(stack.split()))
+        key = int(pid), comm, tag, tuple(names[number] for number in reversed(stack.split()))
         assert key not in got
         got[key] = int(rss), int(swap)
     assert len(got) == sum(line.lstrip()[0].isdigit() for line in samples.splitlines()[1:])
-    same(got, {(row['pid'], cleaned(row['tag'] or '[untagged]'), stack_of(row)): (row['rss_bytes'], row['swap_bytes'])
+    same(got, {(row['pid'], cleaned(row['comm']), cleaned(row['tag'] or '[untagged]'), stack_of(row)): (row['rss_bytes'], row['swap_bytes'])
                for row in shown(ctl, path) if row['rss_bytes'] or row['swap_bytes']})
 
 

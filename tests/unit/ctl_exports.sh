@@ -36,6 +36,11 @@ go tool pprof -top pprof 2>&1 | grep -qx 'Type: rss'
 ok $? 'and shows the resident size unless asked for another'
 go tool pprof -top -unit B -tagfocus 'tag=^a/b$' pprof 2>/dev/null | grep -q '^ *77824B .* 77824B .* b$'
 ok $? 'the label tag picks a path'
+is "$(go tool pprof -top -unit B -focus '^db$' -tagroot comm pprof 2>/dev/null | awk '$NF == "db" {print $4}')" \
+	"$("$ctl" show -j --from odd | jq -r '[.[] | select(.comm == "db") | .rss_bytes] | add')B" \
+	'-tagroot=comm adds up processes by name'
+go tool pprof -top pprof 2>/dev/null | grep -q -- '-10$'
+ok $((! $?)) 'which are no frames otherwise'
 sed 's|"tag": "a\(["/]\)|"tag": "a<x as y>::drop\1|' odd >rust && show pprof rust &&
 	go tool pprof -top -unit B pprof 2>/dev/null | grep -qF 'a<x as y>::drop'
 ok $? 'and cuts nothing out of names'
