@@ -103,7 +103,7 @@ static int stack_line(const struct proc *proc, const struct stack *stack, char *
 	if (!err) {
 		json_add_u64(object, "pid", (uint64_t)proc->pid);
 		json_add_u64(object, "id", stack->tag);
-		stack_add_json(object, proc->stacks, stack);
+		stack_add_json(object, proc->stacks, stack, STACK_COMPACT);
 		err = json_print(&fmt, object);
 	}
 	if (fmt.out && fclose(fmt.out))

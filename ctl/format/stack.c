@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A stack as JSON, and back. What is not known has no key. */
+/* A stack as JSON, and back. What is not known is null, or in a file has no key. */
 #include <limits.h>
 #include <stdio.h>
 
@@ -8,44 +8,68 @@
 
 #define NAME_MOST 1024 /* bytes of a name that is written; longer ones, as C++ has them, are cut */
 
-static void add_text(struct json_object *object, const char *key, const char *text)
+static void add_null(struct json_object *object, const char *key, enum stack_json how)
+{
+	if (how == STACK_WHOLE)
+		json_object_object_add(object, key, NULL);
+}
+
+static void add_text(struct json_object *object, const char *key, const char *text,
+		     enum stack_json how)
 {
 	char cut[NAME_MOST + 1];
 
 	if (!text)
-		return;
+		return add_null(object, key, how);
 	snprintf(cut, sizeof(cut), "%s", text);
 	json_add_string(object, key, cut);
 }
 
-static void add_frame(struct json_object *frames, const struct frame *frame)
+static void add_number(struct json_object *object, const char *key, uint64_t number, bool known,
+		       enum stack_json how)
+{
+	if (known)
+		json_add_u64(object, key, number);
+	else
+		add_null(object, key, how);
+}
+
+static void add_frame(struct json_object *frames, const struct frame *frame, enum stack_json how)
 {
 	struct json_object *object = json_add_object(frames);
 
-	add_text(object, "function", frame->function);
-	add_text(object, "file", frame->file);
-	if (frame->line)
-		json_add_u64(object, "line", frame->line);
-	add_text(object, "module", frame->module);
-	if (frame->module)
-		json_add_u64(object, "offset", frame->offset);
-	add_text(object, "build_id", frame->build_id);
+	add_text(object, "function", frame->function, how);
+	add_text(object, "file", frame->file, how);
+	add_number(object, "line", frame->line, frame->line, how);
+	add_text(object, "module", frame->module, how);
+	add_number(object, "offset", frame->offset, frame->module, how);
+	add_text(object, "build_id", frame->build_id, how);
 	json_add_bool(object, "inlined", frame->inlined);
 }
 
+/* What stands where there is no stack. */
+static void add_kind(struct json_object *frames, const struct stack *stack, enum stack_json how)
+{
+	const struct frame kind = {.function = (char *)stack_kind(stack)};
+
+	if (how == STACK_WHOLE)
+		add_frame(frames, &kind, how);
+	else
+		json_add_string(json_add_object(frames), "function", kind.function);
+}
+
 void stack_add_json(struct json_object *object, const struct stacks *stacks,
-		    const struct stack *stack)
+		    const struct stack *stack, enum stack_json how)
 {
 	struct json_object *frames = json_add(object, "stack", json_object_new_array());
 
 	if (stack->kind != MTAG_STACK_TAKEN)
-		json_add_string(json_add_object(frames), "function", stack_kind(stack));
+		add_kind(frames, stack, how);
 	for (size_t i = 0; i < stack->n; i++)
-		add_frame(frames, stack->frames[i]);
+		add_frame(frames, stack->frames[i], how);
 	json_add_u64(object, "anon_bytes", stack->anon);
 	json_add_u64(object, "swap_bytes", stack->swap);
-	if (stack->knows_touched)
-		json_add_u64(object, "touched_bytes", stack->touched);
+	add_number(object, "touched_bytes", stack->touched, stack->knows_touched, how);
 	if (stacks->heap) {
 		json_add_u64(object, "heap_asked_bytes", stack_heap_whole(stack->heap.asked));
 		json_add_u64(object, "heap_objects", stack_heap_whole(stack->heap.objects));

@@ -9,10 +9,13 @@
 #define STACK_FRAMES_MOST                                                                          \
 	4096 /* of a stack that is read; the module's have fewer, with all that is inlined */
 
+/* Of what is unknown, all objects have the keys, with null; or, in a file, so that it is smaller, none. */
+enum stack_json { STACK_WHOLE, STACK_COMPACT };
+
 /* Adds the frames, the bytes, why there are no more, and what is known of all @stacks of the process. */
 void stack_add_json(struct json_object *object, const struct stacks *stacks,
-		    const struct stack *stack);
-/* Reads that, as a new stack of @stacks. Returns NULL, or what is wrong. */
+		    const struct stack *stack, enum stack_json how);
+/* Reads either, as a new stack of @stacks. Returns NULL, or what is wrong. */
 const char *stack_read_json(struct json_object *object, struct stacks *stacks,
 			    struct stack **stack);
 

@@ -24,7 +24,7 @@ static struct json_object *row_object(const struct stack_view *view, const struc
 	stack.touched = row->touched;
 	stack.knows_touched = row->knows_touched;
 	stack.heap = row->heap;
-	stack_add_json(object, view->proc->stacks, &stack);
+	stack_add_json(object, view->proc->stacks, &stack, STACK_WHOLE);
 	return object;
 }
 

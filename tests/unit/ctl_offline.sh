@@ -186,6 +186,12 @@ with_stack() {
 with_stack 64 4096 >rate64
 with_stack 64 12288 >rate64.later
 with_stack 1 1048576 >rate1
+nulls='"file":null,"line":null,"module":null,"offset":null,"build_id":null,"inlined":false'
+sed '/"stack"/s/"anon_bytes"/"touched_bytes":null,&/; s/"function":"leak"/&,'"$nulls"'/' rate64 >nulls
+for from in rate64 nulls; do
+	"$ctl" stacks -j --from $from | grep -F '"stack":[{"function":"leak",'"$nulls"'}],' | grep -q '"touched_bytes":null,'
+	ok "$from: a stack in a file has no key, or null, for what is unknown; stacks -j has null"
+done
 "$ctl" diff --stacks rate64 rate64.later | grep -q '^c .*+8.0KiB'
 ok 'diff --stacks compares stacks that were sampled alike'
 fails 2 'rate1: stacks of .c. were sampled at different rates' diff --stacks rate64 rate1

@@ -13,16 +13,17 @@ def cleaned(name):
 
 
 def name_of(frame):
-    if 'function' in frame:
+    assert sorted(frame) == ['build_id', 'file', 'function', 'inlined', 'line', 'module', 'offset']
+    if frame['function']:
         return frame['function']
-    if 'module' in frame:
+    if frame['module']:
         return '%s+0x%x' % (os.path.basename(frame['module']), frame['offset'])
     return '[unknown]'
 
 
 def line_of(frame):
     """As `go tool pprof -raw` prints it."""
-    return '%s %s:%d' % (cleaned(name_of(frame)), cleaned(frame.get('file', '')), frame.get('line', 0))
+    return '%s %s:%d' % (cleaned(name_of(frame)), cleaned(frame['file'] or ''), frame['line'] or 0)
 
 
 def stacks(path, key, text=name_of):
@@ -85,16 +86,16 @@ def pprof(path, raw_path):
     samples, locations = text.split('\nSamples:\n')[1].split('\nLocations\n')
     lines = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) s=0\(\)$', locations, re.M))
     got, swap = {}, 0
-    for pages, rss, swapped, stack, tag in re.findall(
-            r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n(?: +tag:\[(.*)\]\n)? +pid:\[\d+\]$', samples, re.M):
+    for pages, rss, swapped, stack, comm, tag, pid in re.findall(
+            r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n +comm:\[(.*?)\](?: tag:\[(.*)\])?\n +pid:\[(\d+)\]$', samples, re.M):
         assert int(pages) == int(rss) // 4096
-        key = (tag,) + tuple(lines[number] for number in reversed(stack.split()))
+        key = ('%s-%s' % (comm, pid), tag) + tuple(lines[number] for number in reversed(stack.split()))
         assert key not in got, key
         got[key] = int(rss)
         swap += int(swapped)
     assert len(got) == sum(line.lstrip()[0].isdigit() for line in samples.splitlines()[1:])
-    same(got, stacks(path, lambda row, process, tag, frames: (cleaned(tag or ''),) + tuple(
-        cleaned(name) + ' :0' for name in chain(process, tag, ())) + frames, line_of))
+    same(got, stacks(path, lambda row, process, tag, frames: (cleaned(process), cleaned(tag or '')) + tuple(
+        cleaned(name) + ' :0' for name in (tag.split('/') if tag else ())) + frames, line_of))
     with open(path, encoding='utf-8') as file:
         assert swap == sum(row['swap_bytes'] for row in json.load(file))
 
