@@ -59,7 +59,7 @@ static const struct command commands[] = {
 	  "  --from FILE       one table of a snapshot file (- is standard input)\n"
 	  "  --sample N        its Nth sample, not the last\n"
 	  "On a terminal, q ends it. Elsewhere it prints a table, with -n several. -j\n"
-	  "prints a line per refresh: one; with -d, or on a terminal, until interrupted.\n"
+	  "prints a line per refresh: one, with -n several; on a terminal until interrupted.\n"
 	  "--statistics needs -j, and rows by process.\n", cmd_top, "fjpS" },
 	{ "snapshot", "[--pss] [--stacks] [-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
 	  "  -i, --interval SEC  time between samples, fractions allowed (default 1)\n"

@@ -176,7 +176,7 @@ static int run(const struct ctl *ctl, struct top *top, struct feed *feed)
 	if (fmt.terminal && !ctl->json)
 		fail_print("cannot draw on this terminal (TERM, or no keyboard); "
 			   "printing batches");
-	count = batch_count(&fmt, ctl->json, top->timed, top->count);
+	count = batch_count(&fmt, ctl->json, top->count);
 	return print_batches(ctl, top, &fmt, feed, count);
 }
 

@@ -9,11 +9,9 @@
 #include "top/batch.h"
 #include "top/table.h"
 
-unsigned long batch_count(const struct fmt *fmt, bool json, bool timed, unsigned long count)
+unsigned long batch_count(const struct fmt *fmt, bool json, unsigned long count)
 {
-	if (json && (timed || fmt->terminal))
-		return count;
-	return count ? count : 1;
+	return count || (json && fmt->terminal) ? count : 1;
 }
 
 void batch_text(const struct fmt *fmt, const struct rows *rows)

@@ -7,8 +7,8 @@
 #include "top/rows.h"
 
 /* All rows are listed. */
-/* How many to print, 0 for no end: @count if it was given, else one unless somebody waits for more. */
-unsigned long batch_count(const struct fmt *fmt, bool json, bool timed, unsigned long count);
+/* How many to print, 0 for no end: @count if it was given, else one unless somebody watches JSON on a terminal. */
+unsigned long batch_count(const struct fmt *fmt, bool json, unsigned long count);
 void batch_text(const struct fmt *fmt, const struct rows *rows);
 /*
  * An array of the pairs, or grouped, of the tags of all or of each group. @time_ms is 0 where it is

@@ -152,7 +152,7 @@ static void add_pairs(struct rows *rows, const struct choice *choice, const stru
 		size_t start = *n;
 
 		for (size_t j = 0; j < proc->n_tags; j++) {
-			struct pair pair = {proc, &proc->tags[j], proc->cgroup ?: "?", now};
+			struct pair pair = {proc, &proc->tags[j], proc_cgroup(proc), now};
 
 			if (!tag_is_shown(pair.tag))
 				continue;

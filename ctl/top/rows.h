@@ -44,7 +44,7 @@ struct choice {
 	bool open;
 };
 
-/* A process and one of its tags. @now: in the newer moment, not in the one before. */
+/* A process and one of its tags. @cgroup: "" if it is unknown. @now: in the newer moment, not in the one before. */
 struct pair {
 	const struct proc *proc;
 	const struct tag *tag;

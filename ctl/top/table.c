@@ -170,7 +170,7 @@ static char *name_of(const struct table *table, enum row_kind kind, const struct
 	if (kind == ROW_TAG)
 		return strdup(label_of(pair->tag));
 	if (kind == ROW_CGROUP)
-		return strdup(pair->cgroup);
+		return strdup(*pair->cgroup ? pair->cgroup : "?");
 	if (asprintf(&name, "%*d %s", table->pid_width, (int)pair->proc->pid, pair->proc->comm) < 0)
 		return NULL;
 	return name;

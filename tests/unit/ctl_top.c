@@ -39,7 +39,7 @@ static size_t sum_of(const struct moment *moment, enum rows_by by, const struct 
 		for (size_t j = 0; j < moment->snap.procs[i].n_tags; j++) {
 			struct pair pair = {.proc = &moment->snap.procs[i],
 					    .tag = &moment->snap.procs[i].tags[j],
-					    .cgroup = moment->snap.procs[i].cgroup ?: "?"};
+					    .cgroup = proc_cgroup(&moment->snap.procs[i])};
 			bool same = tag_is_shown(pair.tag);
 
 			for (unsigned int level = 0; level <= row->level && same; level++)
@@ -356,6 +356,14 @@ static void batches(void)
 	   "a tag's change is that of its own bytes");
 	free(text);
 	rows_clear(&rows);
+	fmt.out = open_memstream(&text, &size);
+	build(&rows, BY_CGROUP, "", &now, &before);
+	rows_list(&rows, SORT_RSS, false);
+	batch_json(&fmt, &rows, 0);
+	fclose(fmt.out);
+	ok(strstr(text, "\"cgroup\":\"\","), "an unknown control group is empty");
+	free(text);
+	rows_clear(&rows);
 	end(&now);
 	end(&before);
 }
@@ -364,14 +372,13 @@ static void counts(void)
 {
 	static const struct fmt pipe = {.terminal = false}, terminal = {.terminal = true};
 
-	ok(batch_count(&pipe, false, false, 0) == 1 && batch_count(&pipe, true, false, 0) == 1,
+	ok(batch_count(&pipe, false, 0) == 1 && batch_count(&pipe, true, 0) == 1,
 	   "into a pipe goes one batch, as text and as JSON");
-	ok(batch_count(&pipe, false, true, 3) == 3 && batch_count(&pipe, true, true, 3) == 3 &&
-		   batch_count(&terminal, true, true, 3) == 3,
+	ok(batch_count(&pipe, false, 3) == 3 && batch_count(&pipe, true, 3) == 3 &&
+		   batch_count(&terminal, true, 3) == 3,
 	   "or as many as are wanted");
-	ok(!batch_count(&pipe, true, true, 0) && !batch_count(&terminal, true, false, 0),
-	   "with a delay JSON has no end, and on a terminal");
-	ok(batch_count(&pipe, false, true, 0) == 1, "but a table is one");
+	ok(!batch_count(&terminal, true, 0), "on a terminal JSON has no end");
+	ok(batch_count(&terminal, false, 0) == 1, "but a table is one");
 }
 
 int main(void)
