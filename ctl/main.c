@@ -59,7 +59,7 @@ static const struct command commands[] = {
 	  "  --from FILE       one table of a snapshot file (- is standard input)\n"
 	  "  --sample N        its Nth sample, not the last\n"
 	  "On a terminal, q ends it. Elsewhere it prints a table, with -n several. -j\n"
-	  "prints a line per refresh: one, with -n several; on a terminal until interrupted.\n"
+	  "prints a line per refresh: one, with -n several, on a terminal without end.\n"
 	  "--statistics needs -j, and rows by process.\n", cmd_top, "fjpS" },
 	{ "snapshot", "[--pss] [--stacks] [-i SEC] [-n N] [-o FILE] [PID...]", "save samples for --from",
 	  "  -i, --interval SEC  time between samples, fractions allowed (default 1)\n"
@@ -120,7 +120,8 @@ static const struct command commands[] = {
 	  "  -t, --tag TAG     of this tag and those below it only\n"
 	  "  -n, --count N     the N largest stacks of each process (default 10 in a table,\n"
 	  "                    else all)\n"
-	  "  --older SEC       count only pages first touched at least SEC seconds ago\n"
+	  "  --older SEC       count only pages first touched at least SEC seconds ago,\n"
+	  "                    up to 1044464 (12 days)\n"
 	  "  --combined        merge equal stacks across tags\n"
 	  "  --no-symbols      addresses in files, no functions: quick\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"

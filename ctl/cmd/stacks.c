@@ -20,6 +20,12 @@
 
 #define TABLE_MOST 10 /* stacks of a process in a table, unless -n says otherwise */
 
+/*
+ * The module's ages wrap after 65,536 units of 16 s, of which the last 256 are those of pages that were touched during
+ * the walk: no page looks older.
+ */
+#define OLDER_MOST ((65535 - 256) * 16)
+
 enum { OLDER = SOURCE_PSS + 1, COMBINED, NO_SYMBOLS };
 
 struct request {
@@ -43,8 +49,11 @@ static bool take_older(const char *value, uint32_t *older)
 {
 	unsigned long seconds;
 
-	if (parse_count(value, &seconds) || seconds > UINT32_MAX)
-		return bad_value("invalid age", value, "whole seconds, 1 to 4294967295");
+	if (parse_count(value, &seconds))
+		return bad_value("invalid age", value, "whole seconds, 1 to 1044464");
+	if (seconds > OLDER_MOST)
+		return bad_value("invalid age", value,
+				 "the module tells ages up to 12 days: at most 1044464");
 	*older = (uint32_t)seconds;
 	return true;
 }
