@@ -105,13 +105,21 @@ static const char *mode_of(const struct heap_view *view)
 void heap_add_process(struct json_object *object, const struct heap_view *view)
 {
 	json_add_string(object, "mode", mode_of(view));
+	/* Counting that nobody asked for, or that is done, needs none. */
+	if (view->instead)
+		json_add_string(object, "reason", view->reason);
+	else
+		json_object_object_add(object, "reason", NULL);
 	json_add_u64(object, "period_bytes", view->period);
 	json_add_string(object, "allocator", view->allocator);
 	/* What the allocator does not tell is null. */
-	if (view->knows_retained)
+	if (view->knows_retained) {
 		json_add_u64(object, "retained_bytes", view->retained);
-	else
+		json_add_u64(object, "retained_age_seconds", view->age);
+	} else {
 		json_object_object_add(object, "retained_bytes", NULL);
+		json_object_object_add(object, "retained_age_seconds", NULL);
+	}
 	json_add_u64(object, "rss_bytes", heap_rss(&view->account));
 	add_fields(object, "", view, rss_fields, ARRAY_SIZE(rss_fields));
 	json_object_object_add(object, "own_allocator", json_object_new_boolean(view->bypassed));

@@ -40,6 +40,11 @@ head -n 9 "$snap" >first
 prints heap.txt 'heap --from prints the last sample' heap --from "$snap"
 prints heap-account.txt 'with --account each tag has its terms' heap --account --from "$snap"
 prints heap.json 'and as JSON' heap -j -p --from "$snap" 4711
+process() { "$ctl" heap -j --from "$1" 4711 | jq -c '.[] | select(.tag == null) | [.mode, .reason, .retained_age_seconds]'; }
+sed 's/"heap_mode":"sampled"/&,"heap_reason":"no room"/' "$snap" >refused
+sed 's/,"heap_retained_[a-z_]*":[0-9]*//g' "$snap" >silent
+[ "$(process "$snap")$(process refused)$(process silent)" = '["sampled",null,3]["sampled","no room",3]["sampled",null,null]' ]
+ok 'JSON says why bytes are not counted, and how old the word of the allocator is'
 prints heap-diff.txt 'diff shows what was asked, and is wasted' diff first "$snap"
 prints heap-diff.json 'and as JSON' diff -j -p first "$snap"
 prints heap-growth.txt 'diff --growth tells a leak from fragments' diff --growth "$snap"
