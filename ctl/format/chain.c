@@ -33,28 +33,6 @@ ssize_t chain_frames(const struct proc *proc, const struct tag *tag, const struc
 	return (ssize_t)n;
 }
 
-ssize_t chain_number(struct strings *strings, const struct proc *proc, const struct tag *tag,
-		     char *(*copy)(const char *name), size_t **numbers)
-{
-	const struct tag *owner = chain_tag(proc, tag);
-	_cleanup_(freep) char *path = copy(owner ? label_of(owner) : "");
-	_cleanup_(freep) const struct tag **frames = NULL;
-	ssize_t n = chain_frames(proc, tag, &frames), m;
-
-	*numbers = path && n >= 0 ? calloc(strings_components(path) + (size_t)n, sizeof(**numbers))
-				  : NULL;
-	m = *numbers ? strings_add_path(strings, path, *numbers) : -ENOMEM;
-	for (ssize_t i = 0; i < n && m >= 0; i++) {
-		_cleanup_(freep) char *name = copy(frames[i]->name);
-		ssize_t number = name ? strings_add(strings, name, strlen(name)) : -ENOMEM;
-
-		if (number < 0)
-			return -ENOMEM;
-		(*numbers)[m++] = (size_t)number;
-	}
-	return m;
-}
-
 char *chain_text(const struct proc *proc, const struct tag *tag)
 {
 	const struct tag *owner = chain_tag(proc, tag);

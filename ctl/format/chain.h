@@ -3,7 +3,6 @@
 #ifndef MTAGCTL_FORMAT_CHAIN_H
 #define MTAGCTL_FORMAT_CHAIN_H
 
-#include "format/strings.h"
 #include "model.h"
 
 /* The tag that a frame is beneath, NULL if there is none; a tag itself. */
@@ -12,12 +11,6 @@ const struct tag *chain_tag(const struct proc *proc, const struct tag *tag);
  * The frames from the outermost to @tag. Returns how many there are, 0 for a tag, or -ENOMEM. Caller frees *@frames.
  */
 ssize_t chain_frames(const struct proc *proc, const struct tag *tag, const struct tag ***frames);
-/*
- * Numbers the components of the tag's path, then the frames, as @copy makes them. Returns how many there are, or
- * -ENOMEM. Caller frees *@numbers.
- */
-ssize_t chain_number(struct strings *strings, const struct proc *proc, const struct tag *tag,
-		     char *(*copy)(const char *name), size_t **numbers);
 /* "db/cache", or of a frame "db/cache: main; serve; grow". NULL without memory; caller frees it. */
 char *chain_text(const struct proc *proc, const struct tag *tag);
 

@@ -81,7 +81,7 @@ bool form_is_binary(const struct form *form)
 
 bool form_has_lines(const struct form *form)
 {
-	return form->print == pprof_print;
+	return form->print == pprof_print || form->print == speedscope_print;
 }
 
 bool form_sums_processes(const struct form *form)

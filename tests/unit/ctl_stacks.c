@@ -386,6 +386,12 @@ static int export_one(const struct subject *subject, const struct stack_view *vi
 	return err;
 }
 
+/* As form_has_lines(). */
+static bool form_has_lines_of(const char *name)
+{
+	return !strcmp(name, "pprof") || !strcmp(name, "speedscope");
+}
+
 static int export(const char *dir, bool combined)
 {
 	static const char *const names[] = {"json", "folded", "pprof", "speedscope", "svg", "html"};
@@ -403,7 +409,7 @@ static int export(const char *dir, bool combined)
 	err = err || graph_add(&graph, &view, false) || graph_add(&lines, &view, true) ||
 	      timeline_add(&timeline, origin.time_ms, &graph) || timeline_rank(&timeline, HUES);
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !err; i++)
-		err = export_one(strcmp(names[i], "pprof") ? &subject : &by_line, &view, dir,
+		err = export_one(form_has_lines_of(names[i]) ? &by_line : &subject, &view, dir,
 				 names[i]);
 	timeline_clear(&timeline);
 	snap_clear(&graph);

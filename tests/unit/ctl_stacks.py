@@ -73,10 +73,13 @@ def speedscope(path, file_path, schema_path):
     for profile in data['profiles']:
         assert (profile['startValue'], profile['endValue']) == (0, sum(profile['weights']))
         for stack, weight in zip(profile['samples'], profile['weights'], strict=True):
-            key = (profile['name'],) + tuple(data['shared']['frames'][number]['name'] for number in stack)
+            frames = [data['shared']['frames'][number] for number in stack]
+            key = (profile['name'],) + tuple((f['name'], f.get('file'), f.get('line')) for f in frames)
             assert key not in got, key
             got[key] = weight
-    same(got, stacks(path, lambda row, *of: chain(*of)))
+    same(got, stacks(path, lambda row, process, tag, frames: (process,) + tuple(
+        (name, None, None) for name in (tag.split('/') if tag else ())) + frames,
+        lambda frame: (name_of(frame), frame['file'], frame['line'])))
 
 
 def pprof(path, raw_path):
