@@ -93,6 +93,8 @@ static void tag_clear(struct tag *tag)
 	free(tag->name);
 	free(tag->path);
 	free(tag->file);
+	free(tag->module);
+	free(tag->build_id);
 }
 
 static void proc_clear(struct proc *proc)

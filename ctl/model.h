@@ -25,6 +25,9 @@
  * @frame:	no tag, but a frame of a stack beneath one; its @id and @parent_id mean nothing
  * @file:	of a frame: its source, where that matters and is known, else NULL
  * @line:	likewise: in @file, else 0
+ * @module:	of a frame without a function, the file that it is in, where that matters and is known, else NULL
+ * @build_id:	its; likewise
+ * @address:	in it, as its own headers count
  * @shares:	@s is known, because somebody asked for it
  * @s:		self values by MTAG_S_*
  * @total_s:	@s of the tag and of all below it; by snap_finish()
@@ -41,6 +44,9 @@ struct tag {
 	bool frame;
 	char *file;
 	unsigned int line;
+	char *module;
+	char *build_id;
+	uint64_t address;
 	bool shares;
 	uint64_t s[MTAG_S_NR];
 	uint64_t total_s[MTAG_S_NR];

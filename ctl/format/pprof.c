@@ -3,6 +3,9 @@
  * A profile as pprof reads it: a sample is a tag of a process, its stack each component of the tag's path, then the
  * functions beneath it, its values what the tag itself has. pprof adds up what is below a frame. The process is a
  * label: `pprof -tagroot=comm` makes it the outermost frame.
+ *
+ * All that has a name is in a mapping that pprof looks nothing up in. A place in a file that has none is in a mapping
+ * of that file, which spans all addresses: then pprof takes the place's address for one of the file's own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -66,7 +69,7 @@ struct sample {
 	uint64_t locations[];
 };
 
-/* Frames have no address: a line of a function is one location. */
+/* A line of a function is one location. */
 struct place {
 	Pprof__Location location;
 	Pprof__Line line;
@@ -79,9 +82,14 @@ struct profile {
 	struct strings table;
 	struct pairs functions;	 /* name and file, numbers of @table; file 0: unknown */
 	struct pairs lines;	 /* function, line */
+	struct pairs modules;	 /* file and build-id, numbers of @table; the first is ours */
+	struct pairs addresses;	 /* module, address; the first is that of all that has a name */
+	struct pairs locations;	 /* line, address */
 	Pprof__Sample **samples; /* each begins a struct sample */
 	size_t n_samples;
 	struct place *places;
+	Pprof__Mapping *mapping;
+	Pprof__Mapping **mapping_list;
 	Pprof__Location **location_list;
 	Pprof__Function *function;
 	Pprof__Function **function_list;
@@ -93,12 +101,17 @@ static void profile_clear(struct profile *profile)
 		free(profile->samples[i]);
 	free(profile->samples);
 	free(profile->places);
+	free(profile->mapping);
+	free(profile->mapping_list);
 	free(profile->location_list);
 	free(profile->function);
 	free(profile->function_list);
 	strings_clear(&profile->table);
 	pairs_clear(&profile->functions);
 	pairs_clear(&profile->lines);
+	pairs_clear(&profile->modules);
+	pairs_clear(&profile->addresses);
+	pairs_clear(&profile->locations);
 }
 
 static int add_texts(struct profile *profile)
@@ -111,7 +124,10 @@ static int add_texts(struct profile *profile)
 		if (strings_add(&profile->table, text, strlen(text)) < 0)
 			return -ENOMEM;
 	}
-	return 0;
+	return pairs_add(&profile->modules, T_FILE, T_EMPTY) < 0 ||
+			       pairs_add(&profile->addresses, 0, 0) < 0
+		       ? -ENOMEM
+		       : 0;
 }
 
 static Pprof__Label *add_label(struct sample *sample, int64_t key)
@@ -142,15 +158,32 @@ static ssize_t add_text(struct profile *profile, const char *text)
 	return clean ? strings_add(&profile->table, clean, strlen(clean)) : -ENOMEM;
 }
 
-/* The number of a line of a function. @name: the number of its text. */
-static ssize_t add_line(struct profile *profile, ssize_t name, const char *file, unsigned int line)
+/* The number of the address of a place without a name. */
+static ssize_t add_address(struct profile *profile, const struct tag *place)
 {
-	ssize_t text = file ? add_text(profile, file) : T_EMPTY, function;
+	ssize_t file = add_text(profile, place->module);
+	ssize_t build_id = add_text(profile, place->build_id), module;
 
-	if (name < 0 || text < 0)
+	if (file < 0 || build_id < 0)
+		return -ENOMEM;
+	module = pairs_add(&profile->modules, file, build_id);
+	return module < 0 ? -ENOMEM
+			  : pairs_add(&profile->addresses, module, (int64_t)place->address);
+}
+
+/* The number of a location. @name: the number of its text. */
+static ssize_t add_location(struct profile *profile, ssize_t name, const struct tag *frame)
+{
+	const char *file = frame ? frame->file : NULL;
+	ssize_t text = file ? add_text(profile, file) : T_EMPTY, function, line;
+	ssize_t address = frame && frame->module ? add_address(profile, frame) : 0;
+
+	if (name < 0 || text < 0 || address < 0)
 		return -ENOMEM;
 	function = pairs_add(&profile->functions, name, text);
-	return function < 0 ? -ENOMEM : pairs_add(&profile->lines, function, line);
+	line = function < 0 ? function
+			    : pairs_add(&profile->lines, function, frame ? frame->line : 0);
+	return line < 0 ? -ENOMEM : pairs_add(&profile->locations, line, address);
 }
 
 /* The numbers of the components of a tag's path and of the frames beneath it. Returns how many, or -ENOMEM. */
@@ -163,14 +196,13 @@ static ssize_t add_chain(struct profile *profile, const struct proc *proc, const
 	*numbers = n < 0 ? NULL : calloc(strings_components(path) + (size_t)n, sizeof(**numbers));
 	m = *numbers ? strings_add_path(&profile->table, path, *numbers) : -ENOMEM;
 	for (ssize_t i = 0; i < m; i++) {
-		number = add_line(profile, (ssize_t)(*numbers)[i], NULL, 0);
+		number = add_location(profile, (ssize_t)(*numbers)[i], NULL);
 		if (number < 0)
 			return -ENOMEM;
 		(*numbers)[i] = (size_t)number;
 	}
 	for (ssize_t i = 0; i < n && m >= 0; i++) {
-		number = add_line(profile, add_text(profile, frames[i]->name), frames[i]->file,
-				  frames[i]->line);
+		number = add_location(profile, add_text(profile, frames[i]->name), frames[i]);
 		if (number < 0)
 			return -ENOMEM;
 		(*numbers)[m++] = (size_t)number;
@@ -243,27 +275,59 @@ static int make_functions(struct profile *profile)
 	return 0;
 }
 
+static int make_mappings(struct profile *profile)
+{
+	size_t n = profile->modules.n;
+
+	profile->mapping = calloc(n, sizeof(*profile->mapping));
+	profile->mapping_list = calloc(n, sizeof(*profile->mapping_list));
+	if (!profile->mapping || !profile->mapping_list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		Pprof__Mapping *mapping = profile->mapping_list[i] = &profile->mapping[i];
+
+		pprof__mapping__init(mapping);
+		mapping->id = i + 1;
+		mapping->filename = profile->modules.pairs[i]->first;
+		mapping->build_id = profile->modules.pairs[i]->second;
+		/* Where there is no mapping at all, pprof looks for a program with symbols. */
+		mapping->has_functions = !i;
+		mapping->has_filenames = !i;
+		mapping->has_line_numbers = !i;
+		mapping->memory_limit = i ? UINT64_MAX : 0;
+	}
+	return 0;
+}
+
+static void make_location(const struct profile *profile, size_t number, struct place *place)
+{
+	const struct pair *location = profile->locations.pairs[number];
+	const struct pair *line = profile->lines.pairs[location->first];
+	const struct pair *address = profile->addresses.pairs[location->second];
+
+	pprof__line__init(&place->line);
+	place->line.function_id = (uint64_t)line->first + 1;
+	place->line.line = line->second;
+	place->line_list[0] = &place->line;
+	pprof__location__init(&place->location);
+	place->location.id = number + 1;
+	place->location.mapping_id = (uint64_t)address->first + 1;
+	place->location.address = (uint64_t)address->second;
+	place->location.n_line = 1;
+	place->location.line = place->line_list;
+}
+
 static int make_locations(struct profile *profile)
 {
-	size_t n = profile->lines.n;
+	size_t n = profile->locations.n;
 
 	profile->places = calloc(n + 1, sizeof(*profile->places));
 	profile->location_list = calloc(n + 1, sizeof(*profile->location_list));
 	if (!profile->places || !profile->location_list)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct place *place = &profile->places[i];
-
-		pprof__line__init(&place->line);
-		place->line.function_id = (uint64_t)profile->lines.pairs[i]->first + 1;
-		place->line.line = profile->lines.pairs[i]->second;
-		place->line_list[0] = &place->line;
-		pprof__location__init(&place->location);
-		place->location.id = i + 1;
-		place->location.mapping_id = 1;
-		place->location.n_line = 1;
-		place->location.line = place->line_list;
-		profile->location_list[i] = &place->location;
+		make_location(profile, i, &profile->places[i]);
+		profile->location_list[i] = &profile->places[i].location;
 	}
 	return 0;
 }
@@ -285,14 +349,7 @@ static int print_profile(const struct fmt *fmt, const struct profile *profile, u
 		{T_FIRST, T_COUNT}, {T_SECOND, T_BYTES}, {T_THIRD, T_BYTES}};
 	Pprof__ValueType type[VALUES], *type_list[VALUES];
 	Pprof__Profile message = PPROF__PROFILE__INIT;
-	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
 
-	/* Where there is none, pprof looks for a program with symbols. */
-	mapping.id = 1;
-	mapping.filename = T_FILE;
-	mapping.has_functions = true;
-	mapping.has_filenames = true;
-	mapping.has_line_numbers = true;
 	for (size_t i = 0; i < VALUES; i++) {
 		pprof__value_type__init(&type[i]);
 		type[i].type = types[i][0];
@@ -305,9 +362,9 @@ static int print_profile(const struct fmt *fmt, const struct profile *profile, u
 	message.time_nanos = (int64_t)(time_ms * 1000000);
 	message.n_sample = profile->n_samples;
 	message.sample = profile->samples;
-	message.n_mapping = 1;
-	message.mapping = &mappings;
-	message.n_location = profile->lines.n;
+	message.n_mapping = profile->modules.n;
+	message.mapping = profile->mapping_list;
+	message.n_location = profile->locations.n;
 	message.location = profile->location_list;
 	message.n_function = profile->functions.n;
 	message.function = profile->function_list;
@@ -331,6 +388,8 @@ static int print_kind(const struct fmt *fmt, const struct snap *snap, const stru
 		err = add_proc(&profile, &snap->procs[i]);
 	if (!err)
 		err = make_functions(&profile);
+	if (!err)
+		err = make_mappings(&profile);
 	if (!err)
 		err = make_locations(&profile);
 	return err ? err : print_profile(fmt, &profile, snap->time_ms);

@@ -45,6 +45,8 @@ static void add_frame(struct json_object *frames, const struct frame *frame, enu
 	add_number(object, "offset", frame->offset, frame->module, how);
 	add_text(object, "build_id", frame->build_id, how);
 	json_add_bool(object, "inlined", frame->inlined);
+	if (frame->address)
+		json_add_u64(object, "address", frame->address);
 }
 
 /* What stands where there is no stack. */
@@ -103,6 +105,7 @@ static const char *read_frame(struct json_object *object, struct stacks *stacks,
 	if (json_get_u64(object, "line", &line) && line > UINT_MAX)
 		return "a \"line\" of a frame is a whole number up to 4294967295";
 	like.line = (unsigned int)line;
+	json_get_u64(object, "address", &like.address);
 	if (like.module && !json_get_u64(object, "offset", &like.offset))
 		return "a frame with a \"module\" has an \"offset\", a whole number";
 	*frame = stacks_frame(stacks, &like);

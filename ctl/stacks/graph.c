@@ -15,6 +15,8 @@ struct node {
 	char *name;
 	const char *file;
 	unsigned int line;
+	const struct frame
+		*place; /* what is to be known of a place without a function, else NULL */
 };
 
 static int by_name(const void *a, const void *b)
@@ -29,6 +31,9 @@ static int by_name(const void *a, const void *b)
 		return x->file ? 1 : -1;
 	if (x->file && strcmp(x->file, y->file) != 0)
 		return strcmp(x->file, y->file);
+	/* Equal frames of a process are one. */
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
@@ -55,6 +60,14 @@ static void nodes_clear(struct nodes *nodes)
 	tdestroy(nodes->root, node_free);
 }
 
+static int set_place(struct tag *tag, const struct frame *place)
+{
+	tag->address = place->address;
+	tag->module = strdup(place->module);
+	tag->build_id = strdup(place->build_id ? place->build_id : "");
+	return tag->module && tag->build_id ? 0 : -ENOMEM;
+}
+
 static int add_frame(struct proc *proc, const struct node *node)
 {
 	struct tag *tag = proc_add_frame(proc, node->parent, node->name);
@@ -63,7 +76,9 @@ static int add_frame(struct proc *proc, const struct node *node)
 		return -ENOMEM;
 	tag->line = node->line;
 	tag->file = node->file ? strdup(node->file) : NULL;
-	return tag->file || !node->file ? node->index : -ENOMEM;
+	if (node->file && !tag->file)
+		return -ENOMEM;
+	return node->place && set_place(tag, node->place) ? -ENOMEM : node->index;
 }
 
 /* The index of @frame, which has that name, beneath @parent; takes @name. Negative without memory. */
@@ -73,9 +88,13 @@ static int find_node(struct nodes *nodes, struct proc *proc, int parent, const s
 	struct node *node = malloc(sizeof(*node)), **found = NULL;
 
 	if (node && name) {
-		*node = (struct node){parent, (int)proc->n_tags, name,
+		*node = (struct node){parent,
+				      (int)proc->n_tags,
+				      name,
 				      nodes->lines ? frame->file : NULL,
-				      nodes->lines ? frame->line : 0};
+				      nodes->lines ? frame->line : 0,
+				      nodes->lines && frame->address && frame->module ? frame
+										      : NULL};
 		found = tsearch(node, &nodes->root, by_name);
 	}
 	if (!found || *found != node) {

@@ -45,7 +45,8 @@ struct question {
 
 /*
  * Only the symbols that there are are sent; for none a byte, as nothing would mean that the reader has died: NONE, or
- * REFUSED if the file is not one to be trusted, and has not been read.
+ * REFUSED if the file is not one to be trusted, and has not been read. Where there are none, but the file is one of
+ * code, the place's address in it is sent.
  */
 enum { NONE, REFUSED };
 
@@ -73,6 +74,7 @@ struct guard {
 	size_t n_untrusted, room;
 	struct question question;
 	struct answer answer;
+	uint64_t address; /* of the place that was asked for last; 0: unknown */
 };
 
 struct guard *guard_open(pid_t pid, const struct trace_owner *owner)
@@ -128,6 +130,7 @@ static char answer(struct guard *guard, struct symbols *symbols, size_t *bytes)
 		.id = q->id, .path = q->path, .build_id_length = q->build_id_length};
 	struct symbol found[SYMBOL_INLINES_MOST];
 	size_t have, known = 0;
+	uint64_t address;
 	bool named = true;
 
 	*bytes = 0;
@@ -148,6 +151,11 @@ static char answer(struct guard *guard, struct symbols *symbols, size_t *bytes)
 		free(found[i].file);
 	}
 	*bytes = known * sizeof(guard->answer.symbols[0]);
+	address = known ? 0 : symbols_address(symbols, &image, q->offset, q->exact);
+	if (address) {
+		memcpy(&guard->answer, &address, sizeof(address));
+		*bytes = sizeof(address);
+	}
 	return NONE;
 }
 
@@ -320,6 +328,7 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 	bool refused = is_untrusted(guard, image->id), lasting = false;
 	size_t n = 0;
 
+	guard->address = 0;
 	if (!begin_question(guard, image))
 		return 0;
 	guard->question.offset = offset;
@@ -332,6 +341,8 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 	}
 	if (refused)
 		n = ask_of(guard, &guard->other, &refused);
+	if (n == sizeof(guard->address))
+		memcpy(&guard->address, &guard->answer, n);
 	n /= sizeof(guard->answer.symbols[0]);
 	for (size_t i = 0; i < n; i++) {
 		/* Whoever has taken a reader over need not end them. */
@@ -348,4 +359,9 @@ size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t
 		};
 	}
 	return n;
+}
+
+uint64_t guard_address(const struct guard *guard)
+{
+	return guard->address;
 }

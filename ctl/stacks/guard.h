@@ -25,5 +25,7 @@ size_t guard_build_id(struct guard *guard, const struct trace_image *image,
 		      uint8_t id[TRACE_BUILD_ID_MOST]);
 size_t guard_find(struct guard *guard, const struct trace_image *image, uint64_t offset, bool exact,
 		  struct symbol found[SYMBOL_INLINES_MOST]);
+/* As symbols_address(), of the place where guard_find() has found nothing just now. */
+uint64_t guard_address(const struct guard *guard);
 
 #endif

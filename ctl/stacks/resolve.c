@@ -101,6 +101,8 @@ static int look_up(struct resolver *r, struct place *place)
 		free(found[i].function);
 		free(found[i].file);
 	}
+	if (r->symbols && !n)
+		like.address = guard_address(r->symbols);
 	return n ? err : add_frame(r, place, &like);
 }
 

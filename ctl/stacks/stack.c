@@ -66,6 +66,7 @@ static struct frame *frame_copy(const struct frame *like)
 	frame->line = like->line;
 	frame->inlined = like->inlined;
 	frame->offset = like->offset;
+	frame->address = like->address;
 	if (copy_text(&frame->function, like->function) && copy_text(&frame->file, like->file) &&
 	    copy_text(&frame->module, like->module) && copy_text(&frame->build_id, like->build_id))
 		return frame;

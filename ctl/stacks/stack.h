@@ -14,6 +14,7 @@
  * @module:	path of the file that the code is in; or "[vdso]", or "[anon]", whose offsets are addresses
  * @offset:	in it
  * @build_id:	its, in hexadecimal
+ * @address:	of a place without a function, as the file's own headers count addresses; of a caller, that of its call
  */
 struct frame {
 	char *function;
@@ -23,6 +24,7 @@ struct frame {
 	char *module;
 	uint64_t offset;
 	char *build_id;
+	uint64_t address;
 };
 
 /**

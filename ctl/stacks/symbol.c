@@ -234,6 +234,21 @@ size_t symbols_build_id(struct symbols *symbols, const struct trace_image *image
 	return object_build_id(object, id);
 }
 
+uint64_t symbols_address(struct symbols *symbols, const struct trace_image *image, uint64_t offset,
+			 bool exact)
+{
+	struct object *object = image->path[0] == '/' ? find_object(symbols, image) : NULL;
+	GElf_Addr address, bias;
+
+	if (!object)
+		return 0;
+	object_read(object, image);
+	if (!object->module || !object_address(object, offset - !exact, &address) ||
+	    !dwfl_module_getelf(object->module, &bias))
+		return 0;
+	return address - bias;
+}
+
 bool symbols_trusts(struct symbols *symbols, const struct trace_image *image)
 {
 	const struct object *object = find_object(symbols, image);

@@ -44,6 +44,13 @@ size_t symbols_build_id(struct symbols *symbols, const struct trace_image *image
 bool symbols_trusts(struct symbols *symbols, const struct trace_image *image);
 
 /*
+ * The address of a place in an image's file, as its headers count them and what knows its functions will: of @exact,
+ * or of the call before it. 0 if the file cannot say.
+ */
+uint64_t symbols_address(struct symbols *symbols, const struct trace_image *image, uint64_t offset,
+			 bool exact);
+
+/*
  * The functions at @offset of an image, the innermost first. @exact: it is an instruction, not a return address.
  * Returns how many there are, none for a file that is stripped, gone, or not the one that was mapped.
  */

@@ -13,7 +13,7 @@ def cleaned(name):
 
 
 def name_of(frame):
-    assert sorted(frame) == ['build_id', 'file', 'function', 'inlined', 'line', 'module', 'offset']
+    assert sorted(set(frame) - {'address'}) == ['build_id', 'file', 'function', 'inlined', 'line', 'module', 'offset']
     if frame['function']:
         return frame['function']
     if frame['module']:
@@ -87,7 +87,15 @@ def pprof(path, raw_path):
     with open(raw_path, encoding='utf-8') as file:
         text = file.read()
     samples, locations = text.split('\nSamples:\n')[1].split('\nLocations\n')
-    lines = dict(re.findall(r'^ +(\d+): 0x0 M=1 (.*) s=0\(\)$', locations, re.M))
+    places = re.findall(r'^ +(\d+): 0x([0-9a-f]+) M=(\d+) (.*) s=0\(\)$', locations, re.M)
+    lines = {number: line for number, _, _, line in places}
+    files = dict(re.findall(r'^(\d+): 0x0/0xf{16}/0x0 (\S+ \S+) $', text, re.M))
+    # What is stripped, and there, has an address in its file; all else has a name, or no file that could be asked.
+    with open(path, encoding='utf-8') as file:
+        frames = [frame for row in json.load(file) if row['anon_bytes'] for frame in row['stack'] if frame.get('address')]
+    assert frames
+    same({(files[mapping], int(address, 16)): line for _, address, mapping, line in places if int(address, 16)},
+         {(frame['module'] + ' ' + frame['build_id'], frame['address']): line_of(frame) for frame in frames})
     got, swap = {}, 0
     for pages, rss, swapped, stack, comm, tag, pid in re.findall(
             r'^ +(\d+) +(\d+) +(\d+): ([\d ]+)\n +comm:\[(.*?)\](?: tag:\[(.*)\])?\n +pid:\[(\d+)\]$', samples, re.M):

@@ -23,13 +23,18 @@ for how in tags combined; do
 	check "$how: folded lines have the bytes of each stack" python folded $how/json $how/folded
 	[ -z "$schema" ] || check "$how: speedscope's schema allows what is made, and its bytes are there" \
 		python speedscope $how/json $how/speedscope "$schema"
-	go tool pprof -raw $how/pprof >raw 2>err && [ ! -s err ]
+	go tool pprof -symbolize=none -raw $how/pprof >raw 2>err && [ ! -s err ]
 	ok $? "$how: go tool pprof reads the profile"
 	check "$how: with the bytes of each stack, and its tag" python pprof $how/json raw
 	go tool pprof -top -cum -unit B $how/pprof 2>/dev/null | grep -q ' foo::example_function$'
 	ok $? "$how: and knows the functions"
 	go tool pprof -top -cum -lines $how/pprof 2>/dev/null | grep -q ' pool::grow /.*/pool\.c:11$'
 	ok $? "$how: their files and lines"
+	stripped=$(jq -r '[.[].stack[] | select(.address) | .module] | unique[]' $how/json)
+	mkdir "${stripped%/*}" && cp $how/symbols.so "$stripped"
+	is "$(go tool pprof -raw $how/pprof 2>err | grep -c ' legacy /.*/pool\.c:2[0-9] s=0$')$(cat err)" 1 \
+		"$how: a place in a file that was stripped gets its function from the file with symbols"
+	rm -r "${stripped%/*}"
 	seq -f 'line %.0f' 40 >pool.c
 	source=$(grep -om1 '"file":"[^"]*' $how/json | head -1 | cut -d'"' -f4)
 	go tool pprof -trim_path "${source%/*}" -source_path "$tmp" -list '^foo::example_function$' $how/pprof 2>/dev/null | grep -q ' 16:line 16$'
