@@ -91,8 +91,8 @@ bool mtag_access_may_read(struct task_struct *task)
 
 static bool capable_over(struct task_struct *task)
 {
-	struct user_namespace *ns = mtag_task_user_ns(task);
-	bool may;
+	bool dumpable, may;
+	struct user_namespace *ns = mtag_task_user_ns(task, &dumpable);
 
 	if (!ns)
 		return false;
@@ -115,10 +115,46 @@ static bool access_permitted(struct task_struct *task, enum mtag_access access)
 					     mtag_access_may_read(task);
 }
 
+/* May the user of the current credentials read a process with those of @of, if it is dumpable? */
+static bool covers(const struct cred *of)
+{
+	const struct cred *cred = current_cred();
+
+	return uid_eq(of->uid, cred->fsuid) && uid_eq(of->euid, cred->fsuid) &&
+	       uid_eq(of->suid, cred->fsuid) && gid_eq(of->gid, cred->fsgid) &&
+	       gid_eq(of->egid, cred->fsgid) && gid_eq(of->sgid, cred->fsgid) &&
+	       of->user_ns == cred->user_ns &&
+	       cap_issubset(of->cap_permitted, cred->cap_effective);
+}
+
+/*
+ * ptrace_may_access() lets a process read itself, whatever the credentials. These are its rules for
+ * reading another, for the process of the caller; no security module is asked.
+ */
+static bool may_read_as_other(struct task_struct *task)
+{
+	struct user_namespace *ns;
+	const struct cred *of;
+	bool dumpable, may;
+
+	ns = mtag_task_user_ns(task, &dumpable);
+	if (!ns)
+		return false;
+	of = get_task_cred(task);
+	may = (dumpable && covers(of)) || ns_capable(ns, CAP_SYS_PTRACE);
+	put_cred(of);
+	put_user_ns(ns);
+	return may;
+}
+
 /*
  * A socket can be passed on. A privileged program may be made to write another's request to it. A
  * dump also continues with the credentials of the task that reads the last message, while the next
  * message goes to whoever kept the socket. So the opener must be allowed, too.
+ *
+ * An exec installs new credentials: those of the opener are the caller's own only if this program
+ * opened the socket. Otherwise the opener's rights count even if the users are the same. A user may
+ * start programs that the kernel does not let that user read.
  */
 static bool opener_may(struct task_struct *task, enum mtag_access access,
 		       const struct cred *opener)
@@ -126,11 +162,10 @@ static bool opener_may(struct task_struct *task, enum mtag_access access,
 	const struct cred *old;
 	bool allowed;
 
-	if (opener == current_cred() || (is_own(task) && !cred_fscmp(opener, current_cred())))
+	if (opener == current_cred())
 		return true;
 	old = override_creds(opener);
-	/* The caller's own memory need not be the opener's. */
-	allowed = is_own(task) ? capable_over(task) : access_permitted(task, access);
+	allowed = is_own(task) ? may_read_as_other(task) : access_permitted(task, access);
 	revert_creds(old);
 	return allowed;
 }

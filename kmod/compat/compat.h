@@ -339,20 +339,30 @@ static inline long mtag_compat_rss_idle(struct mm_struct *mm, int member)
 /* CAP_PERFMON suffices to read /proc/PID/smaps. */
 #define MTAG_PERFMON_READS	MTAG_SINCE(6, 15)
 
-/* The user namespace in which @task's program was executed, with a reference; or NULL. */
-static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task)
+/*
+ * The user namespace in which @task's program was executed, with a reference; or NULL, and then
+ * @dumpable is not filled. May its user look into it?
+ */
+static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task, bool *dumpable)
 {
 	struct user_namespace *ns = NULL;
 
 #if MTAG_SINCE(7, 2)
+	const struct task_exec_state *state;
+
 	rcu_read_lock();
-	if (READ_ONCE(task->mm))
-		ns = get_user_ns(rcu_dereference(task->exec_state)->user_ns);
+	if (READ_ONCE(task->mm)) {
+		state = rcu_dereference(task->exec_state);
+		*dumpable = READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
+		ns = get_user_ns(state->user_ns);
+	}
 	rcu_read_unlock();
 #else
 	task_lock(task);
-	if (task->mm)
+	if (task->mm) {
+		*dumpable = get_dumpable(task->mm) == SUID_DUMP_USER;
 		ns = get_user_ns(task->mm->user_ns);
+	}
 	task_unlock(task);
 #endif
 	return ns;
