@@ -142,7 +142,9 @@ static void batch_run(struct mtag_later *later, bool runs)
 		if (runs && !fatal_signal_pending(current) && !(current->flags & PF_EXITING))
 			answer_request(r);
 		request_free(r);
-		cond_resched();
+		/* Otherwise under RCU. */
+		if (runs)
+			cond_resched();
 	}
 	kfree(b);
 	module_put(THIS_MODULE);
@@ -188,18 +190,25 @@ static int batch_join(struct mtag_request *r)
 
 static int batch_begin(struct mtag_request *r)
 {
-	struct request_batch *b = kzalloc(sizeof(*b), MTAG_GFP);
+	struct request_batch *b;
 
-	if (!b)
+	/*
+	 * A request may take long: make rmmod fail at once instead of waiting for it. Once rmmod
+	 * has begun, it is too late for that.
+	 */
+	if (!try_module_get(THIS_MODULE))
+		return -EOPNOTSUPP;
+	b = kzalloc(sizeof(*b), MTAG_GFP);
+	if (!b) {
+		module_put(THIS_MODULE);
 		return -ENOMEM;
+	}
 	b->task = current;
 	INIT_LIST_HEAD(&b->requests);
 	spin_lock(&batches_lock);
 	batch_add(b, r);
 	list_add(&b->node, &batches);
 	spin_unlock(&batches_lock);
-	/* A request may take long: make rmmod fail at once instead of waiting for it. */
-	__module_get(THIS_MODULE);
 	if (mtag_later(current, &b->later, batch_run))
 		return 0;
 	/* The task is exiting. */
@@ -220,7 +229,7 @@ static int batch_begin(struct mtag_request *r)
  *
  * Context: ->doit() or ->start() of the family.
  * Return: -EINTR, which makes the core leave the answer to us; -ENOBUFS if the system call has sent
- * too many; another error.
+ * too many; -EOPNOTSUPP to a kernel thread, and once rmmod has begun; another error.
  */
 int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
 		 mtag_request_t *run)

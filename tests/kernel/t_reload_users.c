@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What users can do to the module while it comes and goes: who joined the group of its events before it was there hears
- * nothing, and a task that sleeps on its way back to user space does not keep it from being unloaded.
+ * nothing, and neither a task that sleeps on its way back to user space nor a request that comes too late keeps it from
+ * being unloaded.
  */
 /* vm: also=7.3 group=modules mem=1500M module=linger_ms=2000 timeout=300 */
-#include "lib/test.h"
 #include "lib/fail.h"
+#include "lib/netlink.h"
 #include "lib/users.h"
 #include <arpa/inet.h>
-#include <linux/genetlink.h>
-#include <linux/netlink.h>
 #include <netinet/in.h>
 
-#define GROUPS	1024
-#define ENDLESS 100000 /* seconds */
+#define GROUPS	 1024
+#define ENDLESS	 100000 /* seconds */
+#define STALL_MS 30000
 
 /* What a child found. */
 struct found {
@@ -122,14 +122,20 @@ static void stick(const struct sockaddr_in *to)
 	pause();
 }
 
+static bool is_in_file(const char *path, const char *word)
+{
+	const char *text = slurp(path);
+
+	return text && strstr(text, word);
+}
+
 /* Is what it does now beneath that function? */
 static bool is_in(pid_t pid, const char *function)
 {
-	char path[64], *text;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
-	text = slurp(path);
-	return text && strstr(text, function);
+	return is_in_file(path, function);
 }
 
 static bool has_ended(pid_t pid)
@@ -166,10 +172,44 @@ static void asleep_on_its_way_back(void)
 	load();
 }
 
+/* rmmod takes long, and its other parts have yet to go. It would have to wait for a request that waits for a process. */
+static void asked_meanwhile(void)
+{
+	int fd, status = -1, error;
+	pid_t tracked, unloader;
+
+	nl_begin();
+	fd = nl_open();
+	is(nl_ask(fd, MTAG_CMD_PROC_GET, 0, getpid())->error, -ENOENT,
+	   "a process that is not tracked is asked for");
+	frozen_child(tracked) attach();
+	fail_begin();
+	fail_set("harmless", 1);
+	fail_set("stall", STALL_MS);
+	fail_beneath_function("mtag_exit");
+	fail_arm(-1, 1);
+	unloader = child();
+	if (!unloader)
+		_exit(-module_unload_soon("mtag"));
+	ok(until(fail_count() > 0, 30), "rmmod has begun");
+	is(is_in_file("/sys/module/mtag/initstate", "going"), 1, "and the module is going");
+	error = nl_ask(fd, MTAG_CMD_PROC_GET, 0, getpid())->error;
+	is(error, -EOPNOTSUPP, "then it is not asked for any more");
+	fail_set("stall", 0);
+	ok(until(waitpid(unloader, &status, WNOHANG) == unloader, 60) && !status,
+	   "rmmod comes to its end");
+	fail_disarm(NULL);
+	fail_end();
+	end_child(tracked);
+	close(fd);
+	load();
+}
+
 int main(void)
 {
 	need_root();
 	joined_early();
 	asleep_on_its_way_back();
+	asked_meanwhile();
 	return done();
 }
