@@ -56,6 +56,30 @@ u32 mtag_bytid_take(const struct task_struct *task, struct mtag_space **s)
 	return own_of(task, s, true);
 }
 
+/**
+ * mtag_bytid_keep() - a program is told the number of a tag, and may store it anywhere
+ * @tree:	tree of the tag
+ * @tag:	current tag of the calling thread
+ *
+ * No other thread gets that tag any more. Context: may sleep.
+ */
+void mtag_bytid_keep(struct mtag_tree *tree, u32 tag)
+{
+	struct mtag_node *node;
+	bool kept;
+
+	rcu_read_lock();
+	node = mtag_tree_node(tree, tag);
+	kept = !node || READ_ONCE(node->kept);
+	rcu_read_unlock();
+	/* Programs ask often. */
+	if (kept)
+		return;
+	mutex_lock(&tree->lock);
+	WRITE_ONCE(mtag_tree_node(tree, tag)->kept, true);
+	mutex_unlock(&tree->lock);
+}
+
 /* ---- making and renaming ---- */
 
 /* Writes the name of the tag of @task. Returns its length; 0 if the task has ended. */

@@ -15,6 +15,7 @@
 #include "access.h"
 #include "account.h"
 #include "bell.h"
+#include "bytid.h"
 #include "chardev.h"
 #include "heap.h"
 #include "mtag.h"
@@ -259,6 +260,7 @@ static int do_heap(struct mtag_space *s, union arg *arg)
 	if (h->flags & ~(MTAG_HEAP_ASK | MTAG_HEAP_STACK) || h->stack)
 		return -EINVAL;
 	h->tag = mtag_thread_tag(s);
+	mtag_bytid_keep(s->tree, h->tag);
 	if (!h->flags)
 		return mtag_heap_set(s, h->address, h->length);
 	if (!(h->flags & MTAG_HEAP_ASK) || h->address || h->length)

@@ -20,8 +20,8 @@
  * @id:		its index in tree->nodes
  * @parent:	id; 0 for a first-level tag
  * @depth:	components of its path
- * @kept:	a program asked for it by name, or it has tags below: it is never used for another
- *		thread; tree->lock
+ * @kept:	a program asked for it by name or was told its number, or it has tags below: it is
+ *		never used for another thread; tree->lock
  * @len:	bytes of @name, without the NUL
  * @name:	NUL-terminated component, with zeros up to a multiple of 8 bytes at least
  */

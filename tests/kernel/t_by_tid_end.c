@@ -172,6 +172,49 @@ static void parents(void)
 	exact("and the sums are exact");
 }
 
+/* ---- a tag whose number a program was told ---- */
+
+static const char *path_of(mtag_t tag)
+{
+	static char path[MTAG_PATH_MAX];
+	struct mtag_ioc_path arg = {
+		.size = sizeof(arg), .tag = tag, .buf_len = sizeof(path), .buf = (uintptr_t)path};
+
+	return mtag_ioctl(MTAG_IOC_PATH, &arg) ? "" : path;
+}
+
+/* As the heap library does, which keeps the number with what the thread allocates. */
+static void *asks(void *tag)
+{
+	struct mtag_ioc_heap arg = {.size = sizeof(arg), .flags = MTAG_HEAP_ASK};
+
+	must0(mtag_ioctl(MTAG_IOC_HEAP, &arg));
+	*(mtag_t *)tag = arg.tag;
+	return NULL;
+}
+
+static void told(void)
+{
+	char *page = area(PG), path[MTAG_PATH_MAX];
+	unsigned begun = 0, same = 0;
+	mtag_t tag, another;
+
+	attach();
+	/* The stack of a thread is kept for the next: its pages belong to the first. */
+	threads(1, page);
+	in_thread(asks, &tag);
+	snprintf(path, sizeof(path), "%s", path_of(tag));
+	ok(*path, "a thread asks for its tag, and ends");
+	ok(until((threads(8, page), begun += 8, count_tags() < begun), 30),
+	   "tags of others that ended are used again");
+	for (int i = 0; i < THREADS / 2; i++) {
+		in_thread(asks, &another);
+		same += another == tag;
+	}
+	is(same, 0, "but no other thread has the tag that was told");
+	ok(!strcmp(path_of(tag), path), "which has its name still");
+}
+
 int main(void)
 {
 	begin_test();
@@ -179,5 +222,7 @@ int main(void)
 		forks();
 	in_child
 		parents();
+	in_child
+		told();
 	return end_test();
 }
