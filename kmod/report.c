@@ -189,6 +189,8 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 	lockdep_assert_held(&s->tree->build_lock);
 	if (!r)
 		return ERR_PTR(-ENOMEM);
+	/* After the number of tags, and before their counters. */
+	r->nr_named = READ_ONCE(s->tree->nr_named);
 	v.nr_tags = r->nr_tags;
 	v.all = r->virt;
 	v.has = r->has;
@@ -284,6 +286,15 @@ static bool to_calls(struct mtag_space *s, u32 tag, u64 *counters)
 	return mtag_calls_read(s, tag, &counters[MTAG_C_MMAPS], &counters[MTAG_C_MMAP_BYTES]);
 }
 
+/*
+ * Has the id of @node, or NULL, been given to another thread since @r was read? The numbers are not
+ * those of the tag that has it now.
+ */
+static bool is_later(const struct mtag_report *r, const struct mtag_node *node)
+{
+	return node && node->born >= r->nr_named;
+}
+
 /* As mtag_report_labels_counters(), of a tag that may have some. */
 unsigned int mtag_report_labels_count(struct mtag_labels *l, const struct mtag_report *r, u32 tag,
 				      u64 *counters)
@@ -295,7 +306,9 @@ unsigned int mtag_report_labels_count(struct mtag_labels *l, const struct mtag_r
 		l->called = mtag_calls_next(r->space, tag);
 	if (tag == l->called) {
 		l->called++;
-		if (to_calls(r->space, tag, counters))
+		/* They are read only now. */
+		if (!is_later(r, mtag_tree_node(r->space->tree, tag)) &&
+		    to_calls(r->space, tag, counters))
 			nr = MTAG_C_NR;
 	}
 	while (nr && !counters[nr - 1])
@@ -327,7 +340,7 @@ bool mtag_report_labels_other(struct mtag_labels *l, const struct mtag_report *r
 	if (!node)
 		return false;
 	/* The process may have another user's tag: by a number that it was told or made up. */
-	if (!mtag_tree_sees_node(r->space, node, r->uid)) {
+	if (is_later(r, node) || !mtag_tree_sees_node(r->space, node, r->uid)) {
 		*label = reserved_label(hidden);
 		return !empty;
 	}

@@ -16,6 +16,7 @@
  * @uid:	effective user of the process; invalid if it is exiting
  * @bytes:	size of this report
  * @nr_tags:	tags of the process
+ * @nr_named:	tree->nr_named: tags that were born later were not there, or were others
  * @lost:	counter of the space
  * @overflow:	counter of the space
  * @repairs:	counter of the space
@@ -30,6 +31,7 @@ struct mtag_report {
 	kuid_t uid;
 	size_t bytes;
 	unsigned int nr_tags;
+	u64 nr_named;
 	u64 lost, overflow, repairs;
 	struct mtag_sum total;
 	u64 total_virt;
@@ -109,7 +111,8 @@ mtag_report_labels_find(struct mtag_labels *l, const struct mtag_report *r, u32 
 	const struct mtag_node *node = mtag_tree_step(&l->xas, tag);
 
 	/* Relatives of one user, and tags one beside the other, are the rule. */
-	if (unlikely(!node || !uid_eq(node->uid, r->uid) || node->parent != l->seen)) {
+	if (unlikely(!node || !uid_eq(node->uid, r->uid) || node->parent != l->seen ||
+		     node->born >= r->nr_named)) {
 		struct mtag_label other;
 		bool shown = mtag_report_labels_other(l, r, tag, node, empty, &other);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl run --by-thread=tid: a tag for each thread, NAME-TID, whose name is the thread's at any time. */
 /* vm: timeout=600 */
-#include "lib/test.h"
+#include "lib/netlink.h"
 
 #define N	32
 #define SHORT	5000 /* more than a process may have tags */
 #define RENAMES 3
+#define STACK	(256 * KIB)
+#define LIVE	400 /* tags that take several messages */
 
 static char self[256];
 
@@ -78,17 +80,27 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static struct worker *worker(void)
+/* On that stack, or on one that libc keeps for the next thread. */
+static struct worker *worker_on(char *stack)
 {
+	pthread_attr_t attr;
 	struct worker *w = must(mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 
 	w->g = gate();
 	w->area = area(2 * N * PG);
-	must0(pthread_create(&w->thread, NULL, work, w));
+	must0(pthread_attr_init(&attr));
+	if (stack)
+		must0(pthread_attr_setstack(&attr, stack, STACK));
+	must0(pthread_create(&w->thread, &attr, work, w));
 	if (!until(atomic_load(&w->tid), 60))
 		bail("a thread does not begin");
 	return w;
+}
+
+static struct worker *worker(void)
+{
+	return worker_on(NULL);
 }
 
 static void end(struct worker *w)
@@ -236,6 +248,54 @@ static void many(void)
 	clean(getpid(), "and nothing was lost");
 }
 
+/* ---- a tag that another thread gets while a dump is read ---- */
+
+static void *waits(void *g)
+{
+	pass_gate(g, 1);
+	return NULL;
+}
+
+/* Rows are of one time: the last is not told with the name of a thread that came later. */
+static void while_read(void)
+{
+	struct gate *g = gate();
+	struct worker *last;
+	pthread_t thread[LIVE];
+	char first[65536], *page = area(PG), *stack = area(STACK);
+	struct heard *heard;
+	mtag_t tag;
+	int fd;
+
+	attach();
+	for (int i = 0; i < LIVE; i++)
+		must0(pthread_create(&thread[i], NULL, waits, g));
+	last = worker_on(stack);
+	open_gate(last->g, 1);
+	pass_gate(last->g, 2);
+	tag = tag_at("main-%d", last->tid);
+	nl_begin();
+	fd = nl_open();
+	nl_send(fd, nl_family, MTAG_CMD_TAG_GET, NLM_F_ACK | NLM_F_DUMP, MTAG_A_PROC_PID,
+		&(pid_t){getpid()}, 4);
+	ok(tag && recv(fd, first, sizeof(first), 0) > 0, "the first message of many is read");
+	open_gate(last->g, 3);
+	pass_gate(last->g, 4);
+	end(last);
+	must(munmap(last->area, 2 * N * PG));
+	must(munmap(stack, STACK));
+	ok(until((in_thread(short_life, page), !strstr(path_of(tag), "itself")), 60),
+	   "another thread has the last tag then");
+	heard = nl_hear(fd);
+	ok(!heard->error && heard->messages && !nl_holds(heard, path_of(tag)),
+	   "what is read on does not have that thread's name");
+	ok(nl_holds(heard, "[hidden]"), "but the pages, under none");
+	close(fd);
+	open_gate(g, 1);
+	for (int i = 0; i < LIVE; i++)
+		pthread_join(thread[i], NULL);
+}
+
 /* ---- renaming while others read ---- */
 
 static atomic_bool stop;
@@ -353,6 +413,8 @@ int main(int argc, char **argv)
 		forks();
 	in_child
 		many();
+	in_child
+		while_read();
 	in_child
 		races();
 	run();
