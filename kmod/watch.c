@@ -8,6 +8,7 @@
 #include <linux/err.h>
 #include <linux/eventfd.h>
 #include <linux/file.h>
+#include <linux/list_sort.h>
 #include <linux/llist.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
@@ -36,8 +37,8 @@ static LIST_HEAD(dead_watches);	/* out of their space's list, and not seen by re
 static LLIST_HEAD(closed);	/* those whose eventfd was closed */
 
 /*
- * Only this work frees watches that were in a list, and it waits once for all that there are. Any
- * user can end many at once: a wait for each would hold up what waits after it.
+ * Frees watches that were in a list, except those that were replaced. It waits once for all that
+ * there are: any user can end many at once, and a wait for each would hold up what waits after it.
  */
 static void reap_work(struct work_struct *work);
 static DECLARE_WORK(reaper, reap_work);
@@ -145,21 +146,34 @@ static void watch_bury(struct watch *w)
 	mtag_space_put(s);
 }
 
+static int by_space(void *unused, const struct list_head *a, const struct list_head *b)
+{
+	const struct mtag_space *one = list_entry(a, struct watch, dead)->space;
+	const struct mtag_space *two = list_entry(b, struct watch, dead)->space;
+
+	return (one > two) - (one < two);
+}
+
 /*
  * Near limits of others went uncompared, if the going away of one of @dead cleared their bit. The
- * spaces wait together. A process whose tags come near a limit and leave it all the time could keep
- * us here: after MTAG_LOOKS_MOST its own events have to do.
+ * watches of a space come one after the other, and the spaces wait together. A process whose tags
+ * come near a limit and leave it all the time could keep us here: after MTAG_LOOKS_MOST its own
+ * events have to do.
  */
 static void compare_others(const struct list_head *dead)
 {
+	const struct mtag_space *last;
 	const struct watch *w;
 	bool again = true;
 	int looks;
 
 	for (looks = 0; again && looks < MTAG_LOOKS_MOST; looks++) {
 		again = false;
+		last = NULL;
 		list_for_each_entry(w, dead, dead) {
-			again |= mtag_account_look_at_limits(w->space, looks);
+			if (w->space != last)
+				again |= mtag_account_look_at_limits(w->space, looks);
+			last = w->space;
 			cond_resched();
 		}
 		if (again && looks < MTAG_LOOKS)
@@ -183,7 +197,9 @@ static void reap_work(struct work_struct *work)
 		mtag_limit_gone(w->space, &w->limit);
 		/* Waits for watch_woken(). */
 		remove_wait_queue(w->head, &w->wait);
+		cond_resched();
 	}
+	list_sort(NULL, &dead, by_space);
 	compare_others(&dead);
 	/* Some of @dead may have been closed meanwhile: off the list, before they are freed. */
 	take_closed();
@@ -270,54 +286,72 @@ static struct watch *watch_create(struct mtag_space *s, u32 tag, u64 bytes, stru
 }
 
 /*
- * Takes the watch of @tag that signals @ctx, if any. Return: is there room for another, set by the
- * process itself or, if @foreign, by another one?
+ * The watch of @tag that signals @ctx, or NULL. @room: may there be another, set by the process
+ * itself or, if @foreign, by another one?
  */
-static bool watches_replace(struct mtag_space *s, u32 tag, const struct eventfd_ctx *ctx,
-			    bool foreign, bool *replaced)
+static struct watch *watches_find(struct mtag_space *s, u32 tag, const struct eventfd_ctx *ctx,
+				  bool foreign, bool *room)
 {
-	struct mtag_limit *l;
-	struct hlist_node *next;
 	unsigned int others = 0, strangers = 0;
-	struct watch *w;
+	struct watch *w, *found = NULL;
+	struct mtag_limit *l;
 
-	hlist_for_each_entry_safe(l, next, &s->limits, node) {
+	lockdep_assert_held(&watch_lock);
+	hlist_for_each_entry(l, &s->limits, node) {
 		w = container_of(l, struct watch, limit);
 		if (l->tag == tag && w->ctx == ctx) {
-			watch_take(w, false);
-			*replaced = true;
+			found = w;
 			continue;
 		}
 		others++;
 		strangers += w->foreign;
 	}
-	return *replaced || (others < WATCHES_MAX && (!foreign || strangers < FOREIGN_MAX));
+	*room = others < WATCHES_MAX && (!foreign || strangers < FOREIGN_MAX);
+	return found;
 }
 
-/* Puts @w, or with NULL nothing, in the place of the watch of @tag that signals @ctx. */
+/*
+ * Puts @w, or with NULL nothing, in the place of the watch of @tag that signals @ctx. Return: 0,
+ * and the caller must watch_replaced() *@old, unless it is NULL, after a grace period; or an error.
+ */
 static int watch_exchange(struct mtag_space *s, u32 tag, const struct eventfd_ctx *ctx,
-			  struct watch *w)
+			  struct watch *w, struct watch **old)
 {
-	bool replaced = false;
+	bool room;
 	int err = 0;
 
+	*old = NULL;
 	mutex_lock(&watch_lock);
 	/* Pairs with mtag_watch_end(), which comes after the space was unhashed or parked. */
-	if (!READ_ONCE(s->mm) || mtag_space_parked(s))
+	if (!READ_ONCE(s->mm) || mtag_space_parked(s)) {
 		err = -ESRCH;
-	else if (!watches_replace(s, tag, ctx, w && w->foreign, &replaced) && w)
-		err = -ENOSPC;
-	else if (w)
-		mtag_limit_add(s, &w->limit);
-	else if (!replaced)
-		err = -ENOENT;
-	mutex_unlock(&watch_lock);
-	if (replaced) {
-		/* The caller will no longer be told of the old number. */
-		queue_work(mtag_wq, &reaper);
-		flush_work(&reaper);
+		goto unlock;
 	}
+	*old = watches_find(s, tag, ctx, w && w->foreign, &room);
+	if (*old)
+		mtag_limit_del(&(*old)->limit);
+	else if (!w)
+		err = -ENOENT;
+	else if (!room)
+		err = -ENOSPC;
+	if (!err && w)
+		mtag_limit_add(s, &w->limit);
+unlock:
+	mutex_unlock(&watch_lock);
 	return err;
+}
+
+/*
+ * Frees a watch of @s that no event sees any longer: the caller will no longer be told of its
+ * number. The reaper is not waited for, as others may keep it busy: the caller holds the eventfd
+ * open, so the watch is in no list of closed ones. The caller then looks at the limits again.
+ */
+static void watch_replaced(struct mtag_space *s, struct watch *w)
+{
+	mtag_limit_gone(s, &w->limit);
+	remove_wait_queue(w->head, &w->wait);
+	cancel_work_sync(&w->tell);
+	watch_free(w);
 }
 
 /**
@@ -336,7 +370,7 @@ int mtag_watch_set(struct mtag_space *s, u32 tag, u64 bytes, int fd, struct pid 
 {
 	struct file *file = eventfd_fget(fd);
 	struct eventfd_ctx *ctx;
-	struct watch *w = NULL;
+	struct watch *w = NULL, *old;
 	int err;
 
 	if (IS_ERR(file))
@@ -350,7 +384,7 @@ int mtag_watch_set(struct mtag_space *s, u32 tag, u64 bytes, int fd, struct pid 
 	}
 	if (w)
 		vfs_poll(file, &w->poll);
-	err = watch_exchange(s, tag, ctx, w);
+	err = watch_exchange(s, tag, ctx, w, &old);
 	if (err && w) {
 		remove_wait_queue(w->head, &w->wait);
 		watch_free(w);
@@ -358,8 +392,10 @@ int mtag_watch_set(struct mtag_space *s, u32 tag, u64 bytes, int fd, struct pid 
 		return err;
 	}
 	/* An event that began before and does not see the limit is in the counters after this. */
-	if (w)
+	if (w || old)
 		synchronize_rcu();
+	if (old)
+		watch_replaced(s, old);
 	mtag_account_check_limits(s);
 put_ctx:
 	if (!w || IS_ERR(w))
