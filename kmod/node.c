@@ -14,7 +14,7 @@
 #include "node.h"
 #include "state.h"
 
-#define COMMON_BYTES	48U	/* of a node whose name is of common length, 16 bytes at most */
+#define COMMON_BYTES	48U	/* of a node whose name is of common length, 15 bytes at most */
 #define SPARE_BYTES	1024U	/* charged with a tree's first node, for longer names */
 #define STEP_BYTES	4096U	/* beyond that, what is charged at once */
 
