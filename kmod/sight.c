@@ -102,12 +102,17 @@ static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_sight *sight = container_of(v, struct sight_walker, v)->sight;
 	struct mtag_leaf leaf;
+	u32 tag;
 	int i;
 
 	if (!e->page) {
+		tag = mtag_swap_tag(e->swap);
+		/* An owner from an earlier use: the next walk that counts will drop it. */
+		if (tag >= READ_ONCE(v->s->tree->nr_tags))
+			tag = MTAG_ID_UNTAGGED;
 		leaf = leaf_of(v->s, mtag_leaf_slot(e->swap));
 		if (seen_is_old(sight, leaf))
-			entry_of(sight, mtag_swap_tag(e->swap), leaf.stack)->swap++;
+			entry_of(sight, tag, leaf.stack)->swap++;
 		return;
 	}
 	for (i = 0; PageAnon(e->page) && i < e->nr; i++) {
