@@ -10,8 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/genetlink.h>
-#include <linux/netlink.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +18,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "mtag.h"
@@ -28,6 +25,7 @@
 #include "clock.h"
 #include "health.h"
 #include "pages.h"
+#include "reading.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define TAGS	 1000
@@ -331,86 +329,12 @@ static void touch_under_thresholds(int rounds)
 
 /* ---- reading a process with many tags ---- */
 
-struct request {
-	struct nlmsghdr nl;
-	struct genlmsghdr genl;
-	struct nlattr attr;
-	char data[16];
-};
-
-static char reply[1 << 16];
-
-static int transfer(int fd, uint16_t type, uint8_t cmd, uint16_t flags, uint16_t attr,
-		    const void *data, size_t len)
-{
-	static const struct nlattr brief = {NLA_HDRLEN, MTAG_A_TAG_BRIEF};
-	struct request r = {.nl = {.nlmsg_type = type, .nlmsg_flags = NLM_F_REQUEST | flags},
-			    .genl = {.cmd = cmd, .version = 1},
-			    .attr = {.nla_type = attr, .nla_len = NLA_HDRLEN + len}};
-
-	memcpy(r.data, data, len);
-	r.nl.nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN + NLA_ALIGN(r.attr.nla_len);
-	/* As the library and mtagctl ask. */
-	if (flags & NLM_F_DUMP) {
-		memcpy((char *)&r + r.nl.nlmsg_len, &brief, sizeof(brief));
-		r.nl.nlmsg_len += sizeof(brief);
-	}
-	must(send(fd, &r, r.nl.nlmsg_len, 0));
-	return must(recv(fd, reply, sizeof(reply), 0));
-}
-
-static uint16_t family(int fd)
-{
-	int n = transfer(fd, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, CTRL_ATTR_FAMILY_NAME,
-			 MTAG_GENL_NAME, sizeof(MTAG_GENL_NAME));
-	char *p = reply + NLMSG_HDRLEN + GENL_HDRLEN, *end = reply + n;
-
-	while (p < end) {
-		struct nlattr *a = (struct nlattr *)p;
-
-		if (a->nla_type == CTRL_ATTR_FAMILY_ID)
-			return *(uint16_t *)(p + NLA_HDRLEN);
-		p += NLA_ALIGN(a->nla_len);
-	}
-	fprintf(stderr, "cost: no netlink family\n");
-	exit(1);
-}
-
-/* The whole dump; the replies are received but not parsed. */
-static double dump(int fd, uint16_t type, uint8_t cmd)
-{
-	uint32_t pid = getpid();
-	double start = now();
-	int n = transfer(fd, type, cmd, NLM_F_DUMP, MTAG_A_PROC_PID, &pid, sizeof(pid));
-
-	while (((struct nlmsghdr *)reply)->nlmsg_type != NLMSG_DONE) {
-		if (n < NLMSG_HDRLEN || ((struct nlmsghdr *)reply)->nlmsg_type == NLMSG_ERROR) {
-			fprintf(stderr, "cost: the dump failed\n");
-			exit(1);
-		}
-		n = must(recv(fd, reply, sizeof(reply), 0));
-	}
-	return now() - start;
-}
-
-/* The numbers without the strings: the cost of folding 1,000 accounts. */
-static double sums(int fd, uint16_t type)
-{
-	uint32_t pid = getpid();
-	double start = now();
-
-	transfer(fd, type, MTAG_CMD_PROC_GET, 0, MTAG_A_PROC_PID, &pid, sizeof(pid));
-	return now() - start;
-}
-
 static void many_tags(void)
 {
-	int fd = must(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
-	double full = 1e12, total = 1e12, before, memory;
-	uint16_t type = family(fd);
+	double before = health("memory"), memory;
+	struct reading cost;
 	char name[16];
 
-	before = health("memory");
 	for (int i = 0; i < TAGS; i++) {
 		snprintf(name, sizeof(name), "tag%d", i);
 		if (mtag_child(MTAG_UNTAGGED, name) == MTAG_UNTAGGED) {
@@ -419,14 +343,10 @@ static void many_tags(void)
 		}
 	}
 	memory = (health("memory") - before) / TAGS;
-	for (int i = 0; i < 5; i++) {
-		full = min(full, dump(fd, type, MTAG_CMD_TAG_GET));
-		total = min(total, sums(fd, type));
-	}
-	printf("read 1,000 tags\t%.0f\t200000\n", full);
-	printf("read a process with 1,000 tags, sums only\t%.0f\t60000\n", total);
+	cost = reading();
+	printf("read 1,000 tags\t%.0f\t200000\n", cost.dump);
+	printf("read a process with 1,000 tags, sums only\t%.0f\t60000\n", cost.sums);
 	printf("bytes an account and its tag\t%.0f\t96\n", memory);
-	close(fd);
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures what grows with the number of CPUs that the machine may get: a fork of a process with
- * 1,000 tags, and the memory of an account with its tag. Prints rows as cost.c does; bench/run boots
- * it with other numbers of CPUs.
+ * Measures what could grow with the number of CPUs that the machine may get: a fork of a process with
+ * 1,000 tags, what reading them costs, and the memory of an account with its tag. Prints rows as
+ * cost.c does; bench/run boots it with other numbers of CPUs.
  */
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "health.h"
 #include "mtag.h"
+#include "reading.h"
 
 #define TAGS 1000
 
@@ -59,6 +60,7 @@ static void make_tags(char *area)
 int main(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct reading cost;
 	double before;
 	char *area;
 
@@ -71,6 +73,10 @@ int main(void)
 	make_tags(area);
 	printf("bytes of an account and its tag: %ld possible CPUs\t%.0f\t96\n", cpus,
 	       (health("memory") - before) / TAGS);
+	cost = reading();
+	printf("read 1,000 tags with a page each: %ld possible CPUs\t%.0f\t\n", cpus, cost.dump);
+	printf("read a process with 1,000 tags with a page each, sums only: %ld possible CPUs\t%.0f\t\n",
+	       cpus, cost.sums);
 	printf("fork of a process with 1,000 tags: %ld possible CPUs\t%.0f\t\n", cpus,
 	       fork_tagged(false));
 	printf("fork and end of a process with 1,000 tags: %ld possible CPUs\t%.0f\t\n", cpus,
