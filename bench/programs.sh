@@ -52,10 +52,16 @@ count() {
 	[ "${most[$key]:-$high}" -gt "$high" ] || most[$key]=$high
 }
 
+# exact STATE: what was counted of the processes that are tracked is in their page tables.
+exact() {
+	[ "$1" != tracked ] || mtagctl audit >"$tmp/audit" || { cat "$tmp/audit" >&2; bail "what was counted has drifted"; }
+}
+
 redis() {
 	as "$1" redis-server --port 6399 --save '' --dir "$tmp" >"$tmp/redis" 2>&1 &
 	until_true 60 eval "redis-cli -p 6399 ping 2>/dev/null | grep -q PONG" || bail "redis-server does not answer"
 	count redis-benchmark "$1" redis-benchmark -p 6399 -n 6000 -d 400 -c 20 -t lpush,get -q
+	exact "$1"
 	redis-cli -p 6399 shutdown nosave >/dev/null 2>&1
 	wait $!
 }
@@ -81,6 +87,7 @@ pgbench() {
 	database "$1" start || bail "PostgreSQL does not start"
 	# A new connection, and so a fork of the server, for each transaction.
 	count pgbench "$1" "${postgres[@]}" "$pg/pgbench" -h "$tmp/pg" -n -c 1 -t 40 -C -f "$tmp/query.sql" postgres
+	exact "$1"
 	database "$1" stop
 }
 
@@ -103,9 +110,17 @@ hooks_in() {
 	until_true 60 eval '[ "$(health tracked)" = 1 ] && [ "$(health installed)" -gt 0 ]' && sleep 1
 }
 
+# As bench/exact.sh does at the end: the numbers go with the module.
+right_so_far() { [ "$(health drift) $(health lost)" = "0 0" ]; }
+
 state_begin() {
 	case $1 in
-	none) [ ! -d /sys/module/mtag ] || unload || bail "the module does not unload" ;;
+	none)
+		[ ! -d /sys/module/mtag ] || {
+			right_so_far || bail "drift is $(health drift), lost $(health lost), not 0"
+			unload || bail "the module does not unload"
+		}
+		;;
 	untracked) load linger_ms=0 && hooks_in || bail "the hooks do not go in" ;;
 	esac
 }
