@@ -24,11 +24,11 @@ function slack(name) {
 	if (name ~ /percent$/)
 		return 0.5
 	if (name ~ /^fork.* end/)
-		return name ~ /exec/ ? 15000 : 4000
+		return name ~ /exec/ ? 7000 : later ? 4000 : 500
 	if (name ~ /1,000 ranges: t/ && !later)
 		return 6
 	if (name ~ /^exit/ && later)
-		return 8
+		return 9
 	if (name ~ /^copy/ && later)
 		return 4
 	if (name == "unmap, 4 KiB: untracked" && later)
