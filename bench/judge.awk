@@ -23,8 +23,10 @@ function slack(name) {
 		return 0
 	if (name ~ /percent$/)
 		return 0.5
+	if (name ~ /^fork, exec/)
+		return later ? 20000 : 7000
 	if (name ~ /^fork.* end/)
-		return name ~ /exec/ ? 7000 : later ? 4000 : 500
+		return later ? 1000 : 500
 	if (name ~ /1,000 ranges: t/ && !later)
 		return 6
 	if (name ~ /^exit/ && later)
