@@ -93,7 +93,10 @@ void mtag_bell_share(struct mtag_space *s, struct mtag_space *from)
 	raw_spin_unlock(&bell_lock);
 }
 
-/* Signals the eventfd of @s, if it has one. Context: mmap_lock, as for mtag_bell_set(); may take spinlocks. */
+/*
+ * Signals the eventfd of @s, if it has one. Context: mmap_lock, as for mtag_bell_set(); may take
+ * spinlocks.
+ */
 void mtag_bell_ring(struct mtag_space *s)
 {
 	if (s->stacks.bell)

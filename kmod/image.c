@@ -160,7 +160,7 @@ static void block_free(struct mtag_image **block)
 	kfree(block);
 }
 
-/* Publishes the rows before the number of blocks, which lookups read first. Context: images_lock. */
+/* Publishes rows before the number of blocks, which lookups read first. Context: images_lock. */
 static void publish_rows(struct mtag_rows *to, const struct mtag_rows *from)
 {
 	lockdep_assert_held(&images_lock);

@@ -251,8 +251,8 @@ static inline void mtag_space_dirty(struct mtag_space *s)
 }
 
 /*
- * The caller of a page event of @s is not in the tables: its event is treated as an ordinary one, but may be
- * another. Has the space recounted. Context: any.
+ * The caller of a page event of @s is not in the tables: its event is treated as an ordinary one,
+ * but may be another. Has the space recounted. Context: any.
  */
 static inline void mtag_space_foreign(struct mtag_space *s)
 {

@@ -281,7 +281,7 @@ void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 	if (!s || mtag_space_parked(s))
 		return;
 	if (caller != MTAG_BY_ZAP && caller != MTAG_BY_LAZYFREE) {
-		/* It may free those of the page table, or others while the note of it is still there. */
+		/* It may free those of the page table, or others while the note is still there. */
 		mtag_space_foreign(s);
 		return;
 	}

@@ -245,7 +245,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, bool whole,
 	if (c->untag && c->fresh)
 		untag_begin(&untagging, mm);
 	mtag_count_mm(c, mm);
-	/* The process may hold up what follows for as long as it likes, and all its tree with it. */
+	/* The process may hold up what follows for as long as it likes, and its tree with it. */
 	if (c->untag && c->fresh)
 		untag_end(&untagging);
 	killed = wait_for_cutters(mm, 0, ULONG_MAX, &whole);

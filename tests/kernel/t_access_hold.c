@@ -173,8 +173,8 @@ static void held(int command, pid_t pid, const char *what)
 	others_go_on(what);
 	family_comes(what);
 	kill(who, SIGKILL);
-	ok(until(ended(who, &status), 20) && WIFSIGNALED(status), "%s: a process that waits can be killed",
-	   what);
+	ok(until(ended(who, &status), 20) && WIFSIGNALED(status),
+	   "%s: a process that waits can be killed", what);
 }
 
 /* A dump of all processes, of which it is one. */
