@@ -186,14 +186,18 @@ static ssize_t add_location(struct profile *profile, ssize_t name, const struct 
 	return line < 0 ? -ENOMEM : pairs_add(&profile->locations, line, address);
 }
 
-/* The numbers of the components of a tag's path and of the frames beneath it. Returns how many, or -ENOMEM. */
+/*
+ * The numbers of the components of a tag's path and of the frames beneath it; at least one, as a sample without
+ * locations is none. Returns how many, or -ENOMEM.
+ */
 static ssize_t add_chain(struct profile *profile, const struct proc *proc, const struct tag *tag,
 			 const char *path, size_t **numbers)
 {
 	_cleanup_(freep) const struct tag **frames = NULL;
 	ssize_t n = chain_frames(proc, tag, &frames), m, number;
 
-	*numbers = n < 0 ? NULL : calloc(strings_components(path) + (size_t)n, sizeof(**numbers));
+	*numbers =
+		n < 0 ? NULL : calloc(strings_components(path) + (size_t)n + 1, sizeof(**numbers));
 	m = *numbers ? strings_add_path(&profile->table, path, *numbers) : -ENOMEM;
 	for (ssize_t i = 0; i < m; i++) {
 		number = add_location(profile, (ssize_t)(*numbers)[i], NULL);
@@ -203,6 +207,12 @@ static ssize_t add_chain(struct profile *profile, const struct proc *proc, const
 	}
 	for (ssize_t i = 0; i < n && m >= 0; i++) {
 		number = add_location(profile, add_text(profile, frames[i]->name), frames[i]);
+		if (number < 0)
+			return -ENOMEM;
+		(*numbers)[m++] = (size_t)number;
+	}
+	if (!m) {
+		number = add_location(profile, add_text(profile, "?"), NULL);
 		if (number < 0)
 			return -ENOMEM;
 		(*numbers)[m++] = (size_t)number;

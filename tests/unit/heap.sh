@@ -158,7 +158,7 @@ for other in $(others); do
 done
 # redis: what a server answers. Debian's uses jemalloc.
 redis() {
-	redis-server --port 0 --unixsocket "$tmp/redis" --save '' --daemonize no >/dev/null 2>&1 &
+	redis-server --port 0 --unixsocket "$tmp/redis" --save '' --enable-debug-command yes --daemonize no >/dev/null 2>&1 &
 	local pid=$! i
 	for ((i = 0; i < 100; i++)); do
 		env -u LD_PRELOAD redis-cli -s "$tmp/redis" ping 2>/dev/null | grep -q PONG && break
