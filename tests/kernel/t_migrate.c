@@ -8,7 +8,7 @@
 #endif
 #define COMPACT "/proc/sys/vm/compact_memory"
 #define N	4096
-#define SIEVE	(4 * N) /* pages: the more, the more likely compaction has room for some of them */
+#define SIEVE	(2 * N) /* pages: the more, the more likely compaction has room for some of them */
 #define TRIES	10
 
 static mtag_t a, b, w;
@@ -157,7 +157,7 @@ static void while_busy(void)
 	pagemap(p, SIEVE, was);
 	if (pthread_create(&thread, NULL, compactor, NULL))
 		bail("thread");
-	for (int round = 0; round < 6; round++) {
+	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < SIEVE; i += 2)
 			touch(i % 4 ? b : a, p + i * PG, PG);
 		/* All are there at first: what is elsewhere then was moved. */
