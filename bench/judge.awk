@@ -17,8 +17,9 @@ function at_least_0(value) { return value < 0 ? 0 : value }
 # least of two rounds or more. In instructions a page, huge or not, or a call: most by less than 1. On 7.3 the exit of a
 # process took up to 8 a page of it more, a copy-on-write up to 5, and an unmapping beside a tracked process 6, 9 or 12.
 # On 6.1 1,000 ranges cost up to 6 more in one run than in another. A fork of a whole process finds other things in the
-# kernel's caches each time, and another build of the module moves them: by 1,300. A third is added to all of these. A
-# part of a whole program, in percent, has many such. Of a quotient only 3 % count.
+# kernel's caches each time: two builds of the module agree within 40 in the same surroundings, but runs from another
+# directory differed by 1,300. A third is added to all of these. A part of a whole program, in percent, has many such. Of
+# a quotient only 3 % count.
 function slack(name) {
 	if (name ~ /against/)
 		return 0
