@@ -93,11 +93,12 @@ static bool get_array(const struct nlattr *a, uint64_t *values, size_t n)
 static int get_proc(struct nlattr **tb, struct snap *snap, struct proc **proc)
 {
 	char comm[STRING_MAX];
+	pid_t pid = (pid_t)get_u32(tb[MTAG_A_PROC_PID]);
 
-	if (!tb[MTAG_A_PROC_PID])
+	/* What is asked about the process afterwards is asked by this number. */
+	if (pid <= 0)
 		return -EBADMSG;
-	*proc = snap_proc(snap, (pid_t)nla_get_u32(tb[MTAG_A_PROC_PID]),
-			  get_string(tb[MTAG_A_PROC_COMM], comm, sizeof(comm)));
+	*proc = snap_proc(snap, pid, get_string(tb[MTAG_A_PROC_COMM], comm, sizeof(comm)));
 	return *proc ? 0 : -ENOMEM;
 }
 

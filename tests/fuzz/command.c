@@ -297,6 +297,16 @@ static bool wants_json(int argc, char **argv)
 	return false;
 }
 
+/* A terminal wraps long lines afterwards, as before. */
+static bool ends_wrapped(const char *out)
+{
+	bool wraps = true;
+
+	while ((out = strstr(out, "\033[?7")))
+		wraps = *(out += 4) == 'h';
+	return wraps;
+}
+
 static void check(int status, bool json, char *out, size_t out_len, char *err, size_t err_len)
 {
 	must(status >= 0 && (status <= CTL_ABSENT || status == 126 || status == 127));
@@ -306,8 +316,9 @@ static void check(int status, bool json, char *out, size_t out_len, char *err, s
 	for (char *tab = strchr(out, '\t'); tab && !strncmp(out, "words\n", 6);
 	     tab = strchr(tab, '\t'))
 		*tab = ' ';
+	must(ends_wrapped(out));
 	if (!json || !out_len || *out != '[') {
-		must_be_text(out, out_len, terminal ? COLOURED : JSON);
+		must_be_text(out, out_len, terminal && *out != '[' ? COLOURED : JSON);
 		return;
 	}
 	/* watch and top have a document a line. */
@@ -338,9 +349,9 @@ static void run(int argc, char **argv)
 	fclose(stderr);
 	stdout = real_out;
 	stderr = real_err;
-	/* Indented JSON has more than one line. */
+	/* Indented JSON has more than one line, and folded text is none: its first tag can be "[". */
 	for (int i = 1; i < argc; i++)
-		json &= !strchr(argv[i], 'p');
+		json &= !strchr(argv[i], 'p') && !strstr(argv[i], "folded");
 	check(status, json, out, out_len, err, err_len);
 	free(out);
 	free(err);

@@ -86,14 +86,6 @@ static void end_json(struct fmt *fmt, int err)
 	free(text);
 }
 
-/* Its characters are those of the locale. */
-static void end_export(struct fmt *fmt)
-{
-	fclose(fmt->out);
-	must_be_harmless(text, length, TEXT);
-	free(text);
-}
-
 /* Its characters may be any that do nothing. */
 static void end_data(struct fmt *fmt)
 {
@@ -150,9 +142,9 @@ static void print_snap(struct fmt *fmt, const struct snap *snap)
 	end_text(fmt, true);
 	end_json(fmt, show_json(begin(fmt), snap));
 	must(!dot_print(begin(fmt), snap));
-	end_export(fmt);
+	end_data(fmt);
 	must(!folded_print(begin(fmt), snap));
-	end_export(fmt);
+	end_data(fmt);
 	must(!speedscope_print(begin(fmt), snap));
 	end_data(fmt);
 	fmt->by_pid = !fmt->by_pid;

@@ -182,8 +182,8 @@ static inline void must_be_harmless(const char *text, size_t len, enum output ou
 
 		must(n && n != (size_t)-1 && n != (size_t)-2);
 		if (output == COLOURED && c == '\033') {
-			n = 1 + strspn(text + 1, "[0123456789;");
-			must(n < len && strchr("mHJK", text[n]));
+			n = 1 + strspn(text + 1, "[?0123456789;");
+			must(n < len && strchr("mHJKlh", text[n]));
 			n++;
 		} else {
 			must(harmless(c));

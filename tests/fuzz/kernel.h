@@ -80,7 +80,7 @@ int kern_tags(struct kern *kern, pid_t pid, struct snap *snap)
 	if (err)
 		return err;
 	for (unsigned int n = pid ? 1 : in_below(&kernel, 4); n; n--)
-		invent(snap, pid ? pid : (pid_t)in_below(&kernel, 4));
+		invent(snap, pid ? pid : 1 + (pid_t)in_below(&kernel, 4));
 	err = snap_finish(snap);
 	return !err && !pid && in_rarely(&kernel) ? KERN_INCOMPLETE : err;
 }

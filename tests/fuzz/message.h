@@ -3,6 +3,7 @@
 #ifndef MTAG_FUZZ_MESSAGE_H
 #define MTAG_FUZZ_MESSAGE_H
 
+#include <limits.h>
 #include <linux/netlink.h>
 
 #include "fuzz.h"
@@ -118,10 +119,12 @@ static inline void put_past(struct input *in, struct message *m)
 /* The attributes of one message of the family, of any of its kinds. */
 static inline void put_attributes(struct input *in, struct message *m)
 {
-	uint32_t pid = in_below(in, 3);
+	uint32_t pid = 1 + in_below(in, 3);
 
 	if (in_rarely(in))
 		pid = (uint32_t)in_number(in);
+	if (!pid || pid > INT_MAX)
+		m->broken = true;
 	if (in_rarely(in))
 		m->broken = true;
 	else

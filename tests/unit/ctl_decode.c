@@ -132,6 +132,7 @@ static void test_missing(void)
 
 	nlmsg_put(msg, 0, 0, 0, 0, 0);
 	ok(feed(msg, &snap) == -EBADMSG, "a message without a pid is refused");
+	ok(feed(message(0, "x"), &snap) == -EBADMSG, "nor has a process the pid 0");
 	msg = message(1, "x");
 	nest = nla_nest_start(msg, MTAG_A_TAG);
 	nla_put_string(msg, MTAG_A_TAG_NAME, "no id");

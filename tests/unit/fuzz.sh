@@ -34,10 +34,12 @@ fuzz() {
 	rm -rf "$tmp/corpus"
 	mkdir "$tmp/corpus"
 	[ "$way" = built ] || MTAG_FUZZ_SEEDS=$tmp/corpus "$bin/$target" 2>/dev/null
-	# Neither addresses nor the clock may have a part in what comes next.
-	MTAG_FUZZ=$way MTAG_FUZZ_JSON=$tmp/json setarch -R "$bin/$target" -seed="$seed" -runs="$runs" \
-		-len_control=0 -max_len=2048 -reload=0 -timeout=60 -verbosity=0 \
-		-artifact_prefix="$bin/$target-$way-" "$tmp/corpus" >"$tmp/log" 2>&1
+	# Neither addresses nor the clock may have a part in what comes next, nor the environment: it is on
+	# the stack, and what a comparison finds there is tried as an input.
+	env -i LC_ALL=C.UTF-8 UBSAN_OPTIONS="$UBSAN_OPTIONS" MTAG_FUZZ="$way" MTAG_FUZZ_JSON="$tmp/json" \
+		setarch -R "$bin/$target" -seed="$seed" -runs="$runs" -len_control=0 -max_len=2048 \
+		-reload=0 -timeout=60 -verbosity=0 -artifact_prefix="$bin/$target-$way-" \
+		"$tmp/corpus" >"$tmp/log" 2>&1
 	status=$?
 	ok $status "$target, $way: $runs inputs"
 	[ $status = 0 ] || sed 's/^/# /' "$tmp/log"
