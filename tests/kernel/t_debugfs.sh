@@ -34,6 +34,12 @@ ok $? "the module's memory is counted"
 is "$(health drift)" 0 "no drift"
 is "$(health lost)" "$lost" "nothing lost"
 
+calls=$(mktemp)
+shown=$(strace -qq -o "$calls" -e trace=sendmsg,sendto mtagctl show -j "$pid")
+is "$(grep -c '^send' "$calls")" 2 "a process is shown by two requests: for the family, and for all its numbers"
+rm "$calls"
+is "$(jq -c 'map(.lost) | unique' <<<"$shown")" "[0]" "what it lost is among them"
+
 grep -q "^$pid tagger" $debug/stats
 ok $? "stats shows the process with its name"
 echo >&"${TAGGER[1]}"
