@@ -41,7 +41,8 @@ static void naming_free(struct naming *n)
 static void tag_by_name(struct mtag_space *s, struct naming *n)
 {
 	size_t len = mtag_name_component(n->name);
-	int tag = len ? mtag_tree_make(s, s->default_tag, n->name, len, MTAG_GFP) : -EINVAL;
+	u32 parent = READ_ONCE(s->default_tag);
+	int tag = len ? mtag_tree_make(s, parent, n->name, len, MTAG_GFP) : -EINVAL;
 
 	if (tag >= 0 && mtag_thread_set(s, n->task, tag, false) == -ENOMEM)
 		mtag_space_lost(s, 1);

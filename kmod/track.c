@@ -259,7 +259,7 @@ static int build_parked(struct mtag_space *s, struct mm_struct *mm)
 		mtag_end_retire();
 		return -ESTALE;
 	}
-	s->default_tag = MTAG_ID_UNTAGGED;
+	WRITE_ONCE(s->default_tag, MTAG_ID_UNTAGGED);
 	WRITE_ONCE(s->birth.untag, true);
 	WRITE_ONCE(s->birth.attached, true);
 	mtag_space_change_slow(s, MTAG_SLOW_WALK, MTAG_SLOW_PARKED);
