@@ -28,7 +28,7 @@
  */
 struct mtag_tree {
 	struct kref ref;		/* held by spaces and readers */
-	u32 id;				/* no other tree has it; never 0 */
+	u32 id;				/* no other tree has it; never 0; constant */
 	struct mutex build_lock;	/* a walk, retag, change of tracking, or report */
 	struct mutex lock;		/* protects what names it here */
 	struct xarray nodes;		/* by id from MTAG_ID_FIRST; lock, RCU for readers */
@@ -38,8 +38,9 @@ struct mtag_tree {
 	atomic_t ended;			/* tags of ended threads that are not free yet; sweep.c */
 	int sweep_at;			/* so many of them are worth a sweep; lock for changes */
 	atomic_t sweeping;		/* a sweep looks for those that own nothing */
-	bool parked;			/* a space was parked; never cleared. build_lock */
-	/* There may be strays that stray.c does not list; never cleared. strays_lock */
+	/* A space was parked; never cleared. Set under build_lock */
+	bool parked;
+	/* There may be strays that stray.c does not list; never cleared. Set under strays_lock */
 	bool unlisted;
 	struct {
 		unsigned int nr;	/* nodes; lock, as the next two */
@@ -81,7 +82,7 @@ struct mtag_ranges {
 	 * writing, or for reading together with build_lock; so are @nr and @room.
 	 */
 	struct maple_tree tree;
-	u64 version;			/* changes after @tree; see answer.h */
+	u64 version;			/* changes after @tree, under its locks; see answer.h */
 	unsigned int stores;		/* since the last sweep; mmap_lock held for writing */
 	unsigned int nr;		/* upper bound of the number of ranges */
 	unsigned int room;		/* ranges whose memory has been charged */
@@ -107,15 +108,19 @@ struct mtag_collapse {
 struct mtag_fork {
 	struct task_struct *task;	/* the forking task; walk_lock */
 	unsigned int events;		/* page events since the fork began; walk_lock */
-	unsigned long user;		/* address of that thread's word, or 0; mmap_lock */
-	u32 tag;			/* that thread's tag, inherited by the child; mmap_lock */
+	unsigned long user;		/* address of that task's word, or 0; only it uses this */
+	u32 tag;			/* that task's tag, inherited by the child; likewise */
 };
 
 /* The fork that created this space; fork.c, tree.c. */
 struct mtag_birth {
 	u64 names_seen;			/* tree->nr_named at the fork; constant */
 	kuid_t uid;			/* effective uid of the forking task; constant */
-	bool forking;			/* the fork has not completed: no task runs here */
+	/*
+	 * The fork has not completed: no task runs here. Set before others see the space, and
+	 * cleared once, by smp_store_release().
+	 */
+	bool forking;
 	/*
 	 * The first walk makes all pages here untagged: the process is being tracked, or it was
 	 * forked from such a one meanwhile. Set before others see the space, or build_lock.
@@ -144,7 +149,7 @@ struct mtag_migration {
  */
 struct mtag_stacks {
 	struct mtag_text __rcu *text;	/* where executable memory is; NULL: nowhere */
-	struct mtag_bell *bell;		/* rung for a new file; or NULL */
+	struct mtag_bell *bell;		/* rung for a new file; or NULL; bell_lock, too */
 	struct mtag_touched *touched;	/* what was ever touched; set before MTAG_SLOW_STACKS is */
 	struct mtag_stackset *named;	/* what it was told of; or NULL. Set once, by cmpxchg() */
 	unsigned int one_in;		/* of so many first touches one is sampled */
@@ -166,24 +171,35 @@ struct mtag_space {
 	struct hlist_node node;		/* in the hash of spaces; RCU, changed under hash_lock */
 	struct mm_struct *mm;		/* hash key; NULL once unhashed, under hash_lock */
 	unsigned int slow;		/* MTAG_SLOW_*; by mtag_space_change_slow() */
-	u32 default_tag;		/* of threads without a tag of their own */
+	u32 default_tag;		/* of threads without one; READ_ONCE, WRITE_ONCE, xchg() */
 	struct mtag_accounts __rcu *accounts;	/* replaced under tree->lock */
-	u32 base_tag;			/* of addresses that @ranges does not contain */
+	u32 base_tag;			/* of addresses that @ranges does not contain; constant */
 	u32 tree_id;			/* tree->id, which saves a load; constant */
 	unsigned long cpus;		/* by CPU % 64: may it have accounts cached? Atomic */
 
 	struct mtag_tree *tree;		/* reference; constant */
 	raw_spinlock_t walk_lock;	/* protects counters during a walk or a fork */
 	struct mtag_walk *walk;		/* the walk under way; walk_lock */
-	bool live;			/* counted, and not untracked since; walk_lock */
-	bool dirty;			/* an event was missed: walk before the next answer */
-	bool repairing;			/* that walk is under way; build_lock */
-	bool unsure;			/* more events may be missed: the space stays dirty */
-	u8 naming;			/* enum mtag_naming */
+	bool live;			/* counted, not untracked since; changed under walk_lock */
+	/*
+	 * An event was missed: walk before the next answer. Set without a lock, and cleared under
+	 * build_lock. It and the next are read without: mtag_space_wrong().
+	 */
+	bool dirty;
+	bool repairing;			/* that walk is under way; changed under build_lock */
+	/* More events may be missed: the space stays dirty. Never cleared; WRITE_ONCE, READ_ONCE */
+	bool unsure;
+	u8 naming;			/* enum mtag_naming; READ_ONCE, WRITE_ONCE */
 	bool left;			/* the exit event was sent; by xchg() */
-	bool oom;			/* the OOM killer kills it, and found it alive */
-	bool sums_matched;		/* its sums were the kernel's when it ended; end.c */
-	const struct signal_struct *process;	/* whose space this is; only compared */
+	/* The OOM killer kills it, and found it alive. Never cleared; WRITE_ONCE, READ_ONCE */
+	bool oom;
+	/*
+	 * Its sums were the kernel's when it ended. Written by __mmput() of its mm alone, and read
+	 * by end_work() after that, unless mtag_end_reap() has ended the space meanwhile.
+	 */
+	bool sums_matched;
+	/* Whose space this is; only compared. READ_ONCE, WRITE_ONCE */
+	const struct signal_struct *process;
 
 	struct mtag_ranges ranges;
 	struct mtag_mapping mapping;
@@ -193,19 +209,21 @@ struct mtag_space {
 	struct mtag_migration migration;
 	struct mtag_stacks stacks;
 	struct mtag_heap heap;
-	struct xarray calls;		/* struct mtag_calls, by tag */
-	struct mtag_calls untagged_calls;
+	struct xarray calls;		/* struct mtag_calls, by tag; only added, by xa_cmpxchg() */
+	struct mtag_calls untagged_calls;	/* atomic counts, as those */
 	struct hlist_head limits;	/* struct mtag_limit; RCU, changed under watch_lock */
 
 	struct list_head threads;	/* with a word or tag of their own; mtag_record_lock */
 	struct rb_root pins;		/* pinned pages with words; mtag_record_lock */
 	unsigned int pinned;		/* their share of mm->pinned_vm; hash_lock */
 
-	u64 serial;			/* descending in each bucket of the hash */
+	u64 serial;			/* descending in each bucket of the hash; constant there */
 	struct list_head sibling;	/* in tree->spaces; tree->lock */
-	struct mm_struct *grabbed;	/* mm, held by mmgrab() from publication until dissolved */
+	/* Its mm, held by mmgrab() until dissolved. Set under hash_lock at publication; constant */
+	struct mm_struct *grabbed;
 	struct kref ref;		/* one while hashed, and one for each lookup */
-	struct list_head dead;		/* in the list of dead spaces to be checked */
+	/* In the list of dead spaces to be checked; dead_lock, then in end_work()'s own list */
+	struct list_head dead;
 	struct rcu_work free;		/* frees the space after a grace period */
 
 	atomic64_t lost;		/* events that could not be recorded */
