@@ -61,10 +61,11 @@ struct mtag_chunk {
  * struct mtag_accounts - the chunks of a space; replaced by a larger array when full
  * @rcu:	frees the array, not the chunks
  * @space:	whose accounts these are; constant
- * @nr_tags:	ids below this have an account; grows after their accounts are in place
+ * @nr_tags:	ids below this have an account; grows after their accounts are in place, by
+ *		smp_store_release() under tree->lock
  * @nr_chunks:	used entries of @chunks; tree->lock
  * @room:	entries of @chunks; constant
- * @chunks:	by tag / MTAG_CHUNK_TAGS
+ * @chunks:	by tag / MTAG_CHUNK_TAGS; added under tree->lock before @nr_tags covers them
  */
 struct mtag_accounts {
 	struct rcu_head rcu;

@@ -14,7 +14,7 @@
  * @name:	name of the function
  * @func:	called at its entry
  * @direct:	hot: called directly instead of @func where ftrace allows it; or NULL
- * @addr:	address of the function, once resolved
+ * @addr:	address of the function; resolved at load, and constant after that
  */
 struct mtag_hook {
 	const char *name;

@@ -28,10 +28,13 @@ struct mtag_user;
  * @uid:	whose processes map it: others have an image of their own
  * @id:		its index in the table
  * @next:	id of the next in its chain of the hash, or 0
- * @rows:	its unwind table; without blocks while there is none
- * @table:	what @rows refers to, if it is this image's own
- * @table_bytes: size of @table
+ * @rows:	its unwind table; without blocks while there is none. Filled once, under
+ *		images_lock, the number of blocks last, by smp_store_release()
+ * @table:	what @rows refers to, if it is this image's own; images_lock
+ * @table_bytes: size of @table; images_lock
  * @path:	its path when it was first mapped, as that process saw it
+ *
+ * The others are constant once it is in the table.
  */
 struct mtag_image {
 	dev_t dev;

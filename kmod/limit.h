@@ -15,17 +15,18 @@
 
 /**
  * struct mtag_limit - a limit of a tag
- * @node:	in space->limits; RCU
+ * @node:	in space->limits; RCU, changed under watch_lock
  * @tag:	id; constant
  * @always:	too low for @near to be worth it; constant
- * @near:	so few pages are missing that each event counts. Only raised and cleared whole
+ * @near:	so few pages are missing that each event counts. Only raised and cleared whole;
+ *		READ_ONCE, WRITE_ONCE
  * @crossed:	0 or 1: the tag has reached @pages, and not fallen to @again since; by cmpxchg()
  * @pages:	resident pages at which it is crossed; constant
  * @again:	once it has fallen to this, a later crossing is another one; constant
  * @signal:	queued by the event that crosses the limit
  * @replacing:	pages of the tag that have begun to replace others, while a limit is near
- * @seen:	@replacing as a look from beside saw it, or -1
- * @seen_at:	cookie of RCU: when that was
+ * @seen:	@replacing as a look from beside saw it, or -1; seen_lock
+ * @seen_at:	cookie of RCU: when that was; seen_lock
  */
 struct mtag_limit {
 	struct hlist_node node;

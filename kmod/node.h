@@ -21,9 +21,12 @@
  * @parent:	id; 0 for a first-level tag
  * @depth:	components of its path
  * @kept:	a program asked for it by name or was told its number, or it has tags below: it is
- *		never used for another thread; tree->lock
+ *		never used for another thread; never cleared. Set under tree->lock
  * @len:	bytes of @name, without the NUL
  * @name:	NUL-terminated component, with zeros up to a multiple of 8 bytes at least
+ *
+ * It enters and leaves the hash under tree->lock, while the tree is in use. All except @hash and
+ * @kept is constant from then on. Readers have RCU or tree->lock.
  */
 struct mtag_node {
 	struct rhash_head hash;

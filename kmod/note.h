@@ -22,7 +22,7 @@
 /**
  * struct mtag_note - pages under migration
  * @node:	in space->migration.notes, by @addr; several notes may have the same address
- * @next:	in a list of unused notes
+ * @next:	in a list of unused notes: note.c's, under unused_lock, or a caller's own
  * @addr:	address of the first page
  * @pfn:	frame of the first page, before it was taken away
  * @tag:	tag that the pages are charged to
@@ -30,6 +30,8 @@
  * @left:	number of bits set in @pages
  * @pages:	pages that are charged but not mapped
  * @check:	those of @pages that a walk has not found yet
+ *
+ * All under walk_lock while it is in the space's tree.
  */
 struct mtag_note {
 	union {

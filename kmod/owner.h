@@ -28,7 +28,10 @@ struct mtag_leaves;
  * struct mtag_section - owners of 128 MiB of memory
  * @tag:	owner of each frame, by its index in the section
  * @huge:	owner of all frames of a huge page, or MTAG_MIXED
- * @leaves:	by which stacks its frames were touched, or NULL; leaf.c
+ * @leaves:	by which stacks its frames were touched, or NULL; leaf.c. Set under keep_lock, by
+ *		smp_store_release(), and freed when no hook uses it
+ *
+ * What protects the owners is said at the top of this file.
  */
 struct mtag_section {
 	u16 tag[MTAG_SECTION_PAGES];

@@ -24,9 +24,12 @@ struct mtag_pin;
  * @pin:	pin of the page of @word, or NULL
  * @inherited:	the tag of a thread without a word
  * @own:	the same, if it was made for this thread alone; else 0
- * @zap:	the mm whose page tables the task is zapping
+ * @zap:	the mm whose page tables the task is zapping; set by the task alone
  * @looked:	the last mtag_record_uses() that has seen it here; mtag_record_lock
  * @rcu:	frees it
+ *
+ * What changes does so under mtag_record_lock, except @zap. The task itself also reads @space,
+ * @word, @user, @pin and @inherited without that lock, under RCU.
  */
 struct mtag_thread {
 	struct hlist_node node;

@@ -17,6 +17,8 @@ struct mtag_user;
  * @nr:		number of frames
  * @why:	why there are no more: enum mtag_stack_why
  * @frames:	MTAG_FRAME_*, innermost first
+ *
+ * Constant once it is in its chain.
  */
 struct mtag_stack {
 	u32 hash;

@@ -13,7 +13,7 @@ struct mtag_tree;
 
 /**
  * struct mtag_untagging - a process being counted for the first time
- * @node:	in the list of those with @concerns
+ * @node:	in the list of those with @concerns; strays_lock. The others are constant in there
  * @tree:	tree of its relatives, only compared; NULL: any tree that may have unlisted strays
  * @concerns:	a tracked process may share its pages
  */

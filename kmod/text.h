@@ -18,6 +18,8 @@
  * @serial:	its own, which no other has had
  * @nr:		number of mappings
  * @maps:	by address, their ids being those of images; they do not overlap
+ *
+ * Constant once it is in a space. Read under RCU, and replaced as a whole.
  */
 struct mtag_text {
 	struct rcu_head rcu;

@@ -13,7 +13,7 @@
 
 /**
  * struct mtag_cpu - the word that a CPU caches between events
- * @task:	task whose current tag @word is
+ * @task:	task whose current tag @word is, or NULL. Other CPUs may clear it, by cmpxchg()
  * @space:	space that @word is valid for
  * @word:	&space->default_tag, or the word of @task
  *

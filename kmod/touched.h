@@ -22,7 +22,7 @@ struct mtag_user;
  * struct mtag_touches - what a tag has ever touched beneath a stack
  * @key:	the stack's id and, in the lower 16 bits, the tag; 0: not in use. Set once, by
  *		cmpxchg()
- * @pages:	first touches
+ * @pages:	first touches; atomic
  */
 struct mtag_touches {
 	u64 key;
@@ -37,6 +37,8 @@ struct mtag_touches {
  * @shift:	of a product of 64 bits, for an index
  * @used:	counters in use
  * @counters:	each where its hash says, or after that
+ *
+ * @older, @room and @shift are constant once the table is in use.
  */
 struct mtag_touched_table {
 	struct mtag_touched_table *older;

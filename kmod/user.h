@@ -12,11 +12,11 @@
 
 /**
  * struct mtag_user - a user for whom stacks are taken, or that has handed in unwind tables
- * @next:	the next in the list
- * @uid:	who
- * @stacks:	stacks that were added for it; of stack.c
- * @images:	images, likewise; of image.c
- * @table_bytes: of unwind tables that it has handed in, or hands in now; of image.c
+ * @next:	the next in the list; constant once it is in there
+ * @uid:	who; constant
+ * @stacks:	stacks that were added for it; of stack.c, under stack_lock
+ * @images:	images, likewise; of image.c, under images_lock
+ * @table_bytes: of unwind tables that it has handed in, or hands in now; likewise
  */
 struct mtag_user {
 	struct mtag_user *next;

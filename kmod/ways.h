@@ -26,6 +26,9 @@
  * @kind:	kind of these pages
  * @ret:	result of the whole drive
  * @missing:	ways that do not exist here; bits
+ *
+ * The loader uses it before it forks the process and after that has exited; in between the process
+ * does. @began passes on @task.
  */
 struct mtag_drive {
 	struct completion began;
