@@ -57,6 +57,7 @@ int mtag_access_init(void)
 	return 0;
 }
 
+/* Nothing to undo: the static call is the module's own. */
 void mtag_access_exit(void)
 {
 }
@@ -383,6 +384,12 @@ int mtag_access_get(struct mtag_target *t, pid_t nr, enum mtag_access access,
 	return err;
 }
 
+/**
+ * mtag_access_put() - drop the references of a target
+ * @t:		filled by mtag_access_get()
+ *
+ * Context: may sleep.
+ */
 void mtag_access_put(struct mtag_target *t)
 {
 	if (t->space)

@@ -12,6 +12,7 @@
 #include "sleep.h"
 #include "state.h"
 
+/* A space without calls. It is not published yet. */
 void mtag_calls_init(struct mtag_space *s)
 {
 	xa_init_flags(&s->calls, XA_FLAGS_ACCOUNT);

@@ -422,11 +422,18 @@ static struct miscdevice mtag_device = {
 	.fops	= &mtag_fops,
 };
 
+/**
+ * mtag_chardev_init() - create /dev/mtag, which may be opened at once
+ *
+ * Context: module load. May sleep.
+ * Return: 0, or an error of misc_register().
+ */
 int mtag_chardev_init(void)
 {
 	return misc_register(&mtag_device);
 }
 
+/* Context: module unload: no file is open. May sleep. */
 void mtag_chardev_exit(void)
 {
 	misc_deregister(&mtag_device);

@@ -308,6 +308,7 @@ int mtag_debugfs_init(void)
 	return 0;
 }
 
+/* Removes the files, and waits for those who are reading. Context: may sleep. */
 void mtag_debugfs_exit(void)
 {
 	debugfs_remove_recursive(debugfs_dir);

@@ -297,16 +297,37 @@ static int dump_begin(struct mtag_request *r,
 	return err;
 }
 
+/**
+ * mtag_dump_procs() - begin a dump of the totals of processes
+ * @r:		the request: for the process that it names, or for all that its sender may read
+ *
+ * Context: may sleep.
+ * Return: as an answer of request.c.
+ */
 int mtag_dump_procs(struct mtag_request *r)
 {
 	return dump_begin(r, dump_procs);
 }
 
+/**
+ * mtag_dump_tags() - begin a dump of processes and their tags
+ * @r:		the request: for the process that it names, or for all that its sender may read
+ *
+ * Context: may sleep.
+ * Return: as an answer of request.c.
+ */
 int mtag_dump_tags(struct mtag_request *r)
 {
 	return dump_begin(r, dump_all_tags);
 }
 
+/**
+ * mtag_dump_shares() - begin a dump of processes, their tags, and the shares of these
+ * @r:		the request: for the process that it names, or for all that its sender may read
+ *
+ * Context: may sleep.
+ * Return: as an answer of request.c.
+ */
 int mtag_dump_shares(struct mtag_request *r)
 {
 	return dump_begin(r, dump_all_shares);

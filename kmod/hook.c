@@ -346,6 +346,7 @@ bool mtag_hook_missed(void)
 	return atomic_xchg(&was_gone, gone) || gone || missed;
 }
 
+/* Are the hooks in? The answer may be old at once. Context: any. */
 bool mtag_hook_installed(void)
 {
 	return READ_ONCE(installed);
@@ -360,6 +361,7 @@ unsigned int mtag_hook_epoch(void)
 	return READ_ONCE(epoch);
 }
 
+/* By what functions are hooked, in a word. Constant after mtag_hook_init(). */
 const char *mtag_hook_mode(void)
 {
 	return use_kprobes ? "kprobes" : "ftrace";
@@ -474,6 +476,7 @@ int mtag_hook_init(void)
 	return ret;
 }
 
+/* Undoes mtag_hook_init(), and removes hooks that are in. Context: may sleep. */
 void mtag_hook_exit(void)
 {
 	mtag_hook_remove();

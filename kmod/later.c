@@ -129,6 +129,12 @@ static long works_count(void)
 	return sum;
 }
 
+/**
+ * mtag_later_init() - find the function that takes works back from tasks
+ *
+ * Context: module load. May sleep.
+ * Return: 0; -ENOENT if this kernel has none, which is logged; -ENOMEM.
+ */
 int mtag_later_init(void)
 {
 	unsigned long addr;

@@ -32,6 +32,14 @@ static s64 hysteresis(s64 pages)
 	return max_t(s64, pages / 8, 1);
 }
 
+/**
+ * mtag_limit_init() - fill in a limit, except its @signal
+ * @l:		zeroed; it is in no list yet
+ * @tag:	id
+ * @pages:	resident pages at which it is crossed
+ *
+ * It begins near, and not crossed. Context: any.
+ */
 void mtag_limit_init(struct mtag_limit *l, u32 tag, s64 pages)
 {
 	l->tag = tag;

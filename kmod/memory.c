@@ -37,6 +37,7 @@ void mtag_memory_charge_unlimited(size_t bytes)
 	atomic64_add(bytes, &mtag_stat.memory);
 }
 
+/* Takes back what was charged, within the limit or not. Context: any. */
 void mtag_memory_uncharge(size_t bytes)
 {
 	atomic64_sub(bytes, &limited_memory);

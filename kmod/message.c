@@ -31,6 +31,7 @@ bool mtag_message_has_listeners(void)
 	return genl_has_listeners(family, &init_net, MTAG_NETLINK_EVENTS);
 }
 
+/* Sends an event to all listeners, and uses up @skb. Context: may sleep. */
 void mtag_message_multicast(struct sk_buff *skb)
 {
 	genlmsg_multicast(family, skb, 0, MTAG_NETLINK_EVENTS, GFP_KERNEL);
@@ -84,16 +85,19 @@ int mtag_message_explain(struct netlink_ext_ack *extack, int err)
 
 /* ---- attributes ---- */
 
+/* Adds a number of 64 bits. Return: 0; -EMSGSIZE if there is no room. */
 int mtag_message_put_u64(struct sk_buff *skb, int type, u64 value)
 {
 	return nla_put_u64_64bit(skb, type, value, MTAG_A_PAD);
 }
 
+/* Adds the bytes of @pages pages, as mtag_message_put_u64(). */
 int mtag_message_put_pages(struct sk_buff *skb, int type, u64 pages)
 {
 	return mtag_message_put_u64(skb, type, pages << PAGE_SHIFT);
 }
 
+/* Adds the pid and name of a process. Return: 0; -EMSGSIZE if there is no room. */
 int mtag_message_put_process(struct sk_buff *skb, const struct mtag_process *p)
 {
 	return nla_put_u32(skb, MTAG_A_PROC_PID, p->pid) ||
@@ -248,6 +252,14 @@ u32 mtag_message_put_tags(struct sk_buff *skb, const struct mtag_report *r, u32 
 
 /* ---- sums ---- */
 
+/**
+ * mtag_message_put_sums() - add a process and its totals
+ * @skb:	message under way
+ * @p:		the process
+ * @r:		its report; the totals are enough
+ *
+ * Return: 0; -EMSGSIZE if there is no room: part of it may be in @skb.
+ */
 int mtag_message_put_sums(struct sk_buff *skb, const struct mtag_process *p,
 			  const struct mtag_report *r)
 {

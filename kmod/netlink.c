@@ -436,6 +436,13 @@ static void __init clear_group(void)
 	static_call(mtag_table_ungrab)();
 }
 
+/**
+ * mtag_netlink_init() - register the family, and let events be raised
+ *
+ * Context: module load. May sleep.
+ * Return: 0; -ENOENT if a function of the kernel is missing; -ENOMEM; or another error from
+ * registering.
+ */
 int __init mtag_netlink_init(void)
 {
 	int ret;

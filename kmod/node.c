@@ -20,6 +20,7 @@
 
 static struct kmem_cache *cache;	/* of COMMON_BYTES */
 
+/* Creates the cache of nodes. Context: module load. Return: 0 or -ENOMEM. */
 int mtag_node_init(void)
 {
 	cache = kmem_cache_create("mtag_node", COMMON_BYTES, 0, SLAB_ACCOUNT, NULL);

@@ -21,6 +21,7 @@ static struct mtag_note *unused;
 static unsigned int nr_unused;
 static DEFINE_RAW_SPINLOCK(unused_lock);	/* protects both; nr_unused is read without it */
 
+/* Takes an unused note; NULL if there is none. Context: any. */
 struct mtag_note *mtag_note_pop(void)
 {
 	struct mtag_note *e;
@@ -119,6 +120,7 @@ void mtag_note_exit(void)
 
 /* ---- the notes of a space; context of all: walk_lock ---- */
 
+/* The order of a space's notes, for rb_add(): by address. */
 bool mtag_note_less(struct rb_node *a, const struct rb_node *b)
 {
 	return mtag_note_of(a)->addr < rb_entry(b, struct mtag_note, node)->addr;

@@ -192,6 +192,13 @@ static int none_init(void)
 	return 0;
 }
 
+/**
+ * mtag_owner_init() - make the owner table for all memory that there is, all of it untagged
+ *
+ * From here on memory that is plugged in gets its sections, too.
+ * Context: module load. May sleep.
+ * Return: 0; -ENOMEM; -EINVAL if struct pages lie where no section can begin.
+ */
 int mtag_owner_init(void)
 {
 	int node, ret;
@@ -215,12 +222,14 @@ free_sections:
 	return ret;
 }
 
+/* Frees the owner table. Context: no hook is installed. May sleep. */
 void mtag_owner_exit(void)
 {
 	unregister_memory_notifier(&memory_notifier);
 	sections_free();
 }
 
+/* The owner of a frame; untagged if it has no place in the table. Context: see owner.h. */
 u16 mtag_owner_get(const struct page *page)
 {
 	struct mtag_section *section = mtag_owner_section(page);
@@ -228,6 +237,7 @@ u16 mtag_owner_get(const struct page *page)
 	return section ? READ_ONCE(*mtag_section_tag(section, page)) : MTAG_ID_UNTAGGED;
 }
 
+/* Makes @tag the owner of a frame; mtag_owner_change() if it may be part of a huge page. */
 void mtag_owner_set(const struct page *page, u16 tag)
 {
 	struct mtag_section *section = mtag_owner_section(page);

@@ -77,6 +77,7 @@ static struct mtag_pss *pss_alloc(unsigned int nr_tags)
 	return p;
 }
 
+/* Frees @p, which may be NULL. Context: may sleep. */
 void mtag_pss_put(struct mtag_pss *p)
 {
 	if (!p)

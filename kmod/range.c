@@ -438,6 +438,7 @@ int mtag_range_fork(struct mtag_space *to, struct mtag_space *from, gfp_t gfp)
 	return ret;
 }
 
+/* Frees the ranges of @s, which is no longer used. Context: may sleep. */
 void mtag_range_free(struct mtag_space *s)
 {
 	mtree_destroy(&s->ranges.tree);

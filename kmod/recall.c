@@ -59,6 +59,13 @@ static struct recall *recall_alloc(void)
 	return r;
 }
 
+/**
+ * mtag_recall_start() - begin a dump of the processes that have ended
+ * @cb:		the dump; args[0] keeps its state until mtag_recall_done()
+ *
+ * Context: task of the sender. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mtag_recall_start(struct netlink_callback *cb)
 {
 	struct recall *r = recall_alloc();
@@ -72,6 +79,7 @@ int mtag_recall_start(struct netlink_callback *cb)
 	return 0;
 }
 
+/* Frees what mtag_recall_start() made, if anything. Context: may sleep. Return: 0. */
 int mtag_recall_done(struct netlink_callback *cb)
 {
 	struct recall *r = recall_of(cb);

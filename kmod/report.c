@@ -254,6 +254,7 @@ struct mtag_report *mtag_report_totals(struct mtag_space *s)
 	return report_get(s, true);
 }
 
+/* Frees @r, which may be NULL or an error. Context: may sleep. */
 void mtag_report_put(struct mtag_report *r)
 {
 	if (IS_ERR_OR_NULL(r))

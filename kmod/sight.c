@@ -239,6 +239,7 @@ static int sight_read(struct mtag_space *s, struct mm_struct *mm, struct mtag_si
 	return err;
 }
 
+/* Frees @sight, which may be NULL. Context: may sleep. */
 void mtag_sight_put(struct mtag_sight *sight)
 {
 	if (!sight)

@@ -70,6 +70,7 @@ bool mtag_sleep_begin(void)
 	return allowed;
 }
 
+/* Ends what mtag_sleep_begin() began, if that returned true; perhaps on another CPU. */
 void mtag_sleep_end(void)
 {
 	this_cpu_dec(mtag_sleepers);

@@ -61,6 +61,7 @@ static void space_release(struct kref *ref)
 	queue_rcu_work(mtag_wq, &s->free);
 }
 
+/* Takes one more reference on @s, which has one that stays meanwhile. Context: any. */
 struct mtag_space *mtag_space_get(struct mtag_space *s)
 {
 	kref_get(&s->ref);
@@ -401,6 +402,7 @@ bool mtag_space_is_deserted(struct mtag_space *s)
 	return deserted;
 }
 
+/* Creates the cache of spaces. Context: module load. Return: 0 or -ENOMEM. */
 int mtag_space_init(void)
 {
 	cache = KMEM_CACHE(mtag_space, SLAB_ACCOUNT);

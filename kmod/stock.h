@@ -125,6 +125,7 @@ void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_k
 void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages);
 void mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient);
 s64 mtag_stock_resident(const struct mtag_accounts *acc, u32 tag);
+/* Fills @sum with the numbers of @tag, as they are. Caller keeps @acc from being freed. */
 void mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
 void mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
 void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags, unsigned int slot,

@@ -421,6 +421,7 @@ void mtag_track_close(void)
 	mutex_unlock(&track_mutex);
 }
 
+/* Sets the work that removes the hooks once nothing has been tracked for a while. Return: 0. */
 int mtag_track_init(void)
 {
 	INIT_DELAYED_WORK(&mtag_end_linger_work, linger_work);

@@ -69,6 +69,7 @@ static const struct rhashtable_params node_params = {
 	.automatic_shrinking = true,
 };
 
+/* Sets up the table of names and the cache of nodes. Return: 0 or -ENOMEM. */
 int mtag_tree_init(void)
 {
 	int ret = mtag_node_init();
@@ -81,6 +82,7 @@ int mtag_tree_init(void)
 	return ret;
 }
 
+/* Waits for trees that are being freed. Context: no tree is referenced. May sleep. */
 void mtag_tree_exit(void)
 {
 	/* First old nodes and the works that free trees, then those works. */
@@ -116,6 +118,7 @@ struct mtag_tree *mtag_tree_create(gfp_t gfp)
 	return tree;
 }
 
+/* Takes one more reference on @tree, which has one that stays meanwhile. Context: any. */
 struct mtag_tree *mtag_tree_get(struct mtag_tree *tree)
 {
 	kref_get(&tree->ref);
@@ -164,6 +167,7 @@ struct mtag_node *mtag_tree_node(struct mtag_tree *tree, u32 tag)
 	return tag < MTAG_ID_FIRST ? NULL : xa_load(&tree->nodes, tag);
 }
 
+/* Is @tag reserved, or a tag of @tree? Context: any. */
 bool mtag_tree_has(struct mtag_tree *tree, u32 tag)
 {
 	return tag < MTAG_ID_FIRST || (tag <= MTAG_ID_MAX && xa_load(&tree->nodes, tag));

@@ -339,6 +339,7 @@ static int by_exec(struct mtag_drive *d)
 
 /* ---- limits ---- */
 
+/* How often the module has lost an event, or refused something at a limit. Context: any. */
 u64 mtag_ways_losses(void)
 {
 	return atomic64_read(&mtag_stat.lost) + atomic64_read(&mtag_stat.overflow);

@@ -156,11 +156,13 @@ void mtag_leaving_exit(void)
 
 #else
 
+/* The hook on rmap sees all pages that migration takes away. Return: 0. */
 int mtag_leaving_init(void)
 {
 	return 0;
 }
 
+/* Nothing to undo. */
 void mtag_leaving_exit(void)
 {
 }
