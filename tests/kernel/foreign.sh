@@ -100,9 +100,9 @@ stacks_agree() {
 
 # audit_work: freezes the work, compares every process's counters with its page tables, thaws it.
 # Frozen, because a process's own counters and the kernel's are read one after the other.
-# 2: there was no process to audit.
+# 2: there was no process to audit, or none that has stacks.
 audit_work() {
-	local bad rows status wrong=0
+	local bad rows status wrong=0 early=
 	echo 1 >"$work/cgroup.freeze"
 	until_true 30 frozen || echo "# the work does not freeze"
 	mtagctl -j audit >"$tmp/audit" 2>"$tmp/audit.err"
@@ -111,7 +111,7 @@ audit_work() {
 		stacks_agree
 		case $? in
 		0) stacks_read=$((stacks_read + 1)) ;;
-		2) ;;
+		2) early=1 ;;
 		*) wrong=1 ;;
 		esac
 	fi
@@ -124,6 +124,7 @@ audit_work() {
 	audited=$((audited + rows))
 	bad=$(jq -c '.[] | select(.drift_pages != 0 or .lost != 0)' "$tmp/audit")
 	[ -z "$bad" ] || { echo "$bad" | head -n 20 | sed 's/^/# drift: /'; wrong=1; }
+	[ $wrong = 1 ] || [ -z "$early" ] || return 2
 	return $wrong
 }
 
