@@ -16,6 +16,7 @@
 #include "hooked.h"
 #include "ksm.h"
 #include "leaf.h"
+#include "leaver.h"
 #include "migrate.h"
 #include "mtag.h"
 #include "owner.h"
@@ -207,6 +208,16 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
 	}
 }
 
+/* Where migration takes a page away. KSM's do not tell, but the task that takes it knows. */
+static unsigned long addr_left(const struct vm_area_struct *vma, const struct page *page)
+{
+	struct mtag_leaver leaver;
+
+	if (!mtag_is_ksm(page))
+		return addr_of(vma, page);
+	return mtag_leaver_get(&leaver) && leaver.vma == vma ? leaver.addr : MTAG_NO_ADDR;
+}
+
 /* Migration takes pages away: they stay charged if they can be noted. */
 static void pages_taken(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
@@ -223,6 +234,26 @@ static void pages_taken(struct mtag_space *s, struct page *page, int nr, unsigne
 	}
 }
 
+/*
+ * A page is back, and has been charged to @tag meanwhile. Untagged during that, it keeps the tag;
+ * but one that KSM has merged is others', too, and is charged here to what it belongs to now.
+ */
+static void page_back(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
+{
+	u32 now;
+
+	if (!mtag_is_ksm(page)) {
+		if (mtag_owner_get(page) != tag)
+			mtag_owner_change(page, tag);
+		return;
+	}
+	now = mtag_ksm_owner_valid(s, page);
+	if (now == tag)
+		return;
+	mtag_charge(s, tag, MTAG_ANON, -1, addr);
+	mtag_charge(s, now, MTAG_ANON, 1, addr);
+}
+
 /* Migration brings pages back, in the same frames or in others. */
 static void pages_restored(struct mtag_space *s, struct page *page, int nr, unsigned long addr)
 {
@@ -230,12 +261,8 @@ static void pages_restored(struct mtag_space *s, struct page *page, int nr, unsi
 	int i;
 
 	for (i = 0; i < nr; i++) {
-		if (mtag_is_ksm(page)) {
-			mtag_migrate_forget(s, addr);
-		} else if (mtag_migrate_restore(s, addr + i * PAGE_SIZE, &tag)) {
-			/* The page was untagged during its migration. */
-			if (mtag_owner_get(page + i) != tag)
-				mtag_owner_change(page + i, tag);
+		if (mtag_migrate_restore(s, addr + i * PAGE_SIZE, &tag)) {
+			page_back(s, page + i, addr + i * PAGE_SIZE, tag);
 			continue;
 		}
 		charge_owners(s, page + i, 1, 1, addr + i * PAGE_SIZE);
@@ -338,7 +365,7 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 
 	switch (caller) {
 	case MTAG_BY_MIGRATE:
-		pages_taken(s, page, nr, addr);
+		pages_taken(s, page, nr, addr_left(vma, page));
 		return;
 	case MTAG_BY_SPLIT:
 		split_removed(s, page, nr, addr);

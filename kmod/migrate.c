@@ -129,7 +129,7 @@ static unsigned long noted_at(const struct mtag_space *s, unsigned long addr)
  * @s:		space
  * @page:	first page, of one huge page at most
  * @nr:		number of pages
- * @addr:	their old address, or MTAG_NO_ADDR
+ * @addr:	their old address, or MTAG_NO_ADDR if nobody knows it
  * @tag:	tag that all of them are charged to
  * @kind:	kind that they are charged as
  *
@@ -184,26 +184,6 @@ bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag)
 	raw_spin_unlock(&s->walk_lock);
 	mtag_note_push(freed);
 	return e;
-}
-
-/**
- * mtag_migrate_forget() - a page comes that has no note: one at its address is of another
- * @s:		space
- * @addr:	where it is mapped
- *
- * That one was zapped under migration. Context: page-table lock.
- */
-void mtag_migrate_forget(struct mtag_space *s, unsigned long addr)
-{
-	struct mtag_note *freed = NULL;
-
-	if (!atomic_read(&s->migration.charged))
-		return;
-	raw_spin_lock(&s->walk_lock);
-	s->fork.events++;
-	mtag_note_release_old(s, noted_at(s, addr), 1, &freed);
-	raw_spin_unlock(&s->walk_lock);
-	mtag_note_push(freed);
 }
 
 /*

@@ -14,7 +14,6 @@ struct task_struct;
 
 bool mtag_migrate_take(struct mtag_space *s, const struct page *page, int nr, unsigned long addr,
 		       u32 tag, enum mtag_kind kind);
-void mtag_migrate_forget(struct mtag_space *s, unsigned long addr);
 bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag);
 void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long to,
 			unsigned long len);

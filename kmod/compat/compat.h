@@ -7,7 +7,7 @@
  *   functions-*.h		the hooked functions and their callers
  *   entries.h			what page-table entries say
  *   rmap_page.c, rmap_folio.c	the rmap functions' arguments, before and since 6.8
- *   leaving.c			pages taken away for migration where rmap is inlined
+ *   leaving.c			pages taken away for migration: what rmap does not tell
  */
 #ifndef MTAG_COMPAT_H
 #define MTAG_COMPAT_H

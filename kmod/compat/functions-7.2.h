@@ -8,7 +8,6 @@ HOOK("folio_add_new_anon_rmap", mtag_rmap_new_anon, .direct = mtag_entry_new_ano
 #ifdef MTAG_LEAVING
 CALLED("folio_remove_rmap_ptes", "try_to_unmap_one")
 CALLED("folio_remove_rmap_ptes", "try_to_migrate_one", &mtag_leaving_unseen)
-HOOK("try_to_migrate_one", mtag_leaving_begin)
 #else
 CALLED("folio_remove_rmap_ptes", "try_to_unmap_one try_to_migrate_one")
 #endif

@@ -10,6 +10,7 @@
  *
  * No include guard: symbols.c includes this once for each table it builds.
  */
+HOOK("try_to_migrate_one", mtag_leaving_begin)
 HOOK("folio_migrate_flags", mtag_follow_migrate)
 HOOK("madvise_free_pte_range", mtag_swap_lazyfree)
 CALLED("try_to_merge_one_page", "ksm_scan_thread try_to_merge_with_ksm_page")

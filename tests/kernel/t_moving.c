@@ -8,6 +8,7 @@
 #define READINGS (getenv("MTAG_LONG") ? 1000 : 300)
 #define ROUNDS	 (getenv("MTAG_LONG") ? 60 : 20)
 #define MOVES	 (5 * N)
+#define KSM	 "/sys/kernel/mm/ksm/"
 
 static mtag_t a, b, w, f, h;
 static struct gate *stop;
@@ -98,6 +99,54 @@ static void quiet_huge(void)
 	clean(getpid(), "audit agrees while they migrate");
 	must(munmap(p, 4 * HPAGE));
 	is(anon_of(h), 0, "nothing is left");
+}
+
+/* Each two pages are one frame, which KSM has made of them; pagemap says so. */
+static bool merged(const char *p)
+{
+	uint64_t word[N];
+	size_t equal = 0;
+
+	pagemap(p, N, word);
+	for (size_t i = 0; i < N; i += 2)
+		equal += word[i] == word[i + 1];
+	return equal == N / 2;
+}
+
+/* The same for merged pages, which do not tell an event where they are. */
+static void quiet_merged(void)
+{
+	uint64_t before, moved = 0, wrong = 0, unequal = 0;
+	char *p = area(N * PG);
+	time_t end = time(NULL) + 180;
+	int i;
+
+	for (size_t page = 0; page < N; page++) {
+		touch(a, p + page * PG, PG);
+		memset(p + page * PG, 0, PG);
+		*(size_t *)(p + page * PG) = 1 + page / 2;
+	}
+	must(madvise(p, N * PG, MADV_MERGEABLE));
+	if (spew(KSM "sleep_millisecs", "20") || spew(KSM "pages_to_scan", "20000") ||
+	    spew(KSM "run", "1")) {
+		skip("merged pages under migration (no KSM in this kernel)");
+		return;
+	}
+	ok(until(merged(p), 60), "pairs of pages are merged");
+	spew(KSM "run", "0");
+	before = vmstat("pgmigrate_success");
+	for (i = 0; i < READINGS || (moved < N && time(NULL) < end); i++) {
+		wrong += anon_of(a) != N * PG;
+		moved = vmstat("pgmigrate_success") - before;
+		if (i % 16 == 0)
+			unequal += !compare().equal;
+	}
+	ok(moved >= N && until(merged(p), 60), "they migrate all the time (%" PRIu64 ")", moved);
+	is(wrong, 0, "in %d readings a tag has all its merged pages", i);
+	is(unequal, 0, "and together they are what smaps_rollup says");
+	clean(getpid(), "audit agrees while they migrate");
+	must(munmap(p, N * PG));
+	is(anon_of(a), 0, "nothing is left");
 }
 
 /*
@@ -211,6 +260,7 @@ int main(void)
 	quiet();
 	if (has_huge_pages())
 		quiet_huge();
+	quiet_merged();
 	busy();
 	given();
 	peaks();
