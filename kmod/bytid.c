@@ -122,7 +122,7 @@ static struct mtag_node *free_tag(struct mtag_tree *tree, u32 parent, gfp_t gfp)
 
 	lockdep_assert_held(&tree->lock);
 	while ((node = xa_find(&tree->nodes, &tag, MTAG_ID_MAX, MTAG_NODE_FREE))) {
-		idle = !node->kept;
+		idle = !READ_ONCE(node->kept);
 		/* Meanwhile a program may have made up the number, or watch it. */
 		list_for_each_entry(s, &tree->spaces, sibling) {
 			acc = rcu_dereference_protected(s->accounts, true);

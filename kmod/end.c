@@ -73,7 +73,7 @@ static void check_ended(struct mtag_space *s)
 	if (mtag_space_parked(s))
 		return;
 	atomic64_inc(&mtag_stat.ended);
-	if (s->sums_matched)
+	if (READ_ONCE(s->sums_matched))
 		return;
 	mtag_note_forget(s, true);
 	left = mtag_account_residue(rcu_dereference_protected(s->accounts, true));
@@ -83,7 +83,7 @@ static void check_ended(struct mtag_space *s)
 	 */
 	if (!READ_ONCE(s->dirty) || (s->live && !left))
 		atomic64_add(left, &mtag_stat.drift);
-	else if (!s->birth.forking)
+	else if (!READ_ONCE(s->birth.forking))
 		atomic64_inc(&mtag_stat.dirty_ended);
 }
 
@@ -232,7 +232,7 @@ void mtag_end_early(struct mm_struct *mm)
 	s = mtag_space_lookup(mm);
 	if (!s)
 		return;
-	s->sums_matched = !mtag_space_parked(s) && sums_agree(s, mm);
+	WRITE_ONCE(s->sums_matched, !mtag_space_parked(s) && sums_agree(s, mm));
 	if (s->sums_matched || mtag_space_parked(s)) {
 		/* For readers that have found it before: there are no longer any numbers. */
 		raw_spin_lock(&s->walk_lock);

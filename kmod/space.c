@@ -319,7 +319,7 @@ static bool hash_add(struct mtag_space *s, struct mm_struct *mm)
 		mtag_space_get(s);
 		mmgrab(mm);
 		s->mm = mm;
-		s->grabbed = mm;
+		WRITE_ONCE(s->grabbed, mm);
 		s->serial = ++last_serial;
 		hlist_add_head_rcu(&s->node, space_bucket(mm));
 	}

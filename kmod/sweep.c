@@ -100,12 +100,14 @@ static void sweep_space(struct sweep *w, struct mtag_space *s)
 /* False if the numbers of @s say nothing about its tags now. Context: tree->lock. */
 static bool sweep_try(struct sweep *w, struct mtag_space *s)
 {
+	struct mm_struct *mm = READ_ONCE(s->grabbed);
+
 	lockdep_assert_held(&s->tree->lock);
-	if (!s->grabbed || !READ_ONCE(s->live) || mtag_space_wrong(s) || s->birth.forking ||
-	    atomic_read(&s->migration.uncharged) || !mmap_read_trylock(s->grabbed))
+	if (!mm || !READ_ONCE(s->live) || mtag_space_wrong(s) || READ_ONCE(s->birth.forking) ||
+	    atomic_read(&s->migration.uncharged) || !mmap_read_trylock(mm))
 		return false;
 	sweep_space(w, s);
-	mmap_read_unlock(s->grabbed);
+	mmap_read_unlock(mm);
 	return true;
 }
 
@@ -116,7 +118,7 @@ static bool sweep_spaces(struct sweep *w)
 
 	lockdep_assert_held(&w->tree->lock);
 	/* What parked spaces and strays have is not counted. */
-	if (w->tree->parked || mtag_stray_has(w->tree)) {
+	if (READ_ONCE(w->tree->parked) || mtag_stray_has(w->tree)) {
 		bitmap_zero(w->idle, w->nr_tags);
 		return true;
 	}

@@ -55,7 +55,7 @@ struct mtag_pin *mtag_thread_leave(struct mtag_thread *t)
 	WRITE_ONCE(t->word, &t->inherited);
 	WRITE_ONCE(t->pin, NULL);
 	WRITE_ONCE(t->own, 0);
-	t->user = 0;
+	WRITE_ONCE(t->user, 0);
 	return pin ? mtag_pin_put(s, pin) : NULL;
 }
 
@@ -175,7 +175,7 @@ static int word_attach(struct mtag_space *s, struct mtag_thread **spare, struct 
 	t = mtag_record_get(spare);
 	unused = mtag_thread_leave(t);
 	t->pin = mine;
-	t->user = word;
+	WRITE_ONCE(t->user, word);
 	t->word = mtag_pin_word(mine, word);
 	mtag_thread_enter(t, s);
 	raw_spin_unlock(&mtag_record_lock);

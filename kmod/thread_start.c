@@ -86,7 +86,7 @@ static bool share_word(struct mtag_thread *t, struct mtag_space *s)
 	if (!creator || creator->space != s || !creator->pin)
 		return false;
 	t->pin = mtag_pin_share(creator->pin);
-	t->user = creator->user;
+	WRITE_ONCE(t->user, creator->user);
 	t->word = creator->word;
 	return true;
 }

@@ -150,7 +150,7 @@ static void park_space(struct mtag_space *s)
 	s->live = false;
 	mtag_space_change_slow_nolock(s, MTAG_SLOW_PARKED, MTAG_SLOW_STACKS);
 	raw_spin_unlock(&s->walk_lock);
-	s->tree->parked = true;
+	WRITE_ONCE(s->tree->parked, true);
 	mutex_unlock(&s->tree->build_lock);
 	mtag_thread_end_space(s, mtag_sweep_ended);
 	mtag_note_forget(s, false);

@@ -262,7 +262,7 @@ static void keep_parent(struct mtag_tree *tree, const struct mtag_node *node)
 
 	lockdep_assert_held(&tree->lock);
 	if (parent)
-		parent->kept = true;
+		WRITE_ONCE(parent->kept, true);
 }
 
 /* Puts @node, complete, in the place of @old. Context: tree->lock. Return: 0, or @node is freed. */
@@ -438,7 +438,7 @@ static int intern_tag(struct mtag_space *s, u32 parent, const char *name, size_t
 	if (ret >= 0) {
 		mtag_tree_know(s, ret);
 		if (keep)
-			mtag_tree_node(tree, ret)->kept = true;
+			WRITE_ONCE(mtag_tree_node(tree, ret)->kept, true);
 	}
 	mutex_unlock(&tree->lock);
 	/* An allocation may fail just because the task is dying. It will never use the tag. */
