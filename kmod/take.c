@@ -43,6 +43,7 @@
  * @nr:		number of frames
  * @frames:	as the walk has found them
  * @places:	likewise
+ * @cache:	what walks have found, of @serial and @tables
  *
  * Used with preemption disabled.
  */
@@ -62,6 +63,7 @@ struct taken {
 	unsigned int nr;
 	u64 frames[MTAG_STACK_DEPTH];
 	struct mtag_unwind_place places[MTAG_STACK_DEPTH];
+	struct mtag_unwind_cache cache;
 };
 
 #define NO_TAG	U32_MAX
@@ -121,12 +123,16 @@ static u32 own_stack(struct mtag_touched *touched, const u64 *frames, unsigned i
 static __always_inline u32 walk_stack(struct taken *t, const struct mtag_text *text,
 				      const struct pt_regs *regs, struct mtag_touched *touched)
 {
-	const struct mtag_unwind_maps maps = { .map = text->maps, .nr = text->nr };
+	const struct mtag_unwind_maps maps = { text->maps, text->nr, &t->cache };
+	unsigned int tables = mtag_image_tables_given();
 	enum mtag_stack_why why;
 
+	/* No text has the serial 0. */
+	if (t->serial != text->serial || t->tables != tables)
+		t->cache.generation++;
 	t->task = current;
 	t->serial = text->serial;
-	t->tables = mtag_image_tables_given();
+	t->tables = tables;
 	t->ip = regs->ip;
 	t->sp = regs->sp;
 	t->bp = regs->bp;

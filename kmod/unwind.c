@@ -33,7 +33,9 @@ static const u8 in_context[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5,
  * struct walk - the frame that the walk is at
  * @regs:	registers with which it began
  * @maps:	all mappings
- * @map:	the one of @ip
+ * @cache:	what walks have found in them
+ * @generation:	of @cache
+ * @map:	the one in which something was looked up last
  * @ip:		where it is, or returns to
  * @sp:		stack pointer there
  * @bp_at:	where RBP is: 0, in @regs; LOST
@@ -46,6 +48,8 @@ static const u8 in_context[] = { 13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5,
 struct walk {
 	const unsigned long *regs;
 	const struct mtag_unwind_maps *maps;
+	struct mtag_unwind_cache *cache;
+	u64 generation;
 	const struct mtag_unwind_map *map;
 	u64 ip;
 	u64 sp;
@@ -240,32 +244,69 @@ static __always_inline int step_frame(struct walk *w, const struct mtag_unwind_r
 	return GO_ON;
 }
 
+static const struct mtag_unwind_recipe no_recipe = { .kind = MTAG_UNWIND_NONE };
+
+/* Finds frame and recipe of @ip by the mappings and their tables. Return: false if there is none. */
+static __always_inline bool look_up(struct walk *w, u64 *frame,
+				    const struct mtag_unwind_recipe **recipe)
+{
+	const struct mtag_unwind_recipe *r;
+	u64 offset;
+
+	if (!find_map(w))
+		return false;
+	offset = w->ip - w->map->start + w->map->offset;
+	*frame = (u64)w->map->id << MTAG_FRAME_MAP | offset;
+	r = w->map->rows ? mtag_rows_find(w->map->rows, offset - w->back) : NULL;
+	*recipe = r ? r : &no_recipe;
+	return true;
+}
+
+/* Likewise, for an address that a call returns to, by the cache, if it is there. */
+static __always_inline bool find_frame(struct walk *w, u64 *frame,
+				       const struct mtag_unwind_recipe **recipe)
+{
+	struct mtag_unwind_known *known;
+
+	known = &w->cache->known[(w->ip ^ w->ip >> 7) % MTAG_UNWIND_KNOWN];
+	if (likely(known->ip == w->ip && known->generation == w->generation)) {
+		*frame = known->frame;
+		*recipe = known->recipe;
+		return true;
+	}
+	if (!look_up(w, frame, recipe))
+		return false;
+	*known = (struct mtag_unwind_known){ w->ip, w->generation, *frame, *recipe };
+	return true;
+}
+
 /* Steps until there is no caller, or no room. */
 static __always_inline unsigned int walk_frames(struct walk *w, u64 *frames,
 						struct mtag_unwind_place *places, unsigned int room,
 						int *why)
 {
-	static const struct mtag_unwind_recipe none = { .kind = MTAG_UNWIND_NONE };
 	const struct mtag_unwind_recipe *r;
 	unsigned int n = 0;
-	u64 offset;
+	u64 frame;
 
 	do {
 		*why = MTAG_STACK_NO_EXEC;
-		if (!find_map(w))
-			break;
+		if (likely(w->back)) {
+			if (!find_frame(w, &frame, &r))
+				break;
+		} else {
+			if (!look_up(w, &frame, &r))
+				break;
+			frame |= MTAG_FRAME_EXACT;
+		}
 		*why = MTAG_STACK_DEEP;
 		if (n == room)
 			break;
-		offset = w->ip - w->map->start + w->map->offset;
 		places[n].at = w->at;
 		places[n].ip = w->ip;
-		frames[n] = (u64)w->map->id << MTAG_FRAME_MAP | offset;
-		if (unlikely(!w->back))
-			frames[n] |= MTAG_FRAME_EXACT;
+		frames[n] = frame;
 		n++;
-		r = w->map->rows ? mtag_rows_find(w->map->rows, offset - w->back) : NULL;
-		*why = step_frame(w, r ? r : &none);
+		*why = step_frame(w, r);
 		/* The handler returns to a trampoline that has not called it. */
 		if (unlikely(!w->back))
 			frames[n - 1] |= MTAG_FRAME_EXACT;
@@ -295,6 +336,8 @@ unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_map
 	struct walk w = {
 		.regs = regs,
 		.maps = maps,
+		.cache = maps->cache,
+		.generation = maps->cache->generation,
 		.map = maps->map,
 		.ip = regs[in_regs[REG_IP]],
 		.sp = regs[in_regs[REG_SP]],

@@ -10,6 +10,7 @@
 #include "../include/uapi/linux/mtag.h"
 
 struct mtag_rows;
+struct mtag_unwind_recipe;
 
 /* The most frames of a stack. */
 #define MTAG_STACK_DEPTH	127
@@ -52,13 +53,43 @@ struct mtag_unwind_place {
 };
 
 /**
+ * struct mtag_unwind_known - what walks have found about an address that a call returns to
+ * @ip:		the address
+ * @generation:	of the cache, when it was found
+ * @frame:	MTAG_FRAME_*
+ * @recipe:	how to find the caller's frame
+ */
+struct mtag_unwind_known {
+	u64 ip;
+	u64 generation;
+	u64 frame;
+	const struct mtag_unwind_recipe *recipe;
+};
+
+#define MTAG_UNWIND_KNOWN	128	/* a power of 2 */
+
+/**
+ * struct mtag_unwind_cache - what walks have found, by address
+ * @generation:	of the mappings and their tables: another one, and not 0, whenever those are others
+ * @known:	entries; of an earlier generation: none. At first all are 0
+ *
+ * Programs return to few addresses. Used by one walk at a time.
+ */
+struct mtag_unwind_cache {
+	u64 generation;
+	struct mtag_unwind_known known[MTAG_UNWIND_KNOWN];
+};
+
+/**
  * struct mtag_unwind_maps - the executable mappings of an address space
  * @map:	by ascending address, none overlaps another
  * @nr:		how many
+ * @cache:	what walks have found in them, and will
  */
 struct mtag_unwind_maps {
 	const struct mtag_unwind_map *map;
 	unsigned int nr;
+	struct mtag_unwind_cache *cache;
 };
 
 unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,

@@ -50,8 +50,25 @@ static inline bool unit_user_word(const u64 *addr, u64 *value)
 
 /* ---- what a table that was taken must stand ---- */
 
+/* Once more, with the same words: what the walk before has left in the cache makes no difference. */
+static void walk_again(const unsigned long *regs, const struct mtag_unwind_maps *maps,
+		       struct input *in, unsigned int room, const u64 *frames, unsigned int count,
+		       enum mtag_stack_why why)
+{
+	struct mtag_unwind_place *places = malloc(ROOM * sizeof(*places));
+	u64 *others = malloc(ROOM * sizeof(*others));
+	enum mtag_stack_why other;
+
+	words = in;
+	must(mtag_unwind(regs, maps, others, places, room, &other) == count && other == why);
+	must(!memcmp(others, frames, count * sizeof(*frames)));
+	free(others);
+	free(places);
+}
+
 static void walk_by(const struct mtag_rows *rows, struct input *in)
 {
+	static struct mtag_unwind_cache cache;
 	const struct mtag_unwind_map map[] = {
 		{TEXT, TEXT + 0x4000, (u64)rows->first << MTAG_UNWIND_SHIFT & MOST, rows, 1},
 		{TEXT + 0x4000, TEXT + 0x5000, MOST, rows, 2},
@@ -59,17 +76,20 @@ static void walk_by(const struct mtag_rows *rows, struct input *in)
 		 3},
 		{TEXT + 0x10000, TEXT + 0x11000, 0, NULL, 4},
 	};
-	const struct mtag_unwind_maps maps = {map, in_rarely(in) ? 0 : 1 + in_below(in, 4)};
+	const struct mtag_unwind_maps maps = {map, in_rarely(in) ? 0 : 1 + in_below(in, 4), &cache};
 	struct mtag_unwind_place *places = malloc(ROOM * sizeof(*places));
 	u64 *frames = malloc(ROOM * sizeof(*frames)), map_id;
 	unsigned int room = in_below(in, ROOM), count;
 	enum mtag_stack_why why;
 	unsigned long regs[20];
+	struct input again;
 
 	for (unsigned int i = 0; i < 20; i++)
 		regs[i] = word(in);
 	if (!in_rarely(in))
 		regs[in_regs[REG_IP]] = TEXT + in_bytes(in, 2) % 0x4000;
+	cache.generation++;
+	again = *in;
 	words = in;
 	reads = 0;
 	count = mtag_unwind(regs, &maps, frames, places, room, &why);
@@ -79,6 +99,7 @@ static void walk_by(const struct mtag_rows *rows, struct input *in)
 		map_id = frames[i] >> MTAG_FRAME_MAP;
 		must(map_id >= 1 && map_id <= 4 && (i || frames[i] & MTAG_FRAME_EXACT));
 	}
+	walk_again(regs, &maps, &again, room, frames, count, why);
 	free(frames);
 	free(places);
 }

@@ -182,7 +182,7 @@ static struct caller ask_libdw(Dwarf_CFI *cfi, u64 address)
 
 static unsigned long pt_regs[21];
 static const struct mtag_unwind_map everywhere = {.end = UINT64_MAX};
-static const struct mtag_unwind_maps all_maps = {&everywhere, 1};
+static const struct mtag_unwind_maps all_maps = {&everywhere, 1, NULL};
 
 /* Whether a step by @recipe leads to where it must. */
 static bool leads_to(const struct mtag_unwind_recipe *recipe, u64 address,

@@ -47,7 +47,8 @@ static inline bool unit_user_word(const u64 *addr, u64 *value)
 static struct mtag_unwind_map map[MAPS];
 static struct mtag_rows rows[MAPS];
 static struct table tables[MAPS];
-static struct mtag_unwind_maps maps = {map, 0};
+static struct mtag_unwind_cache found;
+static struct mtag_unwind_maps maps = {map, 0, &found};
 
 static void clear_maps(void)
 {
@@ -270,7 +271,8 @@ static void compare_backtrace(const struct user_regs_struct *regs)
 static void walk_blind(const struct user_regs_struct *regs)
 {
 	struct mtag_unwind_map blind[MAPS];
-	const struct mtag_unwind_maps all = {blind, maps.nr};
+	static struct mtag_unwind_cache cache;
+	const struct mtag_unwind_maps all = {blind, maps.nr, &cache};
 	struct mtag_unwind_place places[MTAG_STACK_DEPTH];
 	u64 frames[MTAG_STACK_DEPTH];
 	enum mtag_stack_why why;
@@ -278,6 +280,7 @@ static void walk_blind(const struct user_regs_struct *regs)
 	memcpy(blind, map, sizeof(blind));
 	for (unsigned int i = 0; i < maps.nr; i++)
 		blind[i].rows = NULL;
+	cache.generation++;
 	mtag_unwind((const unsigned long *)regs, &all, frames, places, MTAG_STACK_DEPTH, &why);
 	blind_faults += why != MTAG_STACK_NO_TABLE;
 }
@@ -299,6 +302,7 @@ static bool said(const struct user_regs_struct *regs)
 	switch (regs->rax) {
 	case SAY_READY:
 		read_maps();
+		found.generation++;
 		open_dwfl();
 		return false;
 	case SAY_BEGIN:
@@ -312,6 +316,7 @@ static bool said(const struct user_regs_struct *regs)
 	case SAY_JIT:
 		jit = regs->rdi;
 		read_maps();
+		found.generation++;
 		return false;
 	case SAY_BARE:
 		check_bare(regs);
