@@ -8,7 +8,6 @@
  * byte. MTAG_GOLDEN_UPDATE=1 writes the files anew: look at the difference before you commit it.
  */
 #include <locale.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,64 +367,6 @@ static void deep(void)
 	snap_clear(&trees);
 }
 
-static double luminance(unsigned int rgb)
-{
-	static const double weights[] = {0.2126, 0.7152, 0.0722};
-	double sum = 0;
-
-	for (unsigned int i = 0; i < 3; i++) {
-		double c = (double)(rgb >> (16 - 8 * i) & 0xff) / 255;
-
-		sum += weights[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
-	}
-	return sum;
-}
-
-/* The contrast of two colours as WCAG defines it, 1 to 21. */
-static double contrast(unsigned int a, unsigned int b)
-{
-	double x = luminance(a), y = luminance(b);
-
-	return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
-}
-
-/* Every box of a graph can be read: text of its size needs a contrast of 4.5 to its fill. */
-static void legible(void)
-{
-	static const unsigned int reds9[] = {0xfff5f0, 0xfee0d2, 0xfcbba1, 0xfc9272, 0xfb6a4a,
-					     0xef3b2c, 0xcb181d, 0xa50f15, 0x67000d};
-	struct snap shares = {0};
-	unsigned int seen = 0, colour;
-	char *text = NULL;
-	size_t size = 0;
-	struct fmt fmt = {.out = open_memstream(&text, &size), .utf8 = true};
-	bool good = true;
-
-	for (uint16_t percent = 0; percent <= 100; percent++) {
-		struct proc *proc = snap_proc(&shares, percent + 1, "p");
-
-		add(proc, 0, 0, "", (100ULL - percent) * MIB, 0);
-		add(proc, 2, 0, "t", percent * MIB, 0);
-	}
-	snap_finish(&shares);
-	dot_print(&fmt, &shares);
-	fclose(fmt.out);
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		const char *fill = strstr(line, "fillcolor=");
-		bool white = strstr(line, "fontcolor=\"#ffffff\"");
-
-		if (!fill || sscanf(fill, "fillcolor=%u", &colour) != 1)
-			continue;
-		seen |= 1U << colour;
-		good &= colour >= 1 && colour <= ARRAY_SIZE(reds9) &&
-			contrast(reds9[colour - 1], white ? 0xffffff : 0) >= 4.5;
-	}
-	ok(good && seen == 0xfe,
-	   "the text of a graph has a contrast of 4.5 on each of its colours");
-	free(text);
-	snap_clear(&shares);
-}
-
 static const struct canon canons[] = {
 	{"show.txt", SHOW, false, {.utf8 = true}},
 	{"show-ascii.txt", SHOW, false, {0}},
@@ -488,7 +429,6 @@ int main(void)
 		golden(&canons[i]);
 	empty();
 	deep();
-	legible();
 	snap_clear(&snap);
 	with_shares = true;
 	canned(&snap, 0);
