@@ -4,7 +4,7 @@
 # Without the module. The sanitizers interpose malloc(), too: what is tested here is built without them.
 cd "$(dirname "$(realpath "$0")")/../.." || exit
 bin=build/tests/unit/heap lib=$PWD/build/lib/libmtag-heap.so
-make -s "$lib" $bin/{phases,first,seeds,stress,pair,probes,floats,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
+make -s "$lib" $bin/{phases,threads,first,seeds,stress,pair,probes,floats,operators} >/dev/null 2>&1 || { echo 'Bail out! it does not build'; exit 1; }
 tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$tmp"' EXIT
 n=0 failed=0
@@ -43,10 +43,12 @@ others() {
 same "$(others | wc -l)" 3 "jemalloc, tcmalloc and mimalloc are here"
 
 # ---- the truth ----
-tap "MTAG_HEAP=exact LD_PRELOAD=$lib $bin/phases" exact
-tap "MTAG_HEAP_PERIOD=2048 LD_PRELOAD=$lib $bin/phases" sampled
-for other in $(others); do
-	tap "MTAG_HEAP_PERIOD=8192 LD_PRELOAD='$lib $other' $bin/phases" "sampled, $other"
+for truth in phases threads; do
+	tap "MTAG_HEAP=exact LD_PRELOAD=$lib $bin/$truth" exact
+	tap "MTAG_HEAP_PERIOD=2048 LD_PRELOAD=$lib $bin/$truth" sampled
+	for other in $(others); do
+		tap "MTAG_HEAP_PERIOD=8192 LD_PRELOAD='$lib $other' $bin/$truth" "sampled, $other"
+	done
 done
 tap "MTAG_HEAP_PERIOD=2048 LD_PRELOAD=$lib $bin/first" sampled
 tap "MTAG_HEAP=exact LD_PRELOAD=$lib $bin/first" exact

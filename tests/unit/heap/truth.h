@@ -58,6 +58,12 @@ static struct truth truth_of(size_t n)
 	return truth;
 }
 
+/* The size of the i-th object: many sizes, in the same order each time. */
+static inline unsigned size_at(size_t i, unsigned most)
+{
+	return (unsigned)(i * 2654435761u >> 7) % most;
+}
+
 static void hold(struct object *object, void *p, size_t asked)
 {
 	if (!p)
@@ -135,6 +141,19 @@ static void compare(uint32_t tag, const struct truth *truth)
 	if (exact)
 		compare_exact(tag, is);
 	compare_sampled(tag, is);
+}
+
+/* Runs the tests: each is a child, which opens its own area. All count as this process does. */
+static int truth_run(const struct tap_test *tests, unsigned count)
+{
+	if (!reader_open(&reader, getpid())) {
+		puts("Bail out! no area is found");
+		return 1;
+	}
+	exact = reader.head.mode == MTAG_HEAP_EXACT;
+	close(reader.mem);
+	reader.mem = -1;
+	return tap_run(tests, count);
 }
 
 #endif
