@@ -3,71 +3,15 @@
  * A program as one writes it for malloc-tag, with all that malloc-tag documents, and the sums that
  * it gets wrong. t_malloc_tag.sh runs it; without the module it must run, too, and find no figures.
  *   malloc_tag DIR      files go there
- *   malloc_tag heap     with libmtag-heap preloaded: malloc-tag's own figures
  *   malloc_tag          snapshots, as the environment says
  */
-#include "malloc_tag.h"
+#include "malloc_tag_figures.hpp"
 
 #include <condition_variable>
-#include <cstring>
 #include <fstream>
-#include <iostream>
 #include <mutex>
 #include <sstream>
 #include <thread>
-
-#include <sys/mman.h>
-#include <sys/prctl.h>
-
-static int tests, failed;
-static const size_t mib = 1 << 20;
-
-static void ok(bool good, const std::string &name)
-{
-	std::cout << (good ? "" : "not ") << "ok " << ++tests << " - " << name << std::endl;
-	failed |= !good;
-}
-
-/* Fresh pages of the allocator's, touched. */
-static char *take(size_t size)
-{
-	char *p = static_cast<char *>(malloc(size));
-
-	memset(p, 1, size);
-	return p;
-}
-
-static size_t figure(const std::string &scope, const char *name = "nBytesSelfAllocated")
-{
-	MallocTagStatMap_t stats = MallocTagEngine::collect_stats();
-	std::string key = MallocTagEngine::get_stat_key_prefix_for_thread() + "malloc_tag." +
-			  scope + "." + name;
-
-	return stats.count(key) ? stats[key] : ~size_t{0};
-}
-
-static size_t failures()
-{
-	return MallocTagEngine::collect_stats()[".nPushNodeFailures"];
-}
-
-/* Fresh pages of the kernel's, touched: exactly as many. */
-static char *map_pages(size_t size)
-{
-	void *p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return nullptr;
-	madvise(p, size, MADV_NOHUGEPAGE);
-	memset(p, 1, size);
-	return static_cast<char *>(p);
-}
-
-static bool about(size_t got, size_t want)
-{
-	/* What malloc puts around a block, and its pages at both ends. */
-	return got >= want && got <= want + 16384;
-}
 
 static std::string contents(const std::string &path)
 {
@@ -76,40 +20,6 @@ static std::string contents(const std::string &path)
 
 	text << in.rdbuf();
 	return text.str();
-}
-
-/* ---- what only libmtag-heap counts ---- */
-
-static bool counted(const std::string &scope, size_t asked, size_t freed, size_t mallocs,
-		    size_t frees)
-{
-	return figure(scope, "nBytesSelfAllocated") == asked &&
-	       figure(scope, "nBytesSelfFreed") == freed &&
-	       figure(scope, "nCallsTo_malloc") == mallocs &&
-	       figure(scope, "nCallsTo_free") == frees;
-}
-
-static void heap_figures()
-{
-	/* The compiler leaves out what nobody looks at. */
-	void *volatile p[3];
-
-	{
-		MallocTagScope scope("asks");
-		for (size_t i = 0; i < 3; i++)
-			p[i] = malloc(1000 + i);
-	}
-	ok(counted("asks", 3003, 0, 3, 0), "what a scope asked malloc for, to the byte");
-	{
-		MallocTagScope scope("frees");
-		free(p[0]);
-	}
-	ok(counted("asks", 3003, 1000, 3, 1), "what is freed elsewhere is its own");
-	ok(counted("frees", 0, 0, 0, 0), "not the other's");
-	ok(figure("asks", "nBytesSelf") < mib, "what is resident is there as well");
-	free(p[1]);
-	free(p[2]);
-	ok(counted("asks", 3003, 3003, 3, 3), "in the end all is freed");
 }
 
 /* ---- what malloc-tag gets wrong ---- */
@@ -469,13 +379,7 @@ static void snapshots()
 
 int main(int argc, char **argv)
 {
-	const bool tracked = MallocTagEngine::init();
-
-	/* No page is larger than what was asked for. */
-	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
-	/* Each block comes from the kernel and returns to it. */
-	mallopt(M_MMAP_THRESHOLD, 65536);
-	if (!tracked) {
+	if (!begin()) {
 		MallocTagScope scope("nobody looks");
 		ok(MallocTagEngine::collect_stats().empty(),
 		   "without the module there are no figures");
@@ -486,8 +390,6 @@ int main(int argc, char **argv)
 		   "nor a graph");
 	} else if (argc < 2) {
 		snapshots();
-	} else if (!std::strcmp(argv[1], "heap")) {
-		heap_figures();
 	} else {
 		owner_and_freer();
 		prefixes();
@@ -504,6 +406,5 @@ int main(int argc, char **argv)
 		too_many_nodes();
 	}
 	process_sizes();
-	std::cout << "1.." << tests << std::endl;
-	return failed;
+	return end();
 }

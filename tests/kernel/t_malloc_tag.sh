@@ -28,7 +28,7 @@ is "$(($(own "$tmp/live.0001.json") - $(own "$tmp/live.0000.json")))" $((4 << 20
 env -u MTAG_SNAPSHOT_INTERVAL_SEC MTAG_SNAPSHOT_OUTPUT_PREFIX_FILE_PATH="$tmp/never" build/tests/kernel/malloc_tag >"$tmp/out"
 grep -q '^not ok 1 ' "$tmp/out" && [ ! -e "$tmp/never.0000.json" ]
 ok $? "without an interval there are none"
-LD_PRELOAD=$PWD/build/lib/libmtag-heap.so MTAG_HEAP=exact build/tests/kernel/malloc_tag heap >"$tmp/out"
+LD_PRELOAD=$PWD/build/lib/libmtag-heap.so MTAG_HEAP=exact build/tests/kernel/malloc_tag_heap >"$tmp/out"
 ok $? "with libmtag-heap there are malloc-tag's own figures"
 sed 's/^/# /' "$tmp/out"
 done_testing
