@@ -170,37 +170,9 @@ node() {
 
 # Programs whose allocator is their own: told when they start, if that can be known, and when they are asked for.
 without() {
-	cat >"$tmp/own.c" <<-'END'
-		#include <stddef.h>
-		#include <stdio.h>
-		#include <string.h>
-		#include <unistd.h>
-		void *aligned_alloc(size_t alignment, size_t size);
-		#ifdef OWN
-		/* As a program that has an allocator linked into it, under the names of the C library's. */
-		static char room[1 << 24] __attribute__((aligned(16)));
-		static size_t used;
-		void *malloc(size_t size) { void *p = room + used + 16; memcpy(room + used, &size, sizeof(size)); used += (size + 31) & ~15UL; return p; }
-		void free(void *p) { (void)p; }
-		void *calloc(size_t n, size_t size) { return memset(malloc(n * size), 0, n * size); }
-		void *realloc(void *p, size_t size) { size_t old = 0; void *q = malloc(size); if (p) memcpy(&old, (char *)p - 16, sizeof(old)); return memcpy(q, p ? p : q, old < size ? old : size); }
-		void *memalign(size_t a, size_t size) { (void)a; return malloc(size); }
-		void *tc_malloc(size_t size) { return malloc(size); }
-		#else
-		void *malloc(size_t size);
-		#endif
-		int main(void)
-		{
-		#ifdef PARTLY
-			memset(aligned_alloc(64, 1 << 20), 1, 1 << 20);
-		#endif
-			for (int i = 0; i < 1000; i++) memset(malloc(5000), 1, 5000);
-			puts("ready"); fflush(stdout);
-			return pause();
-		}
-	END
-	gcc -O1 -fno-builtin -DOWN "$tmp/own.c" -o "$tmp/own" && gcc -O1 -fno-builtin -static "$tmp/own.c" -o "$tmp/static" &&
-		gcc -O1 -fno-builtin -DOWN -DPARTLY "$tmp/own.c" -o "$tmp/partly" || bail "no compiler"
+	local source=tests/kernel/heaps/own_allocator.c
+	gcc -O1 -fno-builtin -DOWN "$source" -o "$tmp/own" && gcc -O1 -fno-builtin -static "$source" -o "$tmp/static" &&
+		gcc -O1 -fno-builtin -DOWN -DPARTLY "$source" -o "$tmp/partly" || bail "no compiler"
 	under "$tmp/own"
 	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
 	accounted "an allocator of its own" "$started"
