@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages stay beneath the stack that first touched them when their contents go to another address, or another frame. */
+/*
+ * Pages stay beneath the stack that first touched them when their contents go to another address, or another frame. What
+ * KSM has merged is beneath none, as it is many's.
+ */
+/* vm: also=7.3 */
+#include "lib/folios.h"
 #include "lib/keepers.h"
 #include "lib/stacks.h"
+#include "lib/uffd_move.h"
 #include "stacks/sites.h"
 
 #define MOVED 8
+#define KSM   "/sys/kernel/mm/ksm/"
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
@@ -19,6 +26,82 @@ static void moved(mtag_t a)
 	must(mremap(p, N * PG, N * PG, MREMAP_MAYMOVE | MREMAP_FIXED, q));
 	has(getpid(), a, &s, N * PG, 0, "mremap keeps the stack");
 	must(munmap(q, N * PG));
+}
+
+/* By a thread's other half, as a garbage collector does. */
+static void given(mtag_t a)
+{
+	char *p = area(N * PG), *q = area(N * PG);
+	struct uffdio_move move = {.dst = (uintptr_t)q, .src = (uintptr_t)p, .len = N * PG};
+	struct site s;
+	int uffd = uffd_open();
+
+	if (uffd < 0) {
+		skip("UFFDIO_MOVE keeps the stack (not in this kernel)");
+		return;
+	}
+	visit(&s, 5, touch_here, a, p, N);
+	uffd_register(uffd, q, N * PG);
+	must(ioctl(uffd, UFFDIO_MOVE, &move));
+	is(smaps(q, N * PG).anon, N * PG, "UFFDIO_MOVE moves all");
+	has(getpid(), a, &s, N * PG, 0, "and keeps the stack");
+	tag_adds_up(a, "UFFDIO_MOVE");
+	close(uffd);
+	must(munmap(p, N * PG));
+	must(munmap(q, N * PG));
+}
+
+/* All pages are equal, as each has the one byte that a touch writes. */
+static void merged(mtag_t a)
+{
+	uint64_t none = stack_sum(stacks(getpid()), a, MTAG_STACK_NONE).anon;
+	char *p = area(N * PG);
+	struct site s, w;
+
+	if (spew(KSM "sleep_millisecs", "20") || spew(KSM "pages_to_scan", "20000") ||
+	    spew(KSM "run", "1")) {
+		skip("merged pages (no KSM in this kernel)");
+		return;
+	}
+	visit(&s, 6, touch_here, a, p, N);
+	must(madvise(p, N * PG, MADV_MERGEABLE));
+	ok(until(pfn_of(p) == pfn_of(p + (N - 1) * PG) && pfn_of(p) == pfn_of(p + PG), 60),
+	   "pages are merged");
+	spew(KSM "run", "0");
+	ok(until(found(getpid(), a, &s, 0, 0), 60), "merged pages are beneath no stack");
+	is(stack_sum(stacks(getpid()), a, MTAG_STACK_NONE).anon - none, N * PG, "but counted");
+	tag_adds_up(a, "merged");
+	/* A copy is whose its original was: so is what is known of it. */
+	visit(&w, 7, touch_here, a, p, N / 2);
+	has(getpid(), a, &w, 0, 0, "nor are their copies");
+	tag_adds_up(a, "copied");
+	must(munmap(p, N * PG));
+}
+
+/* A folio between a page and a huge page comes by one touch, and goes in parts. */
+static void large(mtag_t a)
+{
+	size_t size[16], n = folio_sizes(size, 16), middle = n > 1 ? size[n / 2] : 0;
+	struct site s, w;
+	char *p;
+
+	if (!middle || middle == HPAGE) {
+		skip("large folios keep their stack (none in this kernel)");
+		return;
+	}
+	use_folios(middle);
+	p = must(mmap(NULL, 2 * HPAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	p = (char *)(((uintptr_t)p + HPAGE - 1) & ~(HPAGE - 1));
+	visit(&s, 8, touch_here, a, p, 1);
+	is(present(p, HPAGE), middle, "a touch brings a folio of %zu KiB", middle >> 10);
+	has(getpid(), a, &s, middle, 0, "all of it is beneath the stack");
+	must(madvise(p + PG, PG, MADV_DONTNEED));
+	visit(&w, 9, touch_here, a, p + PG, 1);
+	has(getpid(), a, &s, middle - PG, 0, "in parts, each page keeps it");
+	has(getpid(), a, &w, PG, 0, "and what fills the hole has another");
+	tag_adds_up(a, "large folios");
+	must(munmap(p, HPAGE));
+	folios_end();
 }
 
 /* Contents that the kernel moves to other frames, as compaction does. */
@@ -62,7 +145,10 @@ int main(void)
 	read_code();
 	must0(-stacks_start_self(1, -1));
 	moved(a);
+	given(a);
 	migrated(a);
+	merged(a);
+	large(a);
 	is(stacks(getpid())->lost, 0, "no stack was lost");
 	return end_test();
 }
