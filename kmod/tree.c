@@ -446,7 +446,7 @@ static int intern_tag(struct mtag_space *s, u32 parent, const char *name, size_t
 	if ((ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) &&
 	    !fatal_signal_pending(current)) {
 		atomic64_inc(&mtag_stat.overflow);
-		/* The 1st, 2nd, 4th, …: a program that goes on asking would drown other events. */
+		/* The 1st, 2nd, 4th, …: who goes on asking would drown other events. */
 		if (is_power_of_2(atomic64_inc_return(&s->overflow)))
 			mtag_tell("overflow", current->group_leader);
 	}

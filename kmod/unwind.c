@@ -246,7 +246,7 @@ static __always_inline int step_frame(struct walk *w, const struct mtag_unwind_r
 
 static const struct mtag_unwind_recipe no_recipe = { .kind = MTAG_UNWIND_NONE };
 
-/* Finds frame and recipe of @ip by the mappings and their tables. Return: false if there is none. */
+/* Finds frame and recipe of @ip by mappings and tables. Return: false if there is none. */
 static __always_inline bool look_up(struct walk *w, u64 *frame,
 				    const struct mtag_unwind_recipe **recipe)
 {
