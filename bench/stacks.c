@@ -44,6 +44,48 @@ static __attribute__((noinline)) double cold(char *p)
 	return now() - start;
 }
 
+/* Sixty-four chains of as many calls, each of its own functions: 832 addresses to return to. */
+#define LEVEL(chain, n, next)                                                                      \
+	static __attribute__((noipa)) void chain##_##n(char *p)                                    \
+	{                                                                                          \
+		next(p);                                                                           \
+		__asm__ volatile("");                                                              \
+	}
+#define CHAIN(c)                                                                                   \
+	static __attribute__((noipa)) void c##_0(char *p)                                          \
+	{                                                                                          \
+		touch(p, PG, PG);                                                                  \
+		__asm__ volatile("");                                                              \
+	}                                                                                          \
+	LEVEL(c, 1, c##_0)                                                                         \
+	LEVEL(c, 2, c##_1)                                                                         \
+	LEVEL(c, 3, c##_2)                                                                         \
+	LEVEL(c, 4, c##_3) LEVEL(c, 5, c##_4) LEVEL(c, 6, c##_5) LEVEL(c, 7, c##_6)                \
+		LEVEL(c, 8, c##_7) LEVEL(c, 9, c##_8) LEVEL(c, 10, c##_9) LEVEL(c, 11, c##_10)     \
+			LEVEL(c, 12, c##_11) LEVEL(c, 13, c##_12)
+#define NAME(c) c##_13,
+#define SIXTEEN(of, group)                                                                         \
+	of(group##0) of(group##1) of(group##2) of(group##3) of(group##4) of(group##5) of(group##6) \
+		of(group##7) of(group##8) of(group##9) of(group##a) of(group##b) of(group##c)      \
+			of(group##d) of(group##e) of(group##f)
+#define ALL(of) SIXTEEN(of, a) SIXTEEN(of, b) SIXTEEN(of, c) SIXTEEN(of, d)
+
+ALL(CHAIN)
+
+static void (*const chains[])(char *p) = {ALL(NAME)};
+
+#define CHAINS (sizeof(chains) / sizeof(*chains))
+
+/* Each page by calls that no CPU has met lately. */
+static __attribute__((noinline)) double unmet(char *p)
+{
+	double start = now();
+
+	for (size_t i = 0; i < SMALL / PG; i++)
+		chains[i % CHAINS](p + i * PG);
+	return now() - start;
+}
+
 /*
  * In the one mapping that all is measured in: to another the kernel gives pages from another of
  * its lists, which costs up to 63 a page more.
@@ -99,10 +141,13 @@ int main(void)
 {
 	char *p = map(SMALL, HPAGE, MADV_NOHUGEPAGE);
 	double again_before = measure(again, p), cold_before = measure(cold, p);
+	double unmet_before = measure(unmet, p);
 
 	print_cost("no stack", "another process's are taken", again_before, beside(p), "1");
 	take_stacks_of(getpid());
 	print_cost("stack of 20 frames", "taken", cold_before, measure(cold, p), "3500");
+	print_cost("stack of 20 frames, new calls", "taken", unmet_before, measure(unmet, p),
+		   "3500");
 	print_cost("the same stack again", "taken", again_before, measure(again, p), "400");
 	return 0;
 }

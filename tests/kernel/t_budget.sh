@@ -9,7 +9,7 @@ kernel=$(uname -r | cut -d. -f1,2)
 baseline=bench/baseline/$kernel/pages.tsv
 [ -f "$baseline" ] || bail "no $baseline: bench/run --baseline pages makes it"
 # The rows over their budget: "Rows over budget" in docs/performance.md says where their instructions go.
-over='malloc and free, heap view: exact|first touch, 2 MiB: t|first touch, 4 KiB, stack of 20 frames: taken|(map|unmap), a shared page, 1,000 ranges: t|fork, exec and end of .bin.true: t'
+over='malloc and free, heap view: exact|first touch, 2 MiB: t|(map|unmap), a shared page, 1,000 ranges: t|fork, exec and end of .bin.true: t'
 # The rows at their budget, give or take what two runs differ by: only kept from growing.
 near='first touch, 4 KiB, the same stack again: taken'
 rows=$(mktemp) all=()
