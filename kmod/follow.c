@@ -212,10 +212,13 @@ static void charge_owners(struct mtag_space *s, struct page *page, int nr, int s
 static unsigned long addr_left(const struct vm_area_struct *vma, const struct page *page)
 {
 	struct mtag_leaver leaver;
+	unsigned long addr;
 
 	if (!mtag_is_ksm(page))
 		return addr_of(vma, page);
-	return mtag_leaver_get(&leaver) && leaver.vma == vma ? leaver.addr : MTAG_NO_ADDR;
+	addr = mtag_leaver_get(&leaver) && leaver.vma == vma ? leaver.addr : MTAG_NO_ADDR;
+	mtag_leaver_leave();
+	return addr;
 }
 
 /* Migration takes pages away: they stay charged if they can be noted. */
@@ -231,6 +234,9 @@ static void pages_taken(struct mtag_space *s, struct page *page, int nr, unsigne
 			continue;
 		mtag_charge(s, tag, MTAG_ANON, -part, mtag_addr_behind(addr, done));
 		atomic_add(part, &s->migration.uncharged);
+		/* Where it comes back may be an older note, which would be taken for its own. */
+		if (addr == MTAG_NO_ADDR)
+			mtag_space_dirty(s);
 	}
 }
 

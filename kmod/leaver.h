@@ -17,7 +17,7 @@ struct vm_area_struct;
  * @addr:	address in it
  * @ip:		in the hooked function, as of a caller of rmap
  * @turn:	the higher, the later it came
- * @epoch:	of the hooks, when it came: a task that found no page keeps its place until it comes
+ * @epoch:	of the hooks, when it came: a task that finds no page keeps its place until it comes
  *		again or the place is needed. By then the hooks may have been removed and the
  *		mapping freed.
  *

@@ -14,8 +14,9 @@
 
 /*
  * Limit on the notes of one space: they are traversed with walk_lock held. The kernel has at most
- * 512 pages under migration per migrating task, but a process that zaps such pages could accumulate
- * any number of notes, which stay until somebody looks.
+ * 512 folios under migration per migrating task. But one that KSM has merged has a note for each of
+ * its mappings, and a process that zaps such pages could accumulate any number of notes, which stay
+ * until somebody looks.
  */
 #define MTAG_NOTES_MAX	16384U
 

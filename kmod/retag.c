@@ -139,7 +139,7 @@ static void retag_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		} else if (r->present) {
 			if (!e->moving)
 				retag_anon(r, e->page + i, addr);
-			else if (!is_given(r, addr))
+			else if (mtag_is_ksm(e->page + i) || !is_given(r, addr))
 				keep_busy(r, addr);
 		}
 	}

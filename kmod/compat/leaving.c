@@ -10,11 +10,11 @@
 #include "adapt.h"
 #include "compat.h"
 #include <linux/mm_inline.h>
+#include <linux/page-flags.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include "../hook.h"
-#include "../ksm.h"
 #include "../leaver.h"
 #include "../mtag.h"
 #include "../rmap.h"
@@ -22,26 +22,33 @@
 
 bool mtag_leaving_unseen __ro_after_init;
 
-/* try_to_migrate_one(folio, vma, address, arg) */
-MTAG_HOOK_FUNC(mtag_leaving_begin)
+/* Not in line, so that most pages, which need none of this, cost little. */
+static noinline void leaving(struct folio *folio, struct vm_area_struct *vma, unsigned long addr,
+			     unsigned long ip)
 {
-	struct folio *folio = (struct folio *)mtag_arg0(fregs);
-	struct vm_area_struct *vma = (struct vm_area_struct *)mtag_arg1(fregs);
 	struct mtag_space *s;
 
-	if (!mtag_leaving_unseen && likely(!mtag_is_ksm(&folio->page)))
-		return;
 	rcu_read_lock();
 	s = mtag_space_find(vma->vm_mm);
 	/* No caller's return address is the first one of a function. */
-	if (!s)
-		mtag_leaver_leave();
-	else if (!mtag_leaver_enter(vma, mtag_arg2(fregs), ip + 1) && mtag_leaving_unseen)
+	if (s && !mtag_leaver_enter(vma, addr, ip + 1) && mtag_leaving_unseen)
 		mtag_space_dirty_all();
+	/* What goes from here must not be taken for what was to go from another mapping. */
+	if (!s && mtag_leaving_unseen)
+		mtag_leaver_leave();
 	/* Such a page goes without passing the tracepoint. */
 	if (s && mtag_leaving_unseen && folio_test_hwpoison(folio))
 		mtag_space_dirty(s);
 	rcu_read_unlock();
+}
+
+/* try_to_migrate_one(folio, vma, address, arg) */
+MTAG_HOOK_FUNC(mtag_leaving_begin)
+{
+	struct folio *folio = (struct folio *)mtag_arg0(fregs);
+
+	if (unlikely(mtag_leaving_unseen || folio_test_ksm(folio)))
+		leaving(folio, (struct vm_area_struct *)mtag_arg1(fregs), mtag_arg2(fregs), ip);
 }
 
 #ifdef MTAG_LEAVING
