@@ -17,14 +17,14 @@ static struct mtag_leaver leavers[LEAVERS];
 static unsigned int turn;
 
 /* Protects leavers and turn. */
-static DEFINE_RAW_SPINLOCK(lock);
+static DEFINE_RAW_SPINLOCK(leavers_lock);
 
-/* The task's place; or a free one, or the oldest. Context: lock. */
+/* The task's place; or a free one, or the oldest. Context: leavers_lock. */
 static struct mtag_leaver *place_of(const struct task_struct *task)
 {
 	struct mtag_leaver *place = leavers, *each;
 
-	lockdep_assert_held(&lock);
+	lockdep_assert_held(&leavers_lock);
 	for (each = leavers; each < leavers + LEAVERS; each++) {
 		if (each->task == task)
 			return each;
@@ -48,11 +48,11 @@ bool mtag_leaver_enter(struct vm_area_struct *vma, unsigned long addr, unsigned 
 	struct mtag_leaver *place;
 	bool free;
 
-	raw_spin_lock(&lock);
+	raw_spin_lock(&leavers_lock);
 	place = place_of(current);
 	free = !place->task || place->task == current;
 	*place = (struct mtag_leaver){ current, vma, addr, ip, turn++, mtag_hook_epoch() };
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&leavers_lock);
 	return free;
 }
 
@@ -65,9 +65,9 @@ bool mtag_leaver_enter(struct vm_area_struct *vma, unsigned long addr, unsigned 
  */
 bool mtag_leaver_get(struct mtag_leaver *leaver)
 {
-	raw_spin_lock(&lock);
+	raw_spin_lock(&leavers_lock);
 	*leaver = *place_of(current);
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&leavers_lock);
 	/* An even epoch is when hooks go out: they may still run, but are no longer in. */
 	return leaver->task == current && leaver->epoch & 1 && leaver->epoch == mtag_hook_epoch();
 }
@@ -81,9 +81,9 @@ void mtag_leaver_leave(void)
 {
 	struct mtag_leaver *place;
 
-	raw_spin_lock(&lock);
+	raw_spin_lock(&leavers_lock);
 	place = place_of(current);
 	if (place->task == current)
 		place->task = NULL;
-	raw_spin_unlock(&lock);
+	raw_spin_unlock(&leavers_lock);
 }

@@ -29,7 +29,7 @@
  * Innermost are spinlocks of one file each. Nothing is allocated or freed under them:
  *
  *   raw, in any hook    mtag_record_lock, hash_lock, dead_lock, strays_lock, holes_lock,
- *                       unused_lock, stack_lock, bell_lock, seen_lock, that of compat/leaving.c
+ *                       unused_lock, stack_lock, bell_lock, seen_lock, leavers_lock
  *   plain               images_lock, users_lock and history_lock, also in hooks that may take
  *                       spinlocks (mtag_lock_begin()); batches_lock and change_lock, in process
  *                       context outside of hooks
