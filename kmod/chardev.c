@@ -51,16 +51,11 @@ union arg {
 /* May pages be charged to @tag in @s? */
 static bool has_account(struct mtag_space *s, u32 tag)
 {
-	bool has;
-
 	if (tag == MTAG_ID_UNTAGGED)
 		return true;
 	if (tag == MTAG_ID_KSM || !mtag_tree_has(s->tree, tag))
 		return false;
-	rcu_read_lock();
-	has = tag < READ_ONCE(rcu_dereference(s->accounts)->nr_tags);
-	rcu_read_unlock();
-	return has;
+	return tag < mtag_account_tags(s);
 }
 
 /* May the calling process assign memory to @tag? */

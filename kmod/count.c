@@ -131,9 +131,7 @@ int mtag_count_init(struct mtag_counter *c, struct mtag_space *s, gfp_t gfp)
 	c->v.visit = count_visit;
 	c->v.leave = count_leave;
 	c->v.s = s;
-	rcu_read_lock();
-	c->w.nr_tags = READ_ONCE(rcu_dereference(s->accounts)->nr_tags);
-	rcu_read_unlock();
+	c->w.nr_tags = mtag_account_tags(s);
 	mtag_migrate_prepare(s, gfp);
 	c->w.shadow = kvcalloc(c->w.nr_tags, sizeof(*c->w.shadow), gfp);
 	return c->w.shadow ? 0 : -ENOMEM;

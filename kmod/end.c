@@ -166,8 +166,7 @@ static bool add_batch(struct mtag_space *s, unsigned int *tag, s64 total[MTAG_KI
 
 	rcu_read_lock();
 	acc = rcu_dereference(s->accounts);
-	/* Pairs with the release in mtag_accounts_extend(). */
-	nr_tags = smp_load_acquire(&acc->nr_tags);
+	nr_tags = mtag_accounts_nr(acc);
 	for (behind = min(nr_tags, *tag + SUM_BATCH); *tag < behind; (*tag)++) {
 		mtag_account_fold(acc, *tag, &sum);
 		for (i = 0; i < MTAG_KINDS; i++) {

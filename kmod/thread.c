@@ -131,7 +131,7 @@ u32 mtag_thread_tag(struct mtag_space *s)
 		tag = READ_ONCE(*cpu->word);
 	else
 		tag = READ_ONCE(*find_word(cpu, s));
-	nr_tags = READ_ONCE(rcu_dereference_raw(s->accounts)->nr_tags);
+	nr_tags = mtag_accounts_nr(rcu_dereference_raw(s->accounts));
 	if (unlikely(tag >= nr_tags || tag == MTAG_ID_KSM)) {
 		atomic64_inc(&mtag_stat.bad_word);
 		tag = MTAG_ID_UNTAGGED;

@@ -295,7 +295,7 @@ static void tell_tracking(const char *kind, struct mm_struct *mm)
 	struct task_struct *task;
 
 	rcu_read_lock();
-	task = rcu_dereference(mm->owner);
+	task = mtag_mm_owner(mm);
 	if (task)
 		mtag_tell(kind, task);
 	rcu_read_unlock();
