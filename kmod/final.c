@@ -111,7 +111,7 @@ static void last_add(struct mtag_last *sum, const struct mtag_last *last)
 /* ---- which tags ---- */
 
 /**
- * struct weight - what those tags weigh whose peaks begin with the same digits
+ * struct weight - the memory of tags whose peaks have the same leading digits
  * @sum:	bytes of them all
  * @bytes:	by the next digit of the peak
  * @highest:	of their peaks
@@ -122,7 +122,7 @@ struct weight {
 	u64 highest;
 };
 
-/* Of the tags whose peak begins as @cut does, down to the digit at @shift. */
+/* Weighs the tags whose peak has the digits of @cut above the one at @shift. */
 static void weigh_tags(struct mtag_space *s, u64 cut, int shift, struct weight *w, bool sleeps)
 {
 	u32 tag, nr_tags = mtag_account_tags(s);

@@ -161,7 +161,7 @@ static bool gone_ordinary(struct mtag_space *s, const struct page *page)
 	return left != MTAG_LEFT_ALL;
 }
 
-/* Unmap pages that the fast path does not handle. */
+/* Accounts for pages that are unmapped, where the hot path does not. */
 static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *vma,
 				  unsigned long parent_ip, struct page *page, int nr)
 {

@@ -17,7 +17,7 @@
 #include "stock.h"
 
 #define LOCK_BITS	6
-#define LOOKS		100
+#define LOOKS		100 /* at the counts of another CPU, in the hope of three of one moment */
 
 DEFINE_PER_CPU(struct mtag_stock, mtag_stock);
 
@@ -62,7 +62,8 @@ static bool stock_has(const struct mtag_stock *k, const struct mtag_space *s, u3
 /*
  * Adds what is in slot @i of a resident @kind. The CPU may count meanwhile: three counts of one
  * moment are those that are still the same after all have been read. One event takes many times
- * longer than a look; @looks is for a reader whose own CPU is taken away.
+ * longer than a look, so two looks nearly always suffice; LOOKS bounds the loop for a reader that
+ * is preempted time and again.
  */
 static __always_inline void slot_add_kind(const struct mtag_stock *k, unsigned int i, int kind,
 					  u32 nr[MTAG_KINDS], s32 *touched)
@@ -447,10 +448,7 @@ void mtag_stock_reset_peak(const struct mtag_accounts *acc, u32 tag)
 	raw_spin_unlock(lock);
 }
 
-/*
- * Resets what only grows, of a @tag that nothing is charged to. Return: its first touches, for
- * another tag.
- */
+/* Resets what only grows, of a @tag that nothing is charged to. Return: its first touches. */
 u64 mtag_stock_clear(const struct mtag_accounts *acc, u32 tag)
 {
 	struct mtag_account *a = mtag_accounts_of(acc, tag);
