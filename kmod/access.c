@@ -85,7 +85,7 @@ static bool may_read(struct task_struct *task, unsigned int mode)
 }
 
 /* May the caller read @task as it may read /proc/PID/smaps? */
-bool mtag_access_may_read(struct task_struct *task)
+static bool may_read_maps(struct task_struct *task)
 {
 	return may_read(task, PTRACE_MODE_READ_FSCREDS);
 }
@@ -103,17 +103,16 @@ static bool capable_over(struct task_struct *task)
 }
 
 /* May the caller start or stop tracking @task, or reset its peaks? */
-bool mtag_access_may_track(struct task_struct *task)
+static bool may_track(struct task_struct *task)
 {
-	return is_own(task) || (capable_over(task) && mtag_access_may_read(task));
+	return is_own(task) || (capable_over(task) && may_read_maps(task));
 }
 
 static bool access_permitted(struct task_struct *task, enum mtag_access access)
 {
 	if (access == MTAG_ACCESS_LIST)
 		return may_read(task, PTRACE_MODE_READ_FSCREDS | PTRACE_MODE_NOAUDIT);
-	return access == MTAG_ACCESS_TRACK ? mtag_access_may_track(task) :
-					     mtag_access_may_read(task);
+	return access == MTAG_ACCESS_TRACK ? may_track(task) : may_read_maps(task);
 }
 
 /* May the user of the current credentials read a process with those of @of, if it is dumpable? */
@@ -252,8 +251,8 @@ struct task_struct *mtag_access_owner(struct mtag_space *s)
 	struct mm_struct *mm;
 
 	/*
-	 * A fork that fails frees its task and signal_struct whoever refers to them. Pairs with
-	 * mtag_life_thread_begin(), after which it cannot fail.
+	 * A fork that fails frees its task and signal_struct even if others refer to them. Pairs
+	 * with mtag_life_thread_begin(), after which the fork cannot fail.
 	 */
 	if (smp_load_acquire(&s->birth.forking))
 		return NULL;

@@ -46,8 +46,6 @@ struct mtag_target {
 
 int mtag_access_init(void);
 void mtag_access_exit(void);
-bool mtag_access_may_read(struct task_struct *task);
-bool mtag_access_may_track(struct task_struct *task);
 struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
 				 const struct cred *opener, const struct cred **cred);
 kuid_t mtag_access_uid(struct mm_struct *mm);

@@ -92,14 +92,11 @@ static u32 home_of(unsigned long pfn)
 	return entry ? xa_to_value(entry) : 0;
 }
 
-/**
- * mtag_ksm_foreign() - does a KSM page come from another tree than that of @s?
- * @s:		space that maps @page
- * @page:	small, as all merged pages are
- *
+/*
+ * Does a KSM page, small as all are, come from another tree than that of @s, which maps it?
  * Context: page-table lock of a mapping.
  */
-bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page)
+static bool is_foreign(struct mtag_space *s, const struct page *page)
 {
 	return home_of(page_to_pfn(page)) != s->tree_id;
 }
@@ -201,7 +198,7 @@ u32 mtag_ksm_owner(struct mtag_space *s, const struct page *page)
 {
 	u32 tag = mtag_owner_get(page);
 
-	if (tag && mtag_is_ksm(page) && mtag_ksm_foreign(s, page))
+	if (tag && mtag_is_ksm(page) && is_foreign(s, page))
 		return MTAG_ID_KSM;
 	return tag;
 }

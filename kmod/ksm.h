@@ -21,7 +21,6 @@ bool mtag_ksm_was_merged(const struct page *page);
 struct mtag_leaf mtag_ksm_leaf(const struct page *page);
 void mtag_ksm_leaf_copy(const struct page *to, const struct page *from);
 u32 mtag_ksm_owner(struct mtag_space *s, const struct page *page);
-bool mtag_ksm_foreign(struct mtag_space *s, const struct page *page);
 void mtag_ksm_copy(const struct page *to, const struct page *from);
 void mtag_ksm_exit(void);
 MTAG_HOOK_FUNC(mtag_ksm_merge);
