@@ -43,7 +43,7 @@ struct chunk {
 
 /* All are constant from mtag_stack_begin() to mtag_stack_end(), except the entries. */
 static u64 secrets[2];			/* of the hash, so that no program can choose it */
-static unsigned int max;		/* ids are below it */
+static unsigned int ids_end;		/* all ids are below it */
 static unsigned int nr_chains;		/* a power of 2 */
 static u32 *chains;			/* the first id of each chain, or 0 */
 static struct mtag_stack **stacks;	/* by id */
@@ -225,7 +225,7 @@ static u32 add_stack(u32 hash, const u64 *frames, unsigned int nr, unsigned int 
 	struct mtag_stack *stack;
 
 	lockdep_assert_held(&stack_lock);
-	if (!mtag_user_may(user, user->stacks, max - nr_stacks, 1))
+	if (!mtag_user_may(user, user->stacks, ids_end - nr_stacks, 1))
 		return MTAG_LEAF_NONE;
 	stack = room_for(struct_size(stack, frames, nr));
 	if (!stack)
@@ -273,18 +273,18 @@ u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
 /* The stack @id, or NULL if it is none. Context: stacks are kept. */
 const struct mtag_stack *mtag_stack_at(u32 id)
 {
-	return id >= MTAG_LEAF_FIRST && id < max ? READ_ONCE(stacks[id]) : NULL;
+	return id >= MTAG_LEAF_FIRST && id < ids_end ? READ_ONCE(stacks[id]) : NULL;
 }
 
 /* All ids are below it. Context: stacks are kept; else it may be 0. */
 u32 mtag_stack_room(void)
 {
-	return READ_ONCE(max);
+	return READ_ONCE(ids_end);
 }
 
 static size_t tables_bytes(void)
 {
-	return max * sizeof(*stacks) + nr_chains * sizeof(*chains);
+	return ids_end * sizeof(*stacks) + nr_chains * sizeof(*chains);
 }
 
 /**
@@ -298,16 +298,16 @@ int mtag_stack_begin(void)
 	unsigned int most = clamp(READ_ONCE(mtag_max_stacks), 1U, 1U << 24);
 	gfp_t gfp = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 
-	max = most + MTAG_LEAF_FIRST;
+	ids_end = most + MTAG_LEAF_FIRST;
 	nr_chains = roundup_pow_of_two(most);
 	if (mtag_memory_charge(tables_bytes())) {
-		max = 0;
+		ids_end = 0;
 		return -ENOMEM;
 	}
 	secrets[0] = get_random_u64();
 	secrets[1] = get_random_u64();
 	nr_stacks = MTAG_LEAF_FIRST;
-	stacks = kvcalloc(max, sizeof(*stacks), gfp);
+	stacks = kvcalloc(ids_end, sizeof(*stacks), gfp);
 	chains = kvcalloc(nr_chains, sizeof(*chains), gfp);
 	return stacks && chains && fill_spares() ? 0 : -ENOMEM;
 }
@@ -326,7 +326,7 @@ void mtag_stack_end(void)
 	kvfree(chains);
 	stacks = NULL;
 	chains = NULL;
-	if (max)
+	if (ids_end)
 		mtag_memory_uncharge(tables_bytes());
-	max = 0;
+	ids_end = 0;
 }
