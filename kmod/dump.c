@@ -185,7 +185,7 @@ static int dump_single(struct dump *d, struct mtag_request *r)
 }
 
 /* Adds a message with as many tags as fit. Return: 1 after the last tag; 0 if @skb is full. */
-static int dump_tags(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
+static int dump_tags(struct sk_buff *skb, struct dump *d, void *hdr)
 {
 	u32 first = d->tag;
 
@@ -201,7 +201,7 @@ cancel_message:
 	return 0;
 }
 
-static int dump_sums(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr)
+static int dump_sums(struct sk_buff *skb, struct dump *d, void *hdr)
 {
 	if (mtag_message_put_sums(skb, &d->process, d->report)) {
 		genlmsg_cancel(skb, hdr);
@@ -211,7 +211,7 @@ static int dump_sums(struct sk_buff *skb, struct netlink_callback *cb, struct du
 	return 1;
 }
 
-typedef int dump_put_t(struct sk_buff *skb, struct netlink_callback *cb, struct dump *d, void *hdr);
+typedef int dump_put_t(struct sk_buff *skb, struct dump *d, void *hdr);
 
 /* Fills @skb with processes by @put. The cursor stays at the first item that did not fit. */
 static int dump_rows(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, dump_put_t *put)
@@ -230,7 +230,7 @@ static int dump_rows(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, d
 			break;
 		if (!d->single)
 			genl_dump_check_consistent(cb, hdr);
-		if (!put(skb, cb, d, hdr))
+		if (!put(skb, d, hdr))
 			break;
 		more = dump_next(d);
 	}

@@ -338,16 +338,12 @@ static void settle_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		mtag_migrate_seen(v->s, e->addr + i * PAGE_SIZE, &ignored);
 }
 
-static void settle_leave(struct mtag_visitor *v, unsigned long end)
-{
-}
-
 /* Visit the range of a note, which may span several mappings. */
 static void settle_note(struct mtag_space *s, struct mm_struct *mm, unsigned long addr,
 			unsigned long end)
 {
 	VMA_ITERATOR(vmi, mm, addr);
-	struct mtag_visitor v = { .visit = settle_visit, .leave = settle_leave, .s = s };
+	struct mtag_visitor v = { .visit = settle_visit, .s = s };
 	struct vm_area_struct *vma;
 
 	for_each_vma_range(vmi, vma, end)
