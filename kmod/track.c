@@ -373,6 +373,7 @@ static void drop_all(void)
 	lockdep_assert_held(&track_mutex);
 	while ((s = mtag_space_next(s, &bucket))) {
 		if (mtag_space_unhash(s)) {
+			/* Waits for a walk or a report under way, which has found it before. */
 			mutex_lock(&s->tree->build_lock);
 			mutex_unlock(&s->tree->build_lock);
 			mtag_end_space(s);
