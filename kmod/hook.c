@@ -10,6 +10,7 @@
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <asm/text-patching.h>
 #include "compat/compat.h"
 #include "hook.h"
 #include "mtag.h"
@@ -244,14 +245,14 @@ static int kprobes_install(void)
 /* Is the entry of the function patched, so that it calls the hook? */
 static bool entry_patched(const struct mtag_hook *hook)
 {
-	u8 text[8];
+	u8 text[8], opcode;
 
 	if (copy_from_kernel_nofault(text, (void *)hook->addr, sizeof(text)))
 		return false;
-	/* call, jmp or int3, perhaps after an ENDBR */
-	if (text[0] == 0xf3)
-		return text[4] == 0xe8 || text[4] == 0xcc;
-	return text[0] == 0xe8 || text[0] == 0xe9 || text[0] == 0xcc;
+	/* An ENDBR may be in front. */
+	opcode = text[0] == 0xf3 ? text[4] : text[0];
+	return opcode == CALL_INSN_OPCODE || opcode == JMP32_INSN_OPCODE ||
+	       opcode == INT3_INSN_OPCODE;
 }
 
 static int check_patched(void)

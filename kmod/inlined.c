@@ -9,14 +9,13 @@
 #include <linux/kallsyms.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <asm/text-patching.h>
 #include "hooked.h"
 #include "inlined.h"
 #include "mtag.h"
 #include "resolve.h"
 
-/* x86: call and jmp, each with the distance in four bytes. */
-#define OPCODE_CALL	0xe8
-#define OPCODE_JMP	0xe9
+/* Of a call or jmp: the opcode, and the distance in four bytes. */
 #define CALL_SIZE	5
 
 /* A call targets the ENDBR in front of @addr, or with call depth tracking the function's prefix. */
@@ -31,7 +30,7 @@ static bool is_call(const u8 *text, unsigned long ip, const struct mtag_hook *ca
 	unsigned long to;
 	s32 distance;
 
-	if (text[0] != OPCODE_CALL && text[0] != OPCODE_JMP)
+	if (text[0] != CALL_INSN_OPCODE && text[0] != JMP32_INSN_OPCODE)
 		return false;
 	memcpy(&distance, text + 1, sizeof(distance));
 	to = ip + CALL_SIZE + distance;
