@@ -57,11 +57,6 @@ int mtag_access_init(void)
 	return 0;
 }
 
-/* Nothing to undo: the static call is the module's own. */
-void mtag_access_exit(void)
-{
-}
-
 /* Only compares: @task->mm may change or go away. */
 static bool is_own(struct task_struct *task)
 {

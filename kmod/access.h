@@ -45,7 +45,6 @@ struct mtag_target {
 };
 
 int mtag_access_init(void);
-void mtag_access_exit(void);
 struct mm_struct *mtag_access_mm(struct task_struct *task, enum mtag_access access,
 				 const struct cred *opener, const struct cred **cred);
 kuid_t mtag_access_uid(struct mm_struct *mm);

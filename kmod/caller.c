@@ -96,8 +96,11 @@ int mtag_caller_init(const struct mtag_caller_name *c)
 		if (ret)
 			return ret;
 	}
-	if (nr_ranges > RANGES_MAX)
+	if (nr_ranges > RANGES_MAX) {
+		pr_err("%d functions call hooked ones, and there is room for %d\n", nr_ranges,
+		       RANGES_MAX);
 		return -E2BIG;
+	}
 	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
 	return mtag_traced_init();
 }

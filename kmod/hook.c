@@ -454,8 +454,11 @@ int mtag_hook_init(void)
 {
 	int ret;
 
-	if (mtag_nr_hooks > HOOKS_MAX)
+	if (mtag_nr_hooks > HOOKS_MAX) {
+		pr_err("%d functions are to be hooked, and there is room for %d\n", mtag_nr_hooks,
+		       HOOKS_MAX);
 		return -E2BIG;
+	}
 	by_ip_fill();
 	if (mtag_force_kprobes && IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		pr_err("no kprobes on PREEMPT_RT: they disable preemption, so hooks could not allocate\n");

@@ -103,21 +103,21 @@ static int track_everything(void)
 	}
 	if (held) {
 		mtag_space_lost(NULL, held);
-		pr_warn("%u threads are not tracked: their memory is locked\n", held);
+		pr_warn("%u threads are not tracked: their mmap_lock stayed held; `mtagctl track PID` tries again\n",
+			held);
 	}
 	return 0;
 }
 
-#define SPACES 5	/* index of mtag_space_init in parts[]; mtag_track_init is next */
 static const struct {
 	int (*init)(void);
-	void (*exit)(void);
+	void (*exit)(void);	/* or NULL */
 } parts[] = {
 	{ mtag_owner_init, mtag_owner_exit },
 	{ mtag_tree_init, mtag_tree_exit },
 	{ mtag_symbols_init, mtag_symbols_exit },
 	{ mtag_hook_init, mtag_hook_exit },
-	{ mtag_access_init, mtag_access_exit },
+	{ mtag_access_init, NULL },
 	{ mtag_space_init, mtag_space_exit },
 	{ mtag_track_init, mtag_track_exit },
 	{ mtag_later_init, mtag_later_exit },
@@ -129,11 +129,20 @@ static const struct {
 	{ mtag_chardev_init, mtag_chardev_exit },
 };
 
+/* Is the part that begins with @init among the first @nr? */
+static bool has_begun(int nr, int (*init)(void))
+{
+	while (nr-- > 0)
+		if (parts[nr].init == init)
+			return true;
+	return false;
+}
+
 static void parts_exit(int nr)
 {
 	/* After this no hook queues any work, and no space is left to show. */
 	mtag_track_all = false;
-	if (nr > SPACES)
+	if (has_begun(nr, mtag_space_init))
 		mtag_track_close();
 	while (nr-- > 0)
 		if (parts[nr].exit)
@@ -153,7 +162,7 @@ static int __init mtag_init(void)
 	if (!mtag_wq)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
-		ret = parts[i].init ? parts[i].init() : 0;
+		ret = parts[i].init();
 		if (ret)
 			goto exit_parts;
 	}
