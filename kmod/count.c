@@ -90,6 +90,7 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 {
 	struct mtag_counter *c = container_of(v, struct mtag_counter, v);
 	enum mtag_kind kind;
+	u32 tag;
 	int i;
 
 	for (i = 0; e->moving && i < e->nr; i++)
@@ -100,9 +101,9 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 		/* Other trees may have the slot of a merged page charged, to [ksm] as well. */
 		if (c->untag && c->fresh && mtag_swap_tag(e->swap) != MTAG_ID_KSM)
 			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
-		if (mtag_swap_tag(e->swap) >= READ_ONCE(v->s->tree->nr_tags))
-			mtag_swap_set(e->swap, MTAG_ID_UNTAGGED);
-		count_add(c, mtag_swap_tag(e->swap), MTAG_SWAP, 1);
+		if (!mtag_whose_slot(v->s, e->swap, &tag))
+			mtag_swap_set(e->swap, tag);
+		count_add(c, tag, MTAG_SWAP, 1);
 		return;
 	}
 	if (c->untag && PageAnon(e->page))

@@ -11,7 +11,6 @@
 #include "mtag.h"
 #include "owners.h"
 #include "state.h"
-#include "swap.h"
 #include "visit.h"
 #include "whose.h"
 
@@ -52,10 +51,7 @@ static void owners_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	int i;
 
 	if (!e->page) {
-		tag = mtag_swap_tag(e->swap);
-		/* An owner from an earlier use: the next walk that counts will drop it. */
-		if (tag >= READ_ONCE(v->s->tree->nr_tags))
-			tag = MTAG_ID_UNTAGGED;
+		mtag_whose_slot(v->s, e->swap, &tag);
 		*row = tag | MTAG_OWNER_SWAP;
 		return;
 	}

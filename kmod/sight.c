@@ -22,7 +22,6 @@
 #include "stacks.h"
 #include "stackset.h"
 #include "state.h"
-#include "swap.h"
 #include "touched.h"
 #include "visit.h"
 #include "whose.h"
@@ -106,10 +105,7 @@ static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	int i;
 
 	if (!e->page) {
-		tag = mtag_swap_tag(e->swap);
-		/* An owner from an earlier use: the next walk that counts will drop it. */
-		if (tag >= READ_ONCE(v->s->tree->nr_tags))
-			tag = MTAG_ID_UNTAGGED;
+		mtag_whose_slot(v->s, e->swap, &tag);
 		leaf = leaf_of(v->s, mtag_leaf_slot(e->swap));
 		if (seen_is_old(sight, leaf))
 			entry_of(sight, tag, leaf.stack)->swap++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tells which tag a page is charged to that a walk finds in the page tables.
+ * Tells which tag a page or swap slot is charged to that a walk finds in the page tables.
  */
 #include <linux/mm.h>
 #include "file.h"
@@ -8,6 +8,7 @@
 #include "migrate.h"
 #include "mtag.h"
 #include "range.h"
+#include "swap.h"
 #include "whose.h"
 
 /**
@@ -47,4 +48,23 @@ u32 mtag_whose_now(struct mtag_space *s, const struct mtag_pte *e, int i)
 	if (e->moving && mtag_migrate_seen(s, e->addr + i * PAGE_SIZE, &tag))
 		return tag;
 	return mtag_whose(s, e, i);
+}
+
+/**
+ * mtag_whose_slot() - the tag of a swap slot
+ * @s:		space
+ * @entry:	swap entry that a walk visits
+ * @tag:	filled; an owner that the tree does not have counts as untagged
+ *
+ * Context: page-table lock.
+ * Return: false if the slot still has such an owner, from an earlier use: the next walk that counts
+ * drops it.
+ */
+bool mtag_whose_slot(struct mtag_space *s, unsigned long entry, u32 *tag)
+{
+	*tag = mtag_swap_tag(entry);
+	if (*tag < READ_ONCE(s->tree->nr_tags))
+		return true;
+	*tag = MTAG_ID_UNTAGGED;
+	return false;
 }
