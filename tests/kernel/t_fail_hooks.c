@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Each k-th allocation of mtag fails while programs fork, copy, move, page out, merge and collapse their memory. Losses
- * are counted, and once that is over every process adds up again.
+ * are counted, and once that is over every process adds up again. In every other program stacks are taken, too.
  */
 /* vm: group=fail mem=1G timeout=300 repairs=any because="each allocation that fails in a hook may cost one" */
 /* vm: group=fail mem=1G timeout=3600 repairs=any because="each allocation that fails in a hook may cost one" long=1 args=24 */
 #include "lib/load.h"
 #include "lib/fail.h"
+#include "lib/stacks.h"
 
 #define N      128
 #define ROUNDS 3
@@ -142,6 +143,19 @@ static pid_t stranger(struct gate *g)
 	_exit(0);
 }
 
+/* What is beneath stacks, and beneath none, is all that smaps calls anonymous. Looking once touches what that takes. */
+static void stacks_add_up(void)
+{
+	struct stack_sum sum;
+	uint64_t anon;
+
+	for (int i = 0; i < 2; i++) {
+		sum = stack_sum(stacks(getpid()), ANY_TAG, ANY_KIND);
+		anon = smaps(NULL, UINTPTR_MAX).anon;
+	}
+	is(sum.anon, anon, "stacks add up to smaps' Anonymous");
+}
+
 static void program(int k)
 {
 	struct gate *g[ROUNDS];
@@ -155,6 +169,8 @@ static void program(int k)
 	b = tag("b");
 	c_ = tag("c");
 	make(&m);
+	if (k % 2)
+		must0(-stacks_start_self(1, -1));
 	lost = health("lost") + health("repairs");
 	atomic_store(refused, 0);
 	fail_set("every", k);
@@ -179,6 +195,8 @@ static void program(int k)
 	adds_up("the program", "without its relatives");
 	read_all(a, m.private, N * PG);
 	adds_up("the program", "with all in memory");
+	if (k % 2)
+		stacks_add_up();
 	must(munmap(m.private, N * PG));
 	must(munmap(m.shared, N * PG));
 	must(munmap(m.equal, N * PG));

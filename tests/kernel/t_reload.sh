@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Loading and unloading many times under load, with processes attached: no warning (the harness
-# looks), no leak, and those tracked afterwards are exact.
+# Loading and unloading many times under load, with processes attached, whose stacks are taken: no warning (the
+# harness looks), no leak, and those tracked afterwards are exact.
 # vm: also=7.3 group=modules module=linger_ms=2000 mem=1500M timeout=900 args=2
 # vm: group=modules-long module=linger_ms=2000 mem=1500M timeout=14400 long=1 args=250
 . tests/kernel/lib.sh
@@ -35,9 +35,9 @@ for ((i = 1; i <= cycles; i++)); do
 	load || { failed=$((failed + 1)); break; }
 	[ $((SECONDS - began)) -le $slowest ] || slowest=$((SECONDS - began))
 	case $((i % 4)) in
-	0) mtagctl run -t reload -- sh -c ': ; /bin/true' || failed=$((failed + 1)) ;;
-	1) mtagctl track "$loop" 2>/dev/null ;;
-	2) mtagctl track "$stress" 2>/dev/null; mtagctl -j show >/dev/null 2>&1 ;;
+	0) mtagctl run --stacks -t reload -- sh -c ': ; /bin/true' || failed=$((failed + 1)) ;;
+	1) mtagctl track --stacks "$loop" 2>/dev/null ;;
+	2) mtagctl track --stacks "$stress" 2>/dev/null; mtagctl -j show >/dev/null 2>&1 ;;
 	esac
 	drift=$((drift + $(health drift))) lost=$((lost + $(health lost))) ended=$((ended + $(health ended)))
 	[ $((i % 100)) != 0 ] || echo "# $i cycles in $((SECONDS - first)) s"

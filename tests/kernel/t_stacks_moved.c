@@ -95,6 +95,16 @@ static void large(mtag_t a)
 	visit(&s, 8, touch_here, a, p, 1);
 	is(present(p, HPAGE), middle, "a touch brings a folio of %zu KiB", middle >> 10);
 	has(getpid(), a, &s, middle, 0, "all of it is beneath the stack");
+	if (swap_zram()) {
+		must(madvise(p, middle, MADV_PAGEOUT));
+		ok(until(present(p, middle) == 0, 30), "all of it goes to swap");
+		has(getpid(), a, &s, 0, middle, "where it is beneath the stack, too");
+		read_all(0, p, middle);
+		has(getpid(), a, &s, middle, 0, "and when it is read back");
+		swapoff_all();
+	} else {
+		skip("large folios go through swap (no zram)");
+	}
 	must(madvise(p + PG, PG, MADV_DONTNEED));
 	visit(&w, 9, touch_here, a, p + PG, 1);
 	has(getpid(), a, &s, middle - PG, 0, "in parts, each page keeps it");
@@ -102,6 +112,22 @@ static void large(mtag_t a)
 	tag_adds_up(a, "large folios");
 	must(munmap(p, HPAGE));
 	folios_end();
+}
+
+/* Pages that are there go to another tag, as mtag_range() may: whoever touched them did so all the same. */
+static void retagged(mtag_t a, mtag_t b)
+{
+	char *p = area(N * PG);
+	struct site s;
+
+	visit(&s, 10, touch_here, a, p, N);
+	must0(mtag_range(p, N * PG, b, MTAG_RANGE_PRESENT));
+	has(getpid(), b, &s, N * PG, 0, "what another tag is given keeps its stack");
+	has(getpid(), a, &s, 0, 0, "beneath that tag alone");
+	ever(getpid(), a, &s, N * PG, "what was touched remains the first one's");
+	tag_adds_up(a, "given away");
+	tag_adds_up(b, "given");
+	must(munmap(p, N * PG));
 }
 
 /* Contents that the kernel moves to other frames, as compaction does. */
@@ -134,7 +160,7 @@ static void migrated(mtag_t a)
 int main(void)
 {
 	ssize_t n = must(readlink("/proc/self/exe", exe, sizeof(exe) - 1));
-	mtag_t a;
+	mtag_t a, b;
 
 	exe[n] = '\0';
 	begin_test();
@@ -142,10 +168,12 @@ int main(void)
 	begin();
 	no_khugepaged();
 	a = tag("a");
+	b = tag("b");
 	read_code();
 	must0(-stacks_start_self(1, -1));
 	moved(a);
 	given(a);
+	retagged(a, b);
 	migrated(a);
 	merged(a);
 	large(a);
