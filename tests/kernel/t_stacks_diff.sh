@@ -102,5 +102,25 @@ for from in '' "--from $tmp/c"; do
 done
 exec 3>&-
 wait "$pid"
+
+# ---- one first touch in eight ----
+
+# 8,000 pages make 1,000 draws come true, give or take 5 times the root of 8000 * 1/8 * 7/8.
+mtagctl run --stacks=1/8 -- sh -c '"$0"; :' "$tmp/grow" <"$tmp/in" >"$tmp/out" &
+shell=$!
+exec 3>"$tmp/in"
+lines=1
+until_true 60 has_said 1 || bail "the program does not begin"
+touch_pages 8000
+pid=$(pgrep -x grow)
+mtagctl stacks -j "$pid" >"$tmp/sampled"
+is "$(jq -c 'map(.one_in) | unique' "$tmp/sampled")" "[8]" "a program that a shell starts has the chance of its run"
+is "$(jq 'map(.anon_bytes) | add' "$tmp/sampled")" "$(awk '/^Anonymous:/ {print $2 * 1024}' "/proc/$pid/smaps_rollup")" \
+	"what was drawn and what was not is what smaps_rollup says"
+drawn=$(jq '[.[] | select(any(.stack[]; .function == "kept")) | .anon_bytes] | add / 4096' "$tmp/sampled")
+[ "$drawn" -ge 852 ] && [ "$drawn" -le 1148 ]
+ok $? "of 8,000 pages about 1,000 are beneath their stack ($drawn)"
+exec 3>&-
+wait "$shell"
 is "$(health drift)" 0 "no drift"
 done_testing
