@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The generic netlink family "mtag". Nothing else in mtagctl talks to it. */
+/* Requests to the generic netlink family "mtag", and their answers; listen.h receives its events. */
 #ifndef MTAGCTL_KERN_H
 #define MTAGCTL_KERN_H
 

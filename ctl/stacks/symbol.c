@@ -106,7 +106,7 @@ static bool is_function(Dwarf_Die *die)
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
 
-/* The name that the linker knows says more: namespaces, and and in Rust the package. */
+/* The linkage name says more: it has the namespaces and, in Rust, the package. */
 static const char *name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
