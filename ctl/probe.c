@@ -122,7 +122,8 @@ static int start_program(const char *const *argv, int fd, pid_t *pid)
 	return err;
 }
 
-char *probe_run(const char *const *argv)
+/* The output of a program, or NULL if it cannot be run. @argv[0] is looked up in PATH and /sbin. */
+static char *output_of(const char *const *argv)
 {
 	_cleanup_(fclosep) FILE *out = NULL;
 	int ends[2], err, status = -1;
@@ -168,7 +169,7 @@ char *probe_config(const char *release)
 		if (text)
 			return text;
 	}
-	text = probe_run((const char *const[]){
+	text = output_of((const char *const[]){
 		"gzip", "-dc", rooted_path("/proc/config.gz", gz, sizeof(gz)), NULL});
 	if (text && *text)
 		return text;
@@ -190,10 +191,10 @@ bool probe_config_has(const char *config, const char *name)
 char *probe_modinfo(const char *release, const char *file)
 {
 	if (file)
-		return probe_run((const char *const[]){"modinfo", file, NULL});
+		return output_of((const char *const[]){"modinfo", file, NULL});
 	if (!*root)
-		return probe_run((const char *const[]){"modinfo", "-k", release, "mtag", NULL});
-	return probe_run((const char *const[]){"modinfo", "-b", root, "-k", release, "mtag", NULL});
+		return output_of((const char *const[]){"modinfo", "-k", release, "mtag", NULL});
+	return output_of((const char *const[]){"modinfo", "-b", root, "-k", release, "mtag", NULL});
 }
 
 char *probe_field(const char *modinfo, const char *name)

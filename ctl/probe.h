@@ -16,8 +16,6 @@ int probe_access(const char *path, int mode);
 char *probe_read(const char *path);
 /* Reads the first line, cut at @size. Returns false, with "" in @buf, if it cannot be read. */
 bool probe_line(const char *path, char *buf, size_t size);
-/* The output of a program, or NULL if it cannot be run. @argv[0] is looked up in PATH and /sbin. */
-char *probe_run(const char *const *argv);
 
 /* The kernel's configuration from the first place that has it, or NULL. */
 char *probe_config(const char *release);

@@ -178,7 +178,8 @@ int heap_load_into(int device, struct proc *proc, enum heap_depth depth)
 	return 0;
 }
 
-bool heap_may_be(const struct proc *proc)
+/* Looks at its tags alone: false if it surely has no heap view. */
+static bool may_have_heap(const struct proc *proc)
 {
 	for (size_t i = 0; i < proc->n_tags; i++)
 		if (proc->tags[i].parent < 0 && !strcmp(proc->tags[i].name, HEAP_VIEW_TAG))
@@ -191,7 +192,7 @@ int heap_load_all(struct snap *snap, enum heap_depth depth)
 	int device = -1, err = 0;
 
 	for (size_t i = 0; i < snap->n_procs && err != -ENOMEM; i++) {
-		if (!heap_may_be(&snap->procs[i]))
+		if (!may_have_heap(&snap->procs[i]))
 			continue;
 		if (device < 0)
 			device = heap_open();

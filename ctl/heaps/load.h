@@ -23,8 +23,6 @@ int heap_load_objects(int device, const struct proc *proc, struct heap_objects *
 enum heap_depth { HEAP_SUMS, HEAP_PAGES };
 /* The same into the model, as its heap. After an error it has none. */
 int heap_load_into(int device, struct proc *proc, enum heap_depth depth);
-/* Looks at its tags alone: false if it surely has no heap view. */
-bool heap_may_be(const struct proc *proc);
 /* The heaps of all processes of @snap that have one, as far as they can be read now. 0 or -ENOMEM. */
 int heap_load_all(struct snap *snap, enum heap_depth depth);
 

@@ -11,10 +11,6 @@ enum subject { RULE_COMM, RULE_TAG };
 /* Reads a file of rules, or for "-" standard input. Returns 0, or an exit status after an error message that names the line. */
 int rules_open(struct rules **rules, const char *path);
 void rules_close(struct rules *rules);
-static inline void rules_closep(struct rules **rules)
-{
-	rules_close(*rules);
-}
 
 /*
  * The name after all rules, each applied to what the one before made; *@line: of the last that matched, or 0. NULL, and

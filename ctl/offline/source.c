@@ -188,7 +188,8 @@ static int read_file(struct source *source, const pid_t *pids, size_t n, const s
 	return report_missing(source, &pick);
 }
 
-void source_origin(struct origin *origin)
+/* When and where a sample is taken that is taken now. */
+static void set_origin(struct origin *origin)
 {
 	struct utsname uts = {0};
 	struct timespec now;
@@ -337,7 +338,7 @@ static int read_kernel(struct source *source, const pid_t *pids, size_t n, struc
 	if (err)
 		return fail_open(err);
 	source->read = true;
-	source_origin(&source->origin);
+	set_origin(&source->origin);
 	status = n ? read_some(source, kern, pids, n, snap) : read_all(source, kern, snap);
 	snap->time_ms = source->origin.time_ms;
 	err = read_more(source, kern, snap);

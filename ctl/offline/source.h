@@ -54,7 +54,5 @@ int source_read(struct source *source, pid_t *pids, size_t n, struct snap *snap)
  */
 int source_read_series(struct source *source, pid_t *pids, size_t n, const struct taker *taker,
 		       struct snap *snap);
-/* When and where a sample is taken that is taken now. */
-void source_origin(struct origin *origin);
 
 #endif

@@ -60,7 +60,7 @@ const struct line *timeline_find(const struct timeline *t, const char *comm, con
 	return find_line(t, comm, path);
 }
 
-uint64_t line_last(const struct line *line)
+static uint64_t last_bytes(const struct line *line)
 {
 	return line->n_points ? line->points[line->n_points - 1].bytes : 0;
 }
@@ -70,7 +70,7 @@ static int add_bytes(struct line *line, size_t sample, uint64_t bytes)
 {
 	struct point *points = line->points, *last = points ? &points[line->n_points - 1] : NULL;
 	bool again = line->n_points && line->seen == sample;
-	uint64_t before = line_last(line);
+	uint64_t before = last_bytes(line);
 
 	line->seen = sample;
 	if (again)

@@ -58,6 +58,5 @@ void timeline_clear(struct timeline *timeline);
 /* The line of a tag, or NULL. */
 const struct line *timeline_find(const struct timeline *timeline, const char *comm,
 				 const char *path);
-uint64_t line_last(const struct line *line);
 
 #endif

@@ -137,7 +137,7 @@ int image_open(struct image *image, int fd)
 	return look(image, elf_begin(fd, ELF_C_READ, NULL), fd, (uint64_t)st.st_size);
 }
 
-int image_open_memory(struct image *image, void *data, size_t size)
+static int open_memory(struct image *image, void *data, size_t size)
 {
 	elf_version(EV_CURRENT);
 	return look(image, elf_memory(data, size), -1, size);
@@ -152,8 +152,8 @@ int image_open_vdso(struct image *image)
 		return -ENOENT;
 	memcpy(&header, start, sizeof(header));
 	/* The kernel's build puts the table of sections at the end. */
-	return image_open_memory(image, start,
-				 header.e_shoff + header.e_shnum * (size_t)header.e_shentsize);
+	return open_memory(image, start,
+			   header.e_shoff + header.e_shnum * (size_t)header.e_shentsize);
 }
 
 void image_close(struct image *image)

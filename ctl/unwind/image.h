@@ -36,11 +36,10 @@ struct image {
 };
 
 /*
- * Both return 0 or a negative errno: -ENOEXEC, it is no ELF file of x86-64 with code. @fd, or @data,
- * must stay until image_close().
+ * Returns 0 or a negative errno: -ENOEXEC, it is no ELF file of x86-64 with code. @fd must stay until
+ * image_close().
  */
 int image_open(struct image *image, int fd);
-int image_open_memory(struct image *image, void *data, size_t size);
 /* Opens the vdso of this process, which is that of all. -ENOENT: there is none. */
 int image_open_vdso(struct image *image);
 void image_close(struct image *image);
