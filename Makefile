@@ -7,7 +7,7 @@
 #   make fuzz            the fuzzers of user space into build/tests/fuzz/, see tests/unit/fuzz.sh
 #   make install | dkms  on this machine (uninstall, undkms: take that back)
 #   make deb             Debian packages into build/deb/
-#   make m32 | static | musl   libmtag for 32-bit, static and musl programs, into build/m32/lib/ …
+#   make m32 | static | musl | shared   libmtag for programs of that kind, into build/m32/lib/ …
 $(if $(word 2,$(CURDIR)),$(error the path of this tree has a blank, which make cannot deal with: $(CURDIR)))
 .DELETE_ON_ERROR:
 .SECONDARY:
