@@ -8,6 +8,7 @@
 #include "ctl.h"
 #include "fail.h"
 #include "kern.h"
+#include "uapi/linux/mtag.h"
 #include "utf8.h"
 
 void fail_print(const char *format, ...)
@@ -34,6 +35,16 @@ int fail_open(int err)
 		return CTL_ABSENT;
 	}
 	fail_print("cannot open netlink: %s", strerror(-err));
+	return CTL_REFUSED;
+}
+
+int fail_device(void)
+{
+	if (errno == ENOENT || errno == ENXIO || errno == ENODEV) {
+		fail_print("no %s: the mtag module is not loaded (modprobe mtag)", MTAG_DEVICE);
+		return CTL_ABSENT;
+	}
+	fail_print("cannot open %s: %s", MTAG_DEVICE, strerror(errno));
 	return CTL_REFUSED;
 }
 

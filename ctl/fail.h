@@ -14,6 +14,8 @@ void fail_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* kern_open() failed. */
 int fail_open(int err);
+/* The device of the module cannot be opened: errno says why. */
+int fail_device(void);
 /* The kernel refused to @verb process @pid. */
 int fail_pid(const struct kern *kern, const char *verb, pid_t pid, int err);
 /* The kernel refused something that is not about one process. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl heap: what of each tag's heap is alive, touched, resident and wasted, and what the RSS consists of. */
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -63,16 +62,6 @@ static int read_options(struct ctl *ctl, int argc, char **argv, struct request *
 }
 
 /* ---- reading ---- */
-
-static int fail_device(void)
-{
-	if (errno == ENOENT || errno == ENXIO || errno == ENODEV) {
-		fail_print("no %s: the mtag module is not loaded (modprobe mtag)", MTAG_DEVICE);
-		return CTL_ABSENT;
-	}
-	fail_print("cannot open %s: %s", MTAG_DEVICE, strerror(errno));
-	return CTL_REFUSED;
-}
 
 /* Why a process has no heap to show. */
 static int fail_heap(pid_t pid, int err)

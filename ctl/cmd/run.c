@@ -36,13 +36,7 @@ static int fail_call(const char *what)
 static int open_device(int *fd)
 {
 	*fd = open(MTAG_DEVICE, O_RDWR | O_CLOEXEC);
-	if (*fd >= 0)
-		return CTL_OK;
-	if (errno == ENOENT || errno == ENXIO || errno == ENODEV) {
-		fail_print("no %s: the mtag module is not loaded (modprobe mtag)", MTAG_DEVICE);
-		return CTL_ABSENT;
-	}
-	return fail_call("open " MTAG_DEVICE);
+	return *fd >= 0 ? CTL_OK : fail_device();
 }
 
 /* Interns the path below the root of the process's tree. */
