@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "ctl.h"
 #include "heaps/sites.h"
 
-#define SECOND	   UINT64_C(1000000000)
 #define ENTRY_MOST 4 /* frames of the C library between the module and the heap view's library */
 
 /**
@@ -71,8 +71,9 @@ static uint64_t limit_of(uint32_t older)
 
 	if (!older || clock_gettime(CLOCK_MONOTONIC, &now))
 		return UINT64_MAX;
-	return now.tv_sec < older ? 0
-				  : ((uint64_t)now.tv_sec - older) * SECOND + (uint64_t)now.tv_nsec;
+	return now.tv_sec < older
+		       ? 0
+		       : ((uint64_t)now.tv_sec - older) * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
 static int sort_objects(struct sites *sites, uint32_t older)

@@ -7,8 +7,6 @@
 #include "heaps/load.h"
 #include "top/moment.h"
 
-#define NSEC_PER_MSEC 1000000ULL
-
 /* Every load of the module gives its family another number. */
 static int open_again(struct kern **kern)
 {

@@ -6,11 +6,10 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "clock.h"
 #include "ctl.h"
 #include "parse.h"
 #include "top/view.h"
-
-#define NSEC_PER_MSEC 1000000ULL
 
 struct choice view_choice(const struct view *view)
 {
