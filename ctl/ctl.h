@@ -5,10 +5,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define _cleanup_(f)  __attribute__((cleanup(f)))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The text of a constant that is defined as one plain number, for messages that name it. */
+#define TEXT_OF(constant)   TEXT_OF_IT(constant)
+#define TEXT_OF_IT(literal) #literal
 
 static inline void freep(void *p)
 {

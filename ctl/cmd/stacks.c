@@ -24,7 +24,8 @@
  * The module's ages wrap after 65,536 units of 16 s, of which the last 256 are those of pages that were touched during
  * the walk: no page looks older.
  */
-#define OLDER_MOST ((65535 - 256) * 16)
+#define OLDER_MOST 1044464
+_Static_assert(OLDER_MOST == (65535 - 256) * 16, "the age of the oldest pages");
 
 enum { OLDER = SOURCE_PSS + 1, COMBINED, NO_SYMBOLS };
 
@@ -50,10 +51,11 @@ static bool take_older(const char *value, uint32_t *older)
 	unsigned long seconds;
 
 	if (parse_count(value, &seconds))
-		return bad_value("invalid age", value, "whole seconds, 1 to 1044464");
+		return bad_value("invalid age", value, "whole seconds, 1 to " TEXT_OF(OLDER_MOST));
 	if (seconds > OLDER_MOST)
-		return bad_value("invalid age", value,
-				 "the module tells ages up to 12 days: at most 1044464");
+		return bad_value(
+			"invalid age", value,
+			"the module tells ages up to 12 days: at most " TEXT_OF(OLDER_MOST));
 	*older = (uint32_t)seconds;
 	return true;
 }

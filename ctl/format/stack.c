@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "ctl.h"
 #include "format/stack.h"
 #include "uapi/linux/mtag.h"
 
@@ -172,7 +173,7 @@ const char *stack_read_json(struct json_object *object, struct stacks *stacks, s
 		return "\"stack\" is an array of frames, {…}";
 	n = json_object_array_length(frames);
 	if (n > STACK_FRAMES_MOST)
-		return "a stack has at most 4096 frames";
+		return "a stack has at most " TEXT_OF(STACK_FRAMES_MOST) " frames";
 	stack = *out = stacks_add(stacks, n);
 	if (!stack)
 		return "out of memory";

@@ -6,8 +6,8 @@
 #include "format/json.h"
 #include "stacks/stack.h"
 
-#define STACK_FRAMES_MOST                                                                          \
-	4096 /* of a stack that is read; the module's have fewer, with all that is inlined */
+/* Of a stack that is read; the module's have fewer, with all that is inlined. */
+#define STACK_FRAMES_MOST 4096
 
 /* Of what is unknown, all objects have the keys, with null; or, in a file, so that it is smaller, none. */
 enum stack_json { STACK_WHOLE, STACK_COMPACT };

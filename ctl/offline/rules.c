@@ -181,7 +181,7 @@ static const char *parse_line(struct rules *rules, char *line, unsigned long num
 	if (!*line || *line == '#')
 		return NULL;
 	if (rules->n == RULES_MOST)
-		return "more than 1000 rules";
+		return "more than " TEXT_OF(RULES_MOST) " rules";
 	rule->line = number;
 	word = strcspn(line, " \t");
 	if (word == 4 && !strncmp(line, "comm", word))
@@ -205,7 +205,7 @@ static bool read_line(FILE *file, char *line, const char **wrong)
 		if (!c)
 			*wrong = "it has a NUL; rules are text";
 		else if (length == LINE_MOST)
-			*wrong = "it is longer than 4096 bytes";
+			*wrong = "it is longer than " TEXT_OF(LINE_MOST) " bytes";
 		if (*wrong)
 			return false;
 		line[length++] = (char)c;
