@@ -37,6 +37,9 @@ static inline void *array_grow(void *array, size_t n, size_t *room, size_t size)
 	return p;
 }
 
+/* A page of all processors that the module is for. */
+#define PAGE_BYTES UINT64_C(4096)
+
 /* Exit statuses: part of the contract. */
 enum {
 	CTL_OK = 0,

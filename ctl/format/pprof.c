@@ -21,11 +21,9 @@
 #include "profile.pb-c.h"
 #include "utf8.h"
 
-#define PAGE_BYTES 4096 /* of all processors that the module is for */
+#define VALUES 3 /* of a sample */
 
-#define VALUES	   3 /* of a sample */
-
-#define LABELS	   3 /* a sample has no more */
+#define LABELS 3 /* a sample has no more */
 
 /* Texts that every profile has, at these places of its table. */
 enum { T_EMPTY, T_FIRST, T_COUNT, T_SECOND, T_BYTES, T_THIRD, T_TAG, T_COMM, T_PID, T_FILE, TEXTS };

@@ -66,7 +66,7 @@ static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 		.nr_spans = 1,
 		.spans = (uintptr_t)&span,
 		.pages = (uintptr_t)pages,
-		.room = (uint32_t)((end - start) / HEAP_PAGE),
+		.room = (uint32_t)((end - start) / PAGE_BYTES),
 	};
 
 	return ioctl(reader->device, MTAG_IOC_OWNERS, &call) ? -errno : 0;
@@ -77,7 +77,7 @@ static int look_at_area(void *arg, uint64_t offset, size_t n, uint32_t *pages)
 	const struct reader *reader = arg;
 	uint64_t start = reader->area + offset;
 
-	return look(arg, start, start + n * HEAP_PAGE, pages);
+	return look(arg, start, start + n * PAGE_BYTES, pages);
 }
 
 static int read_memory(void *arg, uint64_t address, void *to, size_t length)

@@ -9,7 +9,6 @@
 #include "ctl.h"
 #include "heaps/maps.h"
 
-#define PAGE_BYTES  4096		/* of all processors that the module is for */
 #define ADDRESS_MAX (UINT64_C(1) << 57) /* above are only mappings of the kernel's */
 
 /*

@@ -12,8 +12,7 @@
 #include "uapi/linux/mtag.h"
 
 #define TRIES 3
-#define BATCH 4096U	     /* samples that are read at once */
-#define PAGE  UINT64_C(4096) /* of all processors that the module is for */
+#define BATCH 4096U /* samples that are read at once */
 /*
  * Of cells that are there no more bytes are read: it would be too much for who reads all processes
  * again and again.
@@ -204,7 +203,7 @@ static int look_at(struct adding *adding, uint64_t offset, size_t n)
 	const struct heap_source *source = adding->source;
 
 	if (source->look)
-		return source->look(source->arg, offset & ~(PAGE - 1), n, adding->pages);
+		return source->look(source->arg, offset & ~(PAGE_BYTES - 1), n, adding->pages);
 	for (size_t i = 0; i < n; i++)
 		adding->pages[i] = MTAG_OWNER_PRESENT;
 	return 0;
@@ -214,7 +213,7 @@ static int look_at(struct adding *adding, uint64_t offset, size_t n)
 static size_t next_page(uint64_t at, size_t i, size_t to)
 {
 	const size_t size = sizeof(struct mtag_heap_cell);
-	size_t next = i + (size_t)((PAGE - (at + i * size) % PAGE) / size);
+	size_t next = i + (size_t)((PAGE_BYTES - (at + i * size) % PAGE_BYTES) / size);
 
 	return next < to ? next : to;
 }
@@ -223,8 +222,8 @@ static size_t next_page(uint64_t at, size_t i, size_t to)
 static int add_there(struct adding *adding, uint64_t at, size_t from, size_t to)
 {
 	const size_t size = sizeof(struct mtag_heap_cell);
-	uint64_t first = (at + from * size) / PAGE;
-	size_t n = (size_t)((at + to * size - 1) / PAGE - first + 1), begun = from;
+	uint64_t first = (at + from * size) / PAGE_BYTES;
+	size_t n = (size_t)((at + to * size - 1) / PAGE_BYTES - first + 1), begun = from;
 	int err = look_at(adding, at + from * size, n);
 
 	for (size_t i = from, page = 0; i < to && !err; page++) {
@@ -241,7 +240,7 @@ static int add_there(struct adding *adding, uint64_t at, size_t from, size_t to)
 
 static int add_slot(struct adding *adding, uint64_t at)
 {
-	const size_t most = (MTAG_OWNERS_MAX - 1) * PAGE / sizeof(struct mtag_heap_cell);
+	const size_t most = (MTAG_OWNERS_MAX - 1) * PAGE_BYTES / sizeof(struct mtag_heap_cell);
 	int err = 0;
 
 	for (size_t from = 0; from < adding->n && !err; from += most)

@@ -52,12 +52,12 @@ static int add_span(struct heap_spans *spans, uint64_t start, uint64_t end, enum
 
 static uint64_t page_down(uint64_t address)
 {
-	return address & ~(HEAP_PAGE - 1);
+	return address & ~(PAGE_BYTES - 1);
 }
 
 static uint64_t page_up(uint64_t address)
 {
-	return page_down(address + HEAP_PAGE - 1);
+	return page_down(address + PAGE_BYTES - 1);
 }
 
 /* ---- glibc's heaps ---- */
@@ -91,7 +91,7 @@ static enum answer read_note(struct search *search, uint64_t heap, struct note *
 	if (!search->looks)
 		return NO;
 	search->looks--;
-	if (pages->look(pages->arg, heap, heap + HEAP_PAGE, &page) || page & MTAG_OWNER_SWAP)
+	if (pages->look(pages->arg, heap, heap + PAGE_BYTES, &page) || page & MTAG_OWNER_SWAP)
 		return UNKNOWN;
 	if (!(page & MTAG_OWNER_PRESENT))
 		return NO;
@@ -115,8 +115,8 @@ static bool is_note(struct search *search, uint64_t heap, const struct note *not
 	uint64_t first = note->arena & ~(GLIBC_HEAP - 1), behind = note->arena - first;
 
 	if (!note->size || note->size > note->writable || note->writable > GLIBC_HEAP ||
-	    (note->size | note->writable) % HEAP_PAGE || behind < sizeof(*note) ||
-	    behind >= HEAP_PAGE || behind % 16 || note->previous % GLIBC_HEAP)
+	    (note->size | note->writable) % PAGE_BYTES || behind < sizeof(*note) ||
+	    behind >= PAGE_BYTES || behind % 16 || note->previous % GLIBC_HEAP)
 		return false;
 	if (first == heap)
 		return !note->previous;

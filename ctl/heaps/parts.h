@@ -5,6 +5,7 @@
 #ifndef MTAGCTL_HEAPS_PARTS_H
 #define MTAGCTL_HEAPS_PARTS_H
 
+#include "ctl.h"
 #include "heaps/maps.h"
 #include "heaps/objects.h"
 #include "model.h"
@@ -29,7 +30,6 @@ struct heap_memory {
 };
 
 #define HEAP_LOOK MTAG_OWNERS_MAX     /* pages */
-#define HEAP_PAGE UINT64_C(4096)      /* of all processors that the module is for */
 #define HEAP_MOST (UINT64_C(4) << 40) /* a larger mapping is no heap */
 
 /**

@@ -120,9 +120,9 @@ static void place_object(struct join *join, size_t i, uint64_t start, uint64_t e
 	size_t owner = object->tag;
 
 	for (; from < to; from = next) {
-		uint32_t page = join->pages[(from - start) / HEAP_PAGE];
+		uint32_t page = join->pages[(from - start) / PAGE_BYTES];
 
-		next = least(to, (from | (HEAP_PAGE - 1)) + 1);
+		next = least(to, (from | (PAGE_BYTES - 1)) + 1);
 		if (page & MTAG_OWNER_PRESENT && owner != owner_of(join, page)) {
 			end_run(join, object, owner, run);
 			owner = owner_of(join, page);
@@ -185,14 +185,14 @@ static int join_part(struct join *join, const struct heap_map *map, uint64_t sta
 	const struct heap_parts *parts = join->parts;
 	int err = parts->pages.look(parts->pages.arg, start, end, join->pages);
 
-	for (uint64_t at = start; at < end && !err; at += HEAP_PAGE) {
-		uint32_t page = join->pages[(at - start) / HEAP_PAGE];
+	for (uint64_t at = start; at < end && !err; at += PAGE_BYTES) {
+		uint32_t page = join->pages[(at - start) / PAGE_BYTES];
 		enum heap_term term = term_of(join, kind_at(join, map, at), at, page);
 
 		if (page & MTAG_OWNER_PRESENT)
 			join->places[owner_of(join, page)].pages[term]++;
 		else if (term == TERM_WASTED)
-			join->absent += HEAP_PAGE;
+			join->absent += PAGE_BYTES;
 	}
 	if (!err && map->kind == HEAP_MALLOC)
 		place_objects(join, start, end);
@@ -216,7 +216,7 @@ static int join_map(struct join *join, const struct heap_map *map)
 	int err = 0;
 
 	for (; start < map->end && !err; start = end) {
-		end = least(map->end, start + HEAP_LOOK * HEAP_PAGE);
+		end = least(map->end, start + HEAP_LOOK * PAGE_BYTES);
 		err = join_part(join, map, start, end);
 	}
 	return err;
@@ -302,11 +302,11 @@ static struct heap_tag make_sums(const struct tag *tag, const struct heap_sum *s
 /* Sizes of objects are estimates, numbers of pages are exact: an excess of objects is on no page. */
 static void make_account(struct heap_account *account, const struct place *place)
 {
-	uint64_t pages = place->pages[TERM_WASTED] * HEAP_PAGE;
+	uint64_t pages = place->pages[TERM_WASTED] * PAGE_BYTES;
 	uint64_t on_pages = least(to_u64(place->on_pages), pages);
 
 	for (int i = 0; i < TERMS; i++)
-		account->bytes[i] = place->pages[i] * HEAP_PAGE;
+		account->bytes[i] = place->pages[i] * PAGE_BYTES;
 	account->bytes[TERM_LIVE] = least(to_u64(place->home), on_pages);
 	account->bytes[TERM_GUESTS] = on_pages - account->bytes[TERM_LIVE];
 	account->bytes[TERM_WASTED] = pages - on_pages;
@@ -324,7 +324,7 @@ static struct heap_tag make_tag(const struct tag *tag, const struct heap_sum *su
 	made.swapped = least(to_u64(place->swapped), made.allocated - made.resident);
 	made.untouched = made.allocated - made.resident - made.swapped;
 	made.foreign = least(to_u64(place->resident - place->home), made.resident);
-	made.pages = place->pages[TERM_WASTED] * HEAP_PAGE;
+	made.pages = place->pages[TERM_WASTED] * PAGE_BYTES;
 	make_account(&made.account, place);
 	made.wasted = made.account.bytes[TERM_WASTED];
 	return made;
@@ -403,7 +403,7 @@ static void sum_account(struct heap_view *view, const struct join *join)
 	for (size_t i = 0; i <= join->parts->objects->n_tags; i++) {
 		variance += join->places[i].variance.resident;
 		for (int term = 0; term < TERMS; term++)
-			account->bytes[term] += join->places[i].pages[term] * HEAP_PAGE;
+			account->bytes[term] += join->places[i].pages[term] * PAGE_BYTES;
 	}
 	for (int term = 0; term < TERMS; term++)
 		account->bytes[term] += join->unseen[term];

@@ -8,8 +8,6 @@
 #include "format/label.h"
 #include "stacks/view.h"
 
-#define PAGE_BYTES 4096.0 /* of all processors that the module is for */
-
 static void add_row(struct stack_view *view, const struct stack *stack,
 		    const struct stack_choice *choice)
 {
@@ -152,7 +150,7 @@ bool stacks_within(const struct tag *tag, const char *path)
 
 double stack_view_error(const struct stack_view *view, uint64_t bytes)
 {
-	double n = view->one_in, pages = n * (double)bytes / PAGE_BYTES;
+	double n = view->one_in, pages = n * (double)bytes / (double)PAGE_BYTES;
 
 	return n > 1 && pages > 0 ? sqrt((n - 1) / pages) : 0;
 }

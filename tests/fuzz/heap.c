@@ -63,8 +63,8 @@ static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 {
 	struct area *area = arg;
 
-	must(start < end && end - start <= HEAP_LOOK * HEAP_PAGE);
-	for (uint64_t at = start; at < end; at += HEAP_PAGE) {
+	must(start < end && end - start <= HEAP_LOOK * PAGE_BYTES);
+	for (uint64_t at = start; at < end; at += PAGE_BYTES) {
 		uint64_t x = hash(at);
 
 		/* Tags that the process does not have, too, and flags that nobody knows. */
@@ -141,8 +141,8 @@ static void make_maps(struct input *in, struct heap_maps *maps)
 	FILE *file = open_memstream(&text, &size);
 
 	for (unsigned int n = in_below(in, MAPS); n; n--) {
-		uint64_t start = at + in_below(in, 4) * HEAP_PAGE;
-		uint64_t bytes = (1 + in_below(in, 1 << 11)) * HEAP_PAGE, rss = in_below(in, 9000);
+		uint64_t start = at + in_below(in, 4) * PAGE_BYTES;
+		uint64_t bytes = (1 + in_below(in, 1 << 11)) * PAGE_BYTES, rss = in_below(in, 9000);
 
 		at = start + bytes;
 		fprintf(file, "%lx-%lx rw-p 0 00:00 0 %s\nRss: %lu kB\nAnonymous: %lu kB\n", start,
@@ -195,8 +195,8 @@ static void check_view(const struct heap_view *view, const struct heap_maps *map
 
 		if (!map->rss && map->kind != HEAP_MALLOC)
 			continue;
-		for (uint64_t at = map->start; at < map->end; at += HEAP_PAGE)
-			rss += hash(at) & MTAG_OWNER_PRESENT ? HEAP_PAGE : 0;
+		for (uint64_t at = map->start; at < map->end; at += PAGE_BYTES)
+			rss += hash(at) & MTAG_OWNER_PRESENT ? PAGE_BYTES : 0;
 	}
 	must(heap_rss(&view->account) == rss && tags <= rss);
 }
@@ -250,8 +250,8 @@ static void check(struct area *area)
 	struct heap_parts parts = {.objects = &objects,
 				   .maps = &maps,
 				   .pages = {look, area},
-				   .area = BASE + 64 * HEAP_PAGE,
-				   .area_bytes = 64 * HEAP_PAGE};
+				   .area = BASE + 64 * PAGE_BYTES,
+				   .area_bytes = 64 * PAGE_BYTES};
 	struct heap_view few = {0};
 
 	make_proc(area->in, &snap);

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
+#include "ctl.h"
 #include "heaps/objects.h"
 
-#define PAGE	HEAP_PAGE
+#define PAGE	PAGE_BYTES
 #define BASE	UINT64_C(0x100000000)
 #define SAMPLES 8
 #define ONE	(UINT64_C(1) << MTAG_HEAP_WEIGHT_SHIFT)

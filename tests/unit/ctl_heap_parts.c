@@ -33,7 +33,7 @@ static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 	(void)arg;
 	looks++;
 	*pages = start == absent ? 0 : start == swapped ? MTAG_OWNER_SWAP : MTAG_OWNER_PRESENT;
-	return end == start + HEAP_PAGE ? 0 : -EINVAL;
+	return end == start + PAGE_BYTES ? 0 : -EINVAL;
 }
 
 static int read_at(void *arg, uint64_t address, void *to, size_t length)
@@ -130,7 +130,7 @@ static void aligned(void)
 	   "what only begins where a heap might is none");
 	clear();
 	map(AT(1), AT(1) + HEAP);
-	map(AT(4), AT(5) + HEAP_PAGE);
+	map(AT(4), AT(5) + PAGE_BYTES);
 	ok(!find("glibc", false) && spans.n == 1 && is_span(0, AT(1), AT(2), HEAP_MALLOC),
 	   "if that cannot be read, its size tells");
 	clear();
@@ -157,11 +157,11 @@ static void wrong_notes(void)
 		{AT(3) + 48, AT(1), MIB, MIB, "one before itself"},
 		{AT(3) + 48, AT(3), MIB, MIB, "one of an arena that is none"},
 		{AT(5) + 48, AT(3), MIB, MIB, "one after a heap of another arena"},
-		{AT(1) + HEAP_PAGE, 0, MIB, MIB, "an arena elsewhere"},
+		{AT(1) + PAGE_BYTES, 0, MIB, MIB, "an arena elsewhere"},
 		{AT(1) + 40, 0, MIB, MIB, "an arena that is not aligned"},
 		{AT(1) + 16, 0, MIB, MIB, "one within the note"},
 		{AT(1) + 48, 0, 2 * MIB, MIB, "more in use than there is"},
-		{AT(1) + 48, 0, MIB, HEAP + HEAP_PAGE, "more than a heap has"},
+		{AT(1) + 48, 0, MIB, HEAP + PAGE_BYTES, "more than a heap has"},
 		{AT(1) + 48, 0, MIB + 8, MIB + 8, "no whole pages"},
 		{AT(1) + 48, 0, 0, MIB, "no bytes"},
 		{UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, "what is beyond all bounds"},
@@ -226,13 +226,13 @@ static void stacks(void)
 	put(BASE + 100, MIB);
 	stack_at(BASE + MIB + 200);
 	ok(!find("glibc", true) && spans.n == 1 &&
-		   is_span(0, BASE + MIB + HEAP_PAGE, BASE + 28 * MIB, HEAP_STACK),
+		   is_span(0, BASE + MIB + PAGE_BYTES, BASE + 28 * MIB, HEAP_STACK),
 	   "or with the next one, as that of an object is the allocator's");
 	clear();
 	map(BASE, BASE + 28 * MIB);
 	put(BASE + 5000, 100);
 	stack_at(BASE + 4500);
-	ok(!find("glibc", true) && spans.n == 1 && is_span(0, BASE, BASE + HEAP_PAGE, HEAP_STACK),
+	ok(!find("glibc", true) && spans.n == 1 && is_span(0, BASE, BASE + PAGE_BYTES, HEAP_STACK),
 	   "that of an object above it, too");
 	clear();
 }
@@ -258,7 +258,7 @@ static void allocated_stacks(void)
 	note(AT(1), AT(1) + 48, 0, HEAP, HEAP);
 	stack_at(AT(2) + 5000);
 	ok(!find("glibc", true) && spans.n == 2 && is_span(0, AT(1), AT(2), HEAP_MALLOC) &&
-		   is_span(1, AT(2) + HEAP_PAGE, AT(2) + MIB, HEAP_STACK),
+		   is_span(1, AT(2) + PAGE_BYTES, AT(2) + MIB, HEAP_STACK),
 	   "and is not the stack above it");
 	clear();
 }

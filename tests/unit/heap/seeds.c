@@ -118,8 +118,8 @@ static int read_area(void *arg, uint64_t offset, void *to, size_t length)
 static int look(void *arg, uint64_t start, uint64_t end, uint32_t *pages)
 {
 	(void)arg;
-	for (; start < end; start += HEAP_PAGE)
-		*pages++ = start / HEAP_PAGE % 2 ? TAG | MTAG_OWNER_PRESENT : 0;
+	for (; start < end; start += PAGE_BYTES)
+		*pages++ = start / PAGE_BYTES % 2 ? TAG | MTAG_OWNER_PRESENT : 0;
 	return 0;
 }
 
@@ -129,9 +129,9 @@ static double resident_of(const void *p, size_t size)
 	double sum = 0;
 
 	for (; from < end; from = next) {
-		next = (from / HEAP_PAGE + 1) * HEAP_PAGE;
+		next = (from / PAGE_BYTES + 1) * PAGE_BYTES;
 		next = next < end ? next : end;
-		sum += from / HEAP_PAGE % 2 ? (double)(next - from) : 0;
+		sum += from / PAGE_BYTES % 2 ? (double)(next - from) : 0;
 	}
 	return sum;
 }
@@ -140,8 +140,8 @@ static double resident_of(const void *p, size_t size)
 static struct heap_map map_of_objects(void)
 {
 	return (struct heap_map){.start = heap_begin,
-				 .end = ((uintptr_t)sbrk(0) + HEAP_PAGE - 1) & ~(HEAP_PAGE - 1),
-				 .rss = HEAP_PAGE,
+				 .end = ((uintptr_t)sbrk(0) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1),
+				 .rss = PAGE_BYTES,
 				 .kind = HEAP_MALLOC};
 }
 
@@ -399,7 +399,7 @@ int main(void)
 
 	/* All objects are to lie in one mapping. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
-	heap_begin = ((uintptr_t)sbrk(0) & ~(HEAP_PAGE - 1)) - HEAP_BEFORE;
+	heap_begin = ((uintptr_t)sbrk(0) & ~(PAGE_BYTES - 1)) - HEAP_BEFORE;
 	free(malloc(1));
 	mtag__view.period = PERIOD;
 	before = mtag__view.table.alive;
