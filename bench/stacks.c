@@ -60,9 +60,13 @@ static __attribute__((noinline)) double cold(char *p)
 	LEVEL(c, 1, c##_0)                                                                         \
 	LEVEL(c, 2, c##_1)                                                                         \
 	LEVEL(c, 3, c##_2)                                                                         \
-	LEVEL(c, 4, c##_3) LEVEL(c, 5, c##_4) LEVEL(c, 6, c##_5) LEVEL(c, 7, c##_6)                \
-		LEVEL(c, 8, c##_7) LEVEL(c, 9, c##_8) LEVEL(c, 10, c##_9) LEVEL(c, 11, c##_10)     \
-			LEVEL(c, 12, c##_11) LEVEL(c, 13, c##_12)
+	LEVEL(c, 4, c##_3)                                                                         \
+	LEVEL(c, 5, c##_4)                                                                         \
+	LEVEL(c, 6, c##_5)                                                                         \
+	LEVEL(c, 7, c##_6)                                                                         \
+	LEVEL(c, 8, c##_7)                                                                         \
+	LEVEL(c, 9, c##_8)                                                                         \
+	LEVEL(c, 10, c##_9) LEVEL(c, 11, c##_10) LEVEL(c, 12, c##_11) LEVEL(c, 13, c##_12)
 #define NAME(c) c##_13,
 #define SIXTEEN(of, group)                                                                         \
 	of(group##0) of(group##1) of(group##2) of(group##3) of(group##4) of(group##5) of(group##6) \
