@@ -147,7 +147,10 @@ static void *compactor(void *arg)
 	return NULL;
 }
 
-/* Compaction while pages come and go, are copied and forked. */
+/*
+ * Compaction while pages come and go, are copied and forked. Now and then it has already moved all that it can when the
+ * frames are noted; then pages come and go once more.
+ */
 static void while_busy(void)
 {
 	char *p = sieve();
@@ -157,7 +160,7 @@ static void while_busy(void)
 	pagemap(p, SIEVE, was);
 	if (pthread_create(&thread, NULL, compactor, NULL))
 		bail("thread");
-	for (int round = 0; round < 3; round++) {
+	for (int round = 0; round < 3 || (!n && round < 60); round++) {
 		for (size_t i = 0; i < SIEVE; i += 2)
 			touch(i % 4 ? b : a, p + i * PG, PG);
 		/* All are there at first: what is elsewhere then was moved. */
@@ -175,7 +178,7 @@ static void while_busy(void)
 					   round);
 			}
 		}
-		until((n += moved(p, SIEVE)) > 0, 10);
+		until((n += moved(p, SIEVE)) > 0, 1);
 		must(madvise(p, SIEVE / 2 * PG, MADV_DONTNEED));
 	}
 	atomic_store(&stop, true);
