@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * An administrator switches all kprobes off and on again while mtag counts by them. It finds what it missed, reports
- * the loss, and keeps nothing of processes that ended meanwhile. Whoever reads at once does not have to wait until
- * mtag looks by itself, each second.
+ * the loss, and keeps nothing of processes that ended meanwhile.
  */
 /* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
 #include "lib/test.h"
 
 #define N	 64
 #define CHILDREN 20
-#define ROUNDS	 4
 
 static void kprobes(const char *on)
 {
@@ -27,21 +25,6 @@ static pid_t waiter(struct gate *g, mtag_t t)
 	atomic_fetch_add(&g[1].step, 1);
 	pass_gate(g, 1);
 	_exit(0);
-}
-
-/* Most of these gaps lie between two of mtag's own looks at its hooks. */
-static void test_at_once(mtag_t t)
-{
-	for (int i = 0; i < ROUNDS; i++) {
-		char *p = area(N * PG);
-
-		sleep(3);
-		exact("clean before the gap");
-		kprobes("0");
-		touch(t, p, N * PG);
-		kprobes("1");
-		exact("a reading right after the gap, round %d", i);
-	}
 }
 
 int main(void)
@@ -71,7 +54,6 @@ int main(void)
 	ok(until(health("tracked") == 1, 30), "processes that ended unseen are no longer tracked");
 	ok(until(health("lost") > lost, 30), "the loss is reported");
 	exact("what was touched meanwhile is counted at the next reading");
-	test_at_once(t);
 	in_child
 		exact("a child forked afterwards is exact");
 	ok(until(health("tracked") == 1, 30), "its end is seen as well");
