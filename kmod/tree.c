@@ -7,7 +7,6 @@
  */
 #include <linux/cred.h>
 #include <linux/jhash.h>
-#include <linux/log2.h>
 #include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -445,10 +444,9 @@ static int intern_tag(struct mtag_space *s, u32 parent, const char *name, size_t
 	/* An allocation may fail just because the task is dying. It will never use the tag. */
 	if ((ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) &&
 	    !fatal_signal_pending(current)) {
+		atomic64_inc(&s->overflow);
 		atomic64_inc(&mtag_stat.overflow);
-		/* The 1st, 2nd, 4th, …: who goes on asking would drown other events. */
-		if (is_power_of_2(atomic64_inc_return(&s->overflow)))
-			mtag_tell("overflow", current->group_leader);
+		mtag_tell("overflow", current->group_leader);
 	}
 	return ret;
 }

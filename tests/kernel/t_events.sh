@@ -40,21 +40,6 @@ until_true 60 eval "[ \$(sed '1,/overrun/d' '$tmp/events' | grep -c '\"event\":\
 is "$(sed '1,/overrun/d' "$tmp/events" | jq -r 'select(.event == "track") | .pid')" "$(pgrep -x sleep)" \
 	"and then of the one that is still tracked, as pgrep finds it"
 
-most=$(cat /sys/module/mtag/parameters/max_tags)
-echo 100 >/sys/module/mtag/parameters/max_tags
-refused=$(health overflow)
-mtagctl run -- python3 -c '
-import ctypes
-child = ctypes.CDLL("libmtag.so.0").mtag_child
-for i in range(200):
-    child(0, b"%d" % i)'
-echo "$most" >/sys/module/mtag/parameters/max_tags
-refused=$(($(health overflow) - refused))
-[ $refused -ge 100 ] && [ $refused -lt 128 ]
-ok $? "a hundred tags or more are refused ($refused)"
-until_true 30 has '.event == "exit" and .comm == "python3"'
-is "$(jq -c 'select(.event == "overflow")' "$tmp/events" | wc -l)" 7 "of these the 1st, 2nd, 4th, … 64th are told"
-
 mtagctl limit -t 30 "$sleeper" '[untagged]' 4K >"$tmp/limit"
 is $? 3 "a limit that is reached already is told at once"
 until_true 30 has '.event == "limit" and .limit_bytes == 4096 and .tag == ""'
