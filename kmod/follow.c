@@ -234,9 +234,6 @@ static void pages_taken(struct mtag_space *s, struct page *page, int nr, unsigne
 			continue;
 		mtag_charge(s, tag, MTAG_ANON, -part, mtag_addr_behind(addr, done));
 		atomic_add(part, &s->migration.uncharged);
-		/* Where it comes back may be an older note, which would be taken for its own. */
-		if (addr == MTAG_NO_ADDR)
-			mtag_space_dirty(s);
 	}
 }
 
