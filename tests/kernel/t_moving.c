@@ -260,10 +260,10 @@ int main(void)
 	quiet();
 	if (has_huge_pages())
 		quiet_huge();
-	quiet_merged();
 	busy();
 	given();
 	peaks();
+	quiet_merged();
 	open_gate(stop, 2);
 	reap(pid);
 	clean(getpid(), "audit agrees once nothing moves");
