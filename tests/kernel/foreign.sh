@@ -8,8 +8,6 @@ work=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/work
 thp=/sys/kernel/mm/transparent_hugepage
 ksm=/sys/kernel/mm/ksm
 audits=0 audited=0 stacks_read=0
-# How many processes may end with repairs pending: killed before anybody has read them.
-unmended=0
 
 finish_work() {
 	[ -z "${compactor:-}" ] || kill "$compactor" 2>/dev/null
@@ -178,8 +176,7 @@ verdict() {
 	is "$(health drift)" 0 "every process that ended had all counters at 0"
 	is "$(health lost)" "$lost_before" "nothing was lost"
 	[ -z "$stacks" ] || is "$(health stack_lost)" "$unstacked_before" "no stack was lost"
-	[ $(($(health dirty_ended) - unmended_before)) -le "$unmended" ]
-	ok $? "no process, or $unmended at most, ended before its counters were mended ($(($(health dirty_ended) - unmended_before)))"
+	is "$(health dirty_ended)" "$unmended_before" "no process ended before its counters were mended"
 	[ "$audited" -gt 0 ]
 	ok $? "processes were audited while they ran"
 	if [ -e $thp/hugepages-64kB/stats/anon_fault_alloc ]; then
