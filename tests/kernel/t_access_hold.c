@@ -4,11 +4,14 @@
  * read or track it, until they are killed, and no others, not even those that use netlink otherwise. Nor does it hold
  * up those that may not read it, be it in the middle of an exec.
  */
-/* vm: timeout=300 */
+/* vm: also=7.3 timeout=300 repairs=any because="a relative becomes untagged" */
+#include "lib/keepers.h"
 #include "lib/netlink.h"
 
-#define STACK  (64 * KIB)
-#define FAMILY "l2tp_netlink" /* a module that registers a family of generic netlink */
+#define READINGS 8
+#define BIG	 (512 * MIB) /* Walking its zero pages takes an emulated CPU long. */
+#define STACK	 (64 * KIB)
+#define FAMILY	 "l2tp_netlink" /* a module that registers a family of generic netlink */
 
 static char image[] = "/tmp/hold.XXXXXX";
 static char mountpoint[] = "/tmp/held.XXXXXX";
@@ -344,6 +347,70 @@ static void held_exec(void)
 	reap(pid);
 }
 
+/* ---- a process that shares pages with others ---- */
+
+/*
+ * Not tracked, though a child of this one, which is. When @g says so, it waits for the file system within a page fault:
+ * with mmap_lock held, or since 6.6 the lock of that one mapping, if it does not have to read the page before.
+ */
+static pid_t waiting_stray(struct gate *g)
+{
+	int fd = held_file();
+	pid_t pid;
+
+	must(pwrite(fd, "", 1, 0));
+	pid = stray();
+	if (!pid) {
+		volatile char *p =
+			must(mmap(NULL, 8 * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+		char *big = must(mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+
+		no_huge(big, BIG);
+		must(madvise(big, BIG, MADV_POPULATE_READ));
+		open_gate(g, 1);
+		pass_gate(g, 2);
+		*p = 1;
+		_exit(0);
+	}
+	close(fd);
+	pass_gate(g, 1);
+	must(sh("sync; fsfreeze -f %s", mountpoint) ? -1 : 0);
+	return pid;
+}
+
+/* While somebody tracks it, its relatives are not counted anew at each reading. */
+static void held_stray(bool before, useconds_t delay)
+{
+	struct gate *g = gate();
+	pid_t pid = waiting_stray(g), who;
+	uint64_t tracked, repairs;
+	int status = 0;
+
+	if (before) {
+		open_gate(g, 2);
+		await_wait(pid, "a child");
+	}
+	tracked = health("tracked");
+	who = asker(MTAG_CMD_TRACK, pid);
+	/* Of these, the process that asks is one; the other is about to be walked, or was already. */
+	while (!before && health("tracked") < tracked + 2 && !in_state(who, 'Z'))
+		;
+	usleep(delay);
+	open_gate(g, 2);
+	await_wait(pid, "a child");
+	exact("a child that keeps a lock is being tracked: its parent is exact");
+	repairs = health("repairs");
+	for (int i = 0; i < READINGS; i++)
+		exact("it stays so");
+	is(health("repairs") - repairs, 0, "and is not counted anew at each reading");
+	kill(who, SIGKILL);
+	ok(until(ended(who, &status), 20), "who tracks can be killed");
+	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
+	reap(pid);
+	exact("afterwards, too");
+}
+
 int main(void)
 {
 	uint64_t drift;
@@ -372,6 +439,10 @@ int main(void)
 	must(sh("fsfreeze -u %s", mountpoint) ? -1 : 0);
 	reap(pid);
 	held_exec();
+	begin();
+	held_stray(true, 0);
+	for (int i = 0; i < 4; i++)
+		held_stray(false, i * 1000);
 	sh("umount %s; rm -f %s; rmdir %s", mountpoint, image, mountpoint);
 	no_drift(drift);
 	return done();
