@@ -121,7 +121,7 @@ static const struct command commands[] = {
 	  "  -n, --count N     the N largest stacks of each process (default 10 in a table,\n"
 	  "                    else all)\n"
 	  "  --older SEC       count only pages first touched at least SEC seconds ago,\n"
-	  "                    up to 1044464 (12 days)\n"
+	  "                    up to " TEXT_OF(OLDER_MOST) " (12 days)\n"
 	  "  --combined        merge equal stacks across tags\n"
 	  "  --no-symbols      addresses in files, no functions: quick\n"
 	  "  --from FILE       read a snapshot file (- is standard input), not the kernel\n"

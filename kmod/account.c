@@ -177,7 +177,7 @@ static noinline void change_slowly(struct mtag_space *s, unsigned int tag, enum 
 	const struct mtag_accounts *acc = rcu_dereference_check(s->accounts, true);
 
 	if (unlikely(tag >= mtag_accounts_nr(acc))) {
-		mtag_space_dirty(s);
+		mtag_space_mark_dirty(s);
 		tag = MTAG_ID_UNTAGGED;
 	}
 	if (abs(pages) >= MTAG_STOCK_PAGES) {

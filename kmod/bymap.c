@@ -97,7 +97,7 @@ static u32 map_tag(struct mtag_space *s, const struct map_name *m, gfp_t gfp)
 		below = mtag_tree_make(s, tag, m->name, strlen(m->name), gfp);
 	/* At a limit this is counted as overflow. */
 	if (below == -EBUSY)
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	if (below >= 0)
 		return below;
 	return tag >= 0 ? tag : s->base_tag;
@@ -114,7 +114,7 @@ static u32 make_in_hook(struct mtag_space *s, struct map_name *m, const struct f
 			name_file(m, file, gfp);
 		tag = map_tag(s, m, gfp);
 	} else {
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	}
 	if (sleeps)
 		mtag_sleep_end();

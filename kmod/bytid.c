@@ -181,7 +181,7 @@ static int reuse_tag(struct mtag_space *own, u32 parent, const char *name, size_
 		/* Those of a parked space, too: its stacks may be taken again. */
 		touched = READ_ONCE(s->stacks.touched);
 		if (touched)
-			mtag_touched_move(touched, node->id, above);
+			mtag_touched_give(touched, node->id, above);
 		rcu_read_unlock();
 		pause_loop(gfp);
 	}
@@ -259,7 +259,7 @@ static int give_tag(struct mtag_space *s, struct task_struct *task)
 		return tag;
 	ret = mtag_thread_set(s, task, tag, true);
 	if (ret == -ENOMEM)
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	/* The tag that nobody has now: the new one, or the one before. */
 	if (ret < 0)
 		mtag_sweep_ended(s, tag);
@@ -292,7 +292,7 @@ static int follow_name(struct mtag_space *s, struct task_struct *task, char name
 	if (ret == -EEXIST)
 		return give_tag(s, task);
 	if (ret && ret != -EAGAIN)
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	return ret;
 }
 

@@ -68,7 +68,7 @@ static struct mtag_calls *calls_get(struct mtag_space *s, u32 tag)
 		mtag_sleep_end();
 	if (c)
 		return c;
-	mtag_space_lost(s, 1);
+	mtag_space_add_lost(s, 1);
 	return &s->untagged_calls;
 }
 

@@ -245,7 +245,7 @@ static int do_unwind(struct mtag_space *s, union arg *arg)
 {
 	const struct mtag_ioc_unwind *u = &arg->unwind;
 
-	return mtag_shelf_put(u->fd, u64_to_user_ptr(u->table), u->bytes);
+	return mtag_shelf_add(u->fd, u64_to_user_ptr(u->table), u->bytes);
 }
 
 static int do_heap(struct mtag_space *s, union arg *arg)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Charge pages to the account of a tag, and release them. While a walk or a fork goes through the
+ * Charges pages to the account of a tag, and releases them. While a walk or a fork goes through the
  * space, a charge also adjusts what the walk has counted.
  */
 #include "account.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Carry owners over when small pages are collapsed into a huge one: each frame
+ * Carries owners over when small pages are collapsed into a huge one: each frame
  * gets the owner of the page copied into it, and empty places go to the owner
  * of most pages.
  *
@@ -147,7 +147,7 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 		s->collapse.missed = false;
 		if (c)
 			forget_owners(c);
-		mtag_space_lost(s, nr);
+		mtag_space_add_lost(s, nr);
 		/* Read once: the program may change it at any time. */
 		fill = READ_ONCE(s->default_tag);
 		mtag_owner_set_run(head, nr, fill);
@@ -167,6 +167,6 @@ void mtag_collapse_added(struct mtag_space *s, struct page *head, int nr, unsign
 		mtag_charge(s, tag, MTAG_ANON, 1, addr + i * PAGE_SIZE);
 	}
 	if (mixed)
-		mtag_owner_mixed(head);
+		mtag_owner_mark_mixed(head);
 	forget_owners(c);
 }

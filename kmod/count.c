@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Count the pages and swap entries in page tables into a shadow of the accounts.
+ * Counts the pages and swap entries in page tables into a shadow of the accounts.
  * In the end the shadow replaces the accounts, or is compared with them.
  */
 #include <linux/slab.h>

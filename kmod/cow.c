@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Give a copy, by copy-on-write or by uprobes, the owner of its original. The kernel maps the copy
+ * Gives a copy, by copy-on-write or by uprobes, the owner of its original. The kernel maps the copy
  * first and then removes the original, and only the removal tells the owner.
  */
 #include <linux/mm.h>

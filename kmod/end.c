@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * End spaces: check their counters, and release what is kept for them.
+ * Ends spaces: checks their counters, and releases what is kept for them.
  *
  * An mm that ends loses all its pages, and nobody reads its counters any longer. So they are
  * not counted down: the counters are compared with the kernel's own just before, and the space

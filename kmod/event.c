@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Count calls that change the address space for the caller's current tag, and
- * give it the ranges that they map; by mapping, give these to tags of their own.
+ * Counts calls that change the address space for the caller's current tag, and
+ * gives it the ranges that they map; by mapping, gives these to tags of their own.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -171,7 +171,7 @@ static void count_later(enum mtag_call call, u64 bytes, unsigned long brk)
 		if (!mtag_later(current, &c->later, call_returned))
 			kfree(c);
 	} else {
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	}
 	if (locks)
 		mtag_lock_end();

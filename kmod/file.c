@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Charge pages of files and of shared memory to the tag that mapped their range.
+ * Charges pages of files and of shared memory to the tag that mapped their range.
  */
 #include <linux/hugetlb.h>
 #include <linux/pagemap.h>

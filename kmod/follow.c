@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Handle the page events outside the hot path, so that the owner follows the
+ * Handles the page events outside the hot path, so that the owner follows the
  * contents: migration, KSM, swap, huge pages and others. cow.c handles copies.
  */
 #include <linux/hugetlb.h>
@@ -99,7 +99,7 @@ static void new_by_swapin(struct mtag_space *s, struct page *page, int nr, struc
 		mtag_swap_in(s, mm, addr);
 	}
 	if (nr > 1)
-		mtag_owner_mixed(page);
+		mtag_owner_mark_mixed(page);
 }
 
 /* A folio may span several ranges. */
@@ -120,7 +120,7 @@ static void new_by_touch(struct mtag_space *s, struct page *page, int nr,
 			mtag_take_pages(s, vma->vm_mm, page, done, part, tag);
 	}
 	if (part < nr)
-		mtag_owner_mixed(page);
+		mtag_owner_mark_mixed(page);
 }
 
 /**
@@ -175,7 +175,7 @@ void mtag_follow_new(struct mtag_space *s, struct page *page, int nr, struct vm_
 		new_by_touch(s, page, nr, vma, addr);
 		break;
 	default:
-		mtag_space_foreign(s);
+		mtag_space_add_foreign(s);
 		new_by_touch(s, page, nr, vma, addr);
 	}
 }
@@ -342,7 +342,7 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 	case MTAG_BY_SWAPIN:
 		break;
 	default:
-		mtag_space_foreign(s);
+		mtag_space_add_foreign(s);
 	}
 	charge_owners(s, page, nr, 1, addr);
 	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
@@ -374,7 +374,7 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 		split_removed(s, page, nr, addr);
 		return;
 	case MTAG_BY_OTHER:
-		mtag_space_foreign(s);
+		mtag_space_add_foreign(s);
 		break;
 	default:
 		break;
@@ -432,7 +432,7 @@ void mtag_follow_remove(struct mtag_space *s, struct page *page, struct vm_area_
 		return;
 	}
 	if (caller == MTAG_BY_OTHER)
-		mtag_space_foreign(s);
+		mtag_space_add_foreign(s);
 	if (caller == MTAG_BY_MIGRATE)
 		mtag_file_taken(s, vma, page, nr);
 	else if (caller == MTAG_BY_FLUSH)
@@ -460,7 +460,7 @@ void mtag_follow_file(struct mtag_space *s, const struct page *page,
 		return;
 	caller = mtag_caller_of(parent_ip);
 	if (caller == MTAG_BY_OTHER)
-		mtag_space_foreign(s);
+		mtag_space_add_foreign(s);
 	else if (caller == MTAG_BY_TOUCH && nr < HPAGE_PMD_NR)
 		mtag_caller_learn(&mtag_map_ip, parent_ip);
 	if (caller == MTAG_BY_RESTORE)

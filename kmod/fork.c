@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Create the space of a forked child and count it. A child has the pages of its parent, so its page
- * tables usually need not be walked.
+ * Creates the space of a forked child and counts it. A child has the pages of its parent, so its
+ * page tables usually need not be walked.
  */
 #include <linux/slab.h>
 #include "account.h"
@@ -291,7 +291,7 @@ static void fork_copied(struct mtag_space *parent, struct mtag_space *child, str
 	 * allocated, page tables cannot be locked either.
 	 */
 	if (!gfp || fork_count(parent, child, mm, gfp))
-		mtag_space_dirty(child);
+		mtag_space_mark_dirty(child);
 	if (sleeps)
 		mtag_sleep_end();
 }
@@ -311,7 +311,7 @@ MTAG_HOOK_FUNC(mtag_fork_copied)
 		if (parent && parent->tree == child->tree)
 			fork_copied(parent, child, mm);
 		else
-			mtag_space_dirty(child);
+			mtag_space_mark_dirty(child);
 	}
 	if (child)
 		mtag_space_put(child);

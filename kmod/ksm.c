@@ -68,8 +68,8 @@ static void disown(const struct page *page)
 static void home_lost(const struct page *page)
 {
 	disown(page);
-	mtag_space_lost(NULL, 1);
-	mtag_space_dirty_all();
+	mtag_space_add_lost(NULL, 1);
+	mtag_space_mark_all_dirty();
 }
 
 static void home_set(const struct page *page, u32 tree_id, gfp_t gfp)
@@ -123,9 +123,9 @@ static void page_strayed(const struct mm_struct *mm, struct page *page)
 	if (!mtag_owner_get(page) || (mtag_page_mapcount(page) == 1 && !page_slot(page)))
 		return;
 	if (mtag_stray_concerns(mm, &tree)) {
-		mtag_space_dirty_tree(tree);
+		mtag_space_mark_tree_dirty(tree);
 		disown(page);
-		mtag_space_dirty_tree(tree);
+		mtag_space_mark_tree_dirty(tree);
 	} else if (page_slot(page)) {
 		/* An untracked relative that has the slot makes it untagged when it is tracked. */
 		disown(page);
@@ -145,9 +145,9 @@ static void was_in_swap(struct mtag_space *s, struct page *page)
 	/* A fork of @s itself waits for mmap_lock, which ksmd holds. */
 	if (data_race(list_is_singular(&s->tree->spaces)) && !mtag_stray_has(s->tree))
 		return;
-	mtag_space_dirty_tree(s->tree);
+	mtag_space_mark_tree_dirty(s->tree);
 	disown(page);
-	mtag_space_dirty_tree(s->tree);
+	mtag_space_mark_tree_dirty(s->tree);
 }
 
 /* try_to_merge_one_page(vma, page, kpage): without kpage, page becomes a KSM page */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Remember, for a task, where it is about to take a page away for migration.
+ * Remembers, for a task, where it is about to take a page away for migration.
  *
  * The kernel's function for that knows mapping and address, but not yet whether there is a page;
  * what it calls for the page does not know all of that (compat/leaving.c, follow.c).

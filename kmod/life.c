@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Follow processes and threads through exec, exit and the start of new threads.
+ * Follows processes and threads through exec, exit and the start of new threads.
  */
 #include <linux/binfmts.h>
 #include <linux/cred.h>
@@ -150,7 +150,7 @@ MTAG_HOOK_FUNC(mtag_life_mm_leave)
 	 * not. The last threads of the process may be here at once.
 	 */
 	if (!mtag_space_parked(s) && READ_ONCE(s->process) == current->signal &&
-	    !xchg(&s->left, true)) {
+	    !xchg(&s->exit_told, true)) {
 		mtag_final_take(s, mm);
 		/* Record first, so that a listener finds the process in the history. */
 		mtag_tell("exit", current->group_leader);

@@ -102,7 +102,7 @@ static int track_everything(void)
 			break;
 	}
 	if (held) {
-		mtag_space_lost(NULL, held);
+		mtag_space_add_lost(NULL, held);
 		pr_warn("%u threads are not tracked: their mmap_lock stayed held; `mtagctl track PID` tries again\n",
 			held);
 	}

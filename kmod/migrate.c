@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keep pages under migration charged. The kernel's RSS includes them all the
+ * Keeps pages under migration charged. The kernel's RSS includes them all the
  * time: taking a page away notes its address, and bringing it back finds the
  * note and charges nothing.
  *

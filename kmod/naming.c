@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tag threads by their names, or each by its name and TID.
+ * Tags threads by their names, or each by its name and TID.
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
@@ -45,7 +45,7 @@ static void tag_by_name(struct mtag_space *s, struct naming *n)
 	int tag = len ? mtag_tree_make(s, parent, n->name, len, MTAG_GFP) : -EINVAL;
 
 	if (tag >= 0 && mtag_thread_set(s, n->task, tag, false) == -ENOMEM)
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 }
 
 static void naming_run(struct mtag_later *later, bool runs)
@@ -88,7 +88,7 @@ static void name_thread(struct mtag_space *s, struct task_struct *task, const ch
 	struct naming *n = naming_alloc(task, name);
 
 	if (!n)
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	else if (!mtag_later(current, &n->later, naming_run))
 		naming_free(n);
 }
@@ -132,6 +132,6 @@ u32 mtag_naming_born(struct mtag_space *s, struct task_struct *task, gfp_t gfp)
 		return 0;
 	ret = gfp ? mtag_bytid_make(s, task, gfp) : -EBUSY;
 	if (ret == -EBUSY)
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	return max(ret, 0);
 }

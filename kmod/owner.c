@@ -289,7 +289,7 @@ static void set_huge(const struct page *page, u16 tag)
 }
 
 /* Notes that the frames of the huge page at @page may differ in their owners. */
-void mtag_owner_mixed(const struct page *page)
+void mtag_owner_mark_mixed(const struct page *page)
 {
 	set_huge(page, MTAG_MIXED);
 }
@@ -298,7 +298,7 @@ void mtag_owner_mixed(const struct page *page)
 void mtag_owner_change(const struct page *page, u16 tag)
 {
 	if (PageCompound((struct page *)page))
-		mtag_owner_mixed(page);
+		mtag_owner_mark_mixed(page);
 	mtag_owner_set(page, tag);
 }
 

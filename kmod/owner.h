@@ -116,7 +116,7 @@ void mtag_owner_set(const struct page *page, u16 tag);
 void mtag_owner_set_huge(const struct page *head, u16 tag);
 void mtag_owner_set_run(const struct page *page, int nr, u16 tag);
 u16 mtag_owner_get_huge(const struct page *head);
-void mtag_owner_mixed(const struct page *page);
+void mtag_owner_mark_mixed(const struct page *page);
 void mtag_owner_change(const struct page *page, u16 tag);
 void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr);
 

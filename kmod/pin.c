@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pin the user pages that hold words, the current tags of threads.
+ * Pins the user pages that hold words, the current tags of threads.
  *
  * The page of a word is pinned, so that the kernel reads the word through its own
  * mapping, without a user access. A fork copies pinned pages; the child's copy is

@@ -22,13 +22,14 @@
 #include "state.h"
 
 #define EXPLICIT	0x20000
+#define TAG_MASK	(EXPLICIT - 1)
 #define ENTRY_BYTES	32	/* per entry, in half-full leaves of the tree */
 #define ROOM		64	/* minimum number of entries to make room for */
 #define LOOK_BATCH	256	/* entries between two chances for others to run */
 
 static u32 entry_tag(struct mtag_space *s, void *entry)
 {
-	return entry ? (xa_to_value(entry) & 0x1ffff) - 1 : s->base_tag;
+	return entry ? (xa_to_value(entry) & TAG_MASK) - 1 : s->base_tag;
 }
 
 /* Returns the entry at @addr and its extent. The tree is not empty. */
@@ -339,7 +340,7 @@ static bool store_or_lose(struct mtag_space *s, unsigned long addr, unsigned lon
 		sweep_unmapped(s, mm);
 	stored = gfp && !store_entry(s, addr, addr + len - 1, entry, gfp);
 	if (!stored)
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 	if (sleeps)
 		mtag_sleep_end();
 	return stored;
@@ -391,7 +392,7 @@ void mtag_range_move(struct mtag_space *s, unsigned long from, unsigned long to,
 			part = len - done;
 		/* The pages that move there are charged to the tag of the old place. */
 		if (!store_or_lose(s, to + done, part, entry))
-			mtag_space_dirty(s);
+			mtag_space_mark_dirty(s);
 		done += part;
 	}
 }

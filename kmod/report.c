@@ -150,7 +150,7 @@ static int settle_space(struct mtag_space *s)
 	err = READ_ONCE(s->dirty) ? mtag_walk_repair(s) : 0;
 
 	if (err == -EAGAIN) {
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 		if (READ_ONCE(s->live))
 			err = 0;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Give an address range of a process to a tag: pages mapped there from now on, resident file pages
+ * Gives an address range of a process to a tag: pages mapped there from now on, resident file pages
  * and, on request, resident anonymous pages.
  */
 #include <linux/fs.h>
@@ -228,7 +228,7 @@ static int retag_walk(struct retagger *r, struct mm_struct *mm, unsigned long ad
 		mtag_space_change_slow(s, MTAG_SLOW_RANGE, 0);
 	/* Such pages that came or went during the walk could not be told apart either. */
 	if (ret || r->missed)
-		mtag_space_dirty(s);
+		mtag_space_mark_dirty(s);
 	return ret;
 }
 
@@ -283,7 +283,7 @@ int mtag_retag(struct mtag_space *s, unsigned long addr, unsigned long len, u32 
 		ret = retag_walk(&r, mm, addr, addr + len);
 	retag_pause(s, &r.w);
 	if (mtag_walk_unlock(mm, addr, addr + len) || READ_ONCE(r.w.inexact))
-		mtag_space_dirty(s);
+		mtag_space_mark_dirty(s);
 	retag_set(s, NULL);
 	*moved = r.moved;
 	*kept = r.kept;

@@ -106,7 +106,7 @@ static struct file *readable(int fd)
 }
 
 /**
- * mtag_shelf_put() - take the unwind table of a file
+ * mtag_shelf_add() - take the unwind table of a file
  * @fd:		the file, opened for reading by the current task; -1: the vdso, from root only
  * @table:	as linux/mtag_unwind.h says
  * @bytes:	its size
@@ -115,7 +115,7 @@ static struct file *readable(int fd)
  * Return: 0; -EEXIST if there is one; -EINVAL: it is none; -ENODATA: no process has its stacks
  * taken; -EBADF; -EFAULT; -EPERM; -ENOMEM or -ENOSPC: no room.
  */
-int mtag_shelf_put(int fd, const void __user *table, u64 bytes)
+int mtag_shelf_add(int fd, const void __user *table, u64 bytes)
 {
 	struct file *file = NULL;
 	int ret;

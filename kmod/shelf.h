@@ -7,6 +7,6 @@
 
 #include <linux/types.h>
 
-int mtag_shelf_put(int fd, const void __user *table, u64 bytes);
+int mtag_shelf_add(int fd, const void __user *table, u64 bytes);
 
 #endif /* MTAG_SHELF_H */

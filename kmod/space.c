@@ -225,7 +225,7 @@ static void dirty_once(bool all, const struct mtag_tree *tree)
 	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
 		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
 			if (all || (tree ? s->tree == tree : READ_ONCE(s->tree->unlisted)))
-				mtag_space_dirty(s);
+				mtag_space_mark_dirty(s);
 	rcu_read_unlock();
 }
 
@@ -240,18 +240,18 @@ static void dirty_twice(bool all, const struct mtag_tree *tree)
 }
 
 /**
- * mtag_space_dirty_tree() - mark the spaces of a tree dirty: they missed an event
+ * mtag_space_mark_tree_dirty() - mark the spaces of a tree dirty: they missed an event
  * @tree:	only compared; NULL: all trees with unlisted strays
  *
  * Context: any.
  */
-void mtag_space_dirty_tree(const struct mtag_tree *tree)
+void mtag_space_mark_tree_dirty(const struct mtag_tree *tree)
 {
 	dirty_twice(false, tree);
 }
 
 /* Marks all spaces dirty: an event was missed, and its space is unknown. Context: any. */
-void mtag_space_dirty_all(void)
+void mtag_space_mark_all_dirty(void)
 {
 	dirty_twice(true, NULL);
 }
@@ -367,7 +367,7 @@ int mtag_space_publish(struct mtag_space *s, struct mm_struct *mm, gfp_t gfp)
 void mtag_space_unborn(struct mtag_space *s, int err)
 {
 	if (err != -ENODEV && !fatal_signal_pending(current))
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 }
 
 /* Unhashes @s; false if it was not hashed. Context: any. */

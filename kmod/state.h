@@ -190,7 +190,7 @@ struct mtag_space {
 	/* More events may be missed: the space stays dirty. Never cleared; WRITE_ONCE, READ_ONCE */
 	bool unsure;
 	u8 naming;			/* enum mtag_naming; READ_ONCE, WRITE_ONCE */
-	bool left;			/* the exit event was sent; by xchg() */
+	bool exit_told;			/* the exit event was sent; by xchg() */
 	/* The OOM killer kills it, and found it alive. Never cleared; WRITE_ONCE, READ_ONCE */
 	bool oom;
 	/*
@@ -255,7 +255,7 @@ static inline void mtag_space_change_slow_nolock(struct mtag_space *s, unsigned 
 }
 
 /* Counts @nr events that could not be recorded. @s is NULL if unknown. Context: any. */
-static inline void mtag_space_lost(struct mtag_space *s, int nr)
+static inline void mtag_space_add_lost(struct mtag_space *s, int nr)
 {
 	if (s)
 		atomic64_add(nr, &s->lost);
@@ -263,7 +263,7 @@ static inline void mtag_space_lost(struct mtag_space *s, int nr)
 }
 
 /* Notes that an event of @s was missed: a walk precedes the next answer. Context: any. */
-static inline void mtag_space_dirty(struct mtag_space *s)
+static inline void mtag_space_mark_dirty(struct mtag_space *s)
 {
 	WRITE_ONCE(s->dirty, true);
 }
@@ -272,10 +272,10 @@ static inline void mtag_space_dirty(struct mtag_space *s)
  * The caller of a page event of @s is not in the tables: its event is treated as an ordinary one,
  * but may be another. Has the space recounted. Context: any.
  */
-static inline void mtag_space_foreign(struct mtag_space *s)
+static inline void mtag_space_add_foreign(struct mtag_space *s)
 {
 	atomic64_inc(&mtag_stat.foreign);
-	mtag_space_dirty(s);
+	mtag_space_mark_dirty(s);
 }
 
 /*

@@ -143,7 +143,7 @@ static bool relatives_of(const struct mm_struct *mm, const struct mtag_tree **tr
 /**
  * mtag_stray_concerns() - may a tracked process share pages with an untracked one?
  * @mm:		mm of the untracked process, in which the owner of a page changes
- * @tree:	filled for mtag_space_dirty_tree(): the tree whose spaces may have the page
+ * @tree:	filled for mtag_space_mark_tree_dirty(): the tree whose spaces may have the page
  *
  * Context: any.
  * Return: false if no tracked process can have the page.
@@ -164,7 +164,7 @@ bool mtag_stray_concerns(const struct mm_struct *mm, const struct mtag_tree **tr
 /**
  * mtag_stray_untag_begin() - begin to make the pages of a process untagged
  * @u:		filled; the caller must mtag_stray_untag_end(). If @u->concerns, the caller must
- *		mtag_space_dirty_tree() now and again before the end
+ *		mtag_space_mark_tree_dirty() now and again before the end
  * @mm:		mm of the process
  *
  * If the process is a stray, its relatives must be counted anew. A relative that exits before that

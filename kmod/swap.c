@@ -67,7 +67,7 @@ static void hole_add(unsigned long index)
 	}
 	raw_spin_unlock_irqrestore(&holes_lock, flags);
 	/* A CPU that found a page there a moment ago will not find it again. */
-	mtag_space_dirty_all();
+	mtag_space_mark_all_dirty();
 }
 
 static u16 *owner_slot(unsigned long entry)
@@ -187,7 +187,7 @@ void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned 
 {
 	mtag_swap_set(entry, tag);
 	if (unlikely(mtag_swap_tag(entry) != tag)) {
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 		tag = mtag_swap_tag(entry);
 	}
 	mtag_charge(s, tag, MTAG_SWAP, 1, addr);
@@ -206,7 +206,7 @@ void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr
 	unsigned long entry = mtag_visit_swap(mm, addr);
 
 	if (WARN_ON_ONCE(!entry))
-		mtag_space_dirty(s);
+		mtag_space_mark_dirty(s);
 	else
 		mtag_charge(s, mtag_swap_tag(entry), MTAG_SWAP, -1, addr);
 }
@@ -223,7 +223,7 @@ MTAG_HOOK_FUNC(mtag_swap_read)
 		mtag_leaf_set(folio_page(folio, i), 1, mtag_leaf_slot(entry + i));
 	}
 	if (nr > 1)
-		mtag_owner_mixed(&folio->page);
+		mtag_owner_mark_mixed(&folio->page);
 }
 
 /*
@@ -237,12 +237,12 @@ static void zap_begins(struct mm_struct *mm)
 	rcu_read_lock();
 	s = mtag_space_find(mm);
 	if (!mtag_zap_begin(s ? mm : NULL))
-		mtag_space_dirty(s);
+		mtag_space_mark_dirty(s);
 	rcu_read_unlock();
 }
 
 /* As mtag_swap_zap(), for the arguments of the hooked function; called by entry.S. */
-void mtag_swap_zaps(const void *tlb, const struct vm_area_struct *vma)
+void mtag_swap_zap_args(const void *tlb, const struct vm_area_struct *vma)
 {
 	zap_begins(vma->vm_mm);
 }
@@ -250,7 +250,7 @@ void mtag_swap_zaps(const void *tlb, const struct vm_area_struct *vma)
 /* unmap_page_range(tlb, vma, …), __zap_vma_range() */
 MTAG_HOOK_FUNC(mtag_swap_zap)
 {
-	mtag_swap_zaps((void *)mtag_arg0(fregs), (struct vm_area_struct *)mtag_arg1(fregs));
+	mtag_swap_zap_args((void *)mtag_arg0(fregs), (struct vm_area_struct *)mtag_arg1(fregs));
 }
 
 /* madvise_free_pte_range(pmd, addr, end, walk) */
@@ -282,7 +282,7 @@ void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 		return;
 	if (caller != MTAG_BY_ZAP && caller != MTAG_BY_LAZYFREE) {
 		/* It may free those of the page table, or others while the note is still there. */
-		mtag_space_foreign(s);
+		mtag_space_add_foreign(s);
 		return;
 	}
 	for (i = 0; i < nr; i++)

@@ -18,7 +18,7 @@ void mtag_swap_freed_one(unsigned long entry, unsigned long parent_ip);
 void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr);
 void mtag_swap_exit(void);
 MTAG_HOOK_FUNC(mtag_swap_read);
-void mtag_swap_zaps(const void *tlb, const struct vm_area_struct *vma);
+void mtag_swap_zap_args(const void *tlb, const struct vm_area_struct *vma);
 MTAG_HOOK_FUNC(mtag_swap_free);
 MTAG_HOOK_FUNC(mtag_swap_zap);
 MTAG_HOOK_FUNC(mtag_swap_lazyfree);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Find the tags of ended threads that may be used again, from a worker.
+ * Finds the tags of ended threads that may be used again, from a worker.
  *
  * A tag is free if, twice, with a grace period in between, no space of its tree has a page, a
  * swapped page or a range of it. In between every page on its way from one counter to another has

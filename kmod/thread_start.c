@@ -54,7 +54,7 @@ static void first_return(struct mtag_later *later, bool runs)
 		 */
 		if (ret && ret != -EFAULT && ret != -EINVAL && ret != -ESRCH &&
 		    !fatal_signal_pending(current))
-			mtag_space_lost(s, 1);
+			mtag_space_add_lost(s, 1);
 		mtag_space_put(s);
 	}
 	kfree(f);
@@ -66,7 +66,7 @@ static void register_later(struct mtag_space *s, struct task_struct *child, gfp_
 	struct first_return *f = gfp ? kmalloc(sizeof(*f), gfp) : NULL;
 
 	if (!f) {
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 		return;
 	}
 	f->user = s->fork.user;
@@ -138,7 +138,7 @@ bool mtag_thread_start(struct mtag_space *s, struct task_struct *child, u32 own,
 		return false;
 	spare = gfp ? mtag_record_alloc(child, gfp) : NULL;
 	if (!spare) {
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 		return false;
 	}
 	recorded = record_child(s, child, &spare, vforked, tag, own);

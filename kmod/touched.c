@@ -239,14 +239,14 @@ void mtag_touched_lost(struct mtag_touched *t)
 }
 
 /**
- * mtag_touched_move() - what a tag has touched counts as another's from now on
+ * mtag_touched_give() - what a tag has touched counts as another's from now on
  * @t:		counters of the process
  * @from:	id, by which nothing is touched meanwhile
  * @to:		id
  *
  * Context: any but interrupts; RCU.
  */
-void mtag_touched_move(struct mtag_touched *t, u32 from, u32 to)
+void mtag_touched_give(struct mtag_touched *t, u32 from, u32 to)
 {
 	struct mtag_touched_table *table;
 	struct mtag_touches *c;

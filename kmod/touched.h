@@ -84,7 +84,7 @@ atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table
 			       unsigned int i);
 void mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages);
 void mtag_touched_lost(struct mtag_touched *t);
-void mtag_touched_move(struct mtag_touched *t, u32 from, u32 to);
+void mtag_touched_give(struct mtag_touched *t, u32 from, u32 to);
 
 /* The newest table; the others follow from it. They stay as long as @t. Context: any. */
 static inline struct mtag_touched_table *mtag_touched_tables(const struct mtag_touched *t)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Find the caller of a function whose end is traced. The tracer puts the address of its own code in
- * place of the return address, before a function that is called directly, or by a kprobe, sees it.
+ * Finds the caller of a function whose end is traced. The tracer puts the address of its own code
+ * in place of the return address, before a function that is called directly, or by a kprobe, sees
+ * it.
  */
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>

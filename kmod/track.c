@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Start and stop tracking processes, and install and remove the hooks as needed.
+ * Starts and stops tracking processes, and installs and removes the hooks as needed.
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>

@@ -62,11 +62,11 @@ MTAG_HOOK_FUNC(mtag_uffd_ioctl)
 			kfree(m);
 		}
 	} else {
-		mtag_space_lost(s, 1);
+		mtag_space_add_lost(s, 1);
 		/* The end of the call will go unnoticed. */
 		WRITE_ONCE(s->unsure, true);
 		mtag_charge_spoil(s);
-		mtag_space_dirty(s);
+		mtag_space_mark_dirty(s);
 	}
 	if (sleeps)
 		mtag_sleep_end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Visit the page tables: the pages and swap entries of a VMA, or of one address.
+ * Visits the page tables: the pages and swap entries of a VMA, or of one address.
  * Each part of a walk runs under the page-table lock and the space's walk_lock.
  */
 #include <linux/hugetlb.h>

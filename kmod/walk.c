@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walk the page tables of a live process, with exact results while it runs.
+ * Walks the page tables of a live process, with exact results while it runs.
  *
  * A walk has a cursor. Pages below it have been counted into a shadow of the
  * counters, and page events there change the shadow as well. Pages above it
@@ -214,13 +214,13 @@ static void untag_begin(struct mtag_untagging *u, const struct mm_struct *mm)
 {
 	mtag_stray_untag_begin(u, mm);
 	if (u->concerns)
-		mtag_space_dirty_tree(u->tree);
+		mtag_space_mark_tree_dirty(u->tree);
 }
 
 static void untag_end(struct mtag_untagging *u)
 {
 	if (u->concerns)
-		mtag_space_dirty_tree(u->tree);
+		mtag_space_mark_tree_dirty(u->tree);
 	mtag_stray_untag_end(u);
 }
 
@@ -325,8 +325,8 @@ void mtag_walk_verify(void)
 {
 	if (!mtag_hook_missed())
 		return;
-	mtag_space_lost(NULL, 1);
-	mtag_space_dirty_all();
+	mtag_space_add_lost(NULL, 1);
+	mtag_space_mark_all_dirty();
 	mtag_end_reap();
 }
 
@@ -366,7 +366,7 @@ int mtag_walk_repair(struct mtag_space *s)
 		 */
 		ret = count_space(s, mm, s->birth.untag, s->birth.untag && !s->tree->parked, NULL);
 		if (ret || READ_ONCE(s->unsure) || mtag_stray_untags(s->tree))
-			mtag_space_dirty(s);
+			mtag_space_mark_dirty(s);
 		if (!ret) {
 			count_repair(s);
 			WRITE_ONCE(s->birth.untag, false);

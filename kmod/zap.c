@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Record whose page tables a task zaps: the function that frees swap entries is not told.
+ * Records whose page tables a task zaps: the function that frees swap entries is not told.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>

@@ -5,6 +5,8 @@
 
 #include "ctl.h"
 
+#define OLDER_MOST 1044464 /* seconds that `stacks --older` takes at most; cmd/stacks.c says why */
+
 int cmd_show(struct ctl *ctl, int argc, char **argv);
 int cmd_tree(struct ctl *ctl, int argc, char **argv);
 int cmd_watch(struct ctl *ctl, int argc, char **argv);

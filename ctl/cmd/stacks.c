@@ -24,7 +24,6 @@
  * The module's ages wrap after 65,536 units of 16 s, of which the last 256 are those of pages that were touched during
  * the walk: no page looks older.
  */
-#define OLDER_MOST 1044464
 _Static_assert(OLDER_MOST == (65535 - 256) * 16, "the age of the oldest pages");
 
 enum { OLDER = SOURCE_PSS + 1, COMBINED, NO_SYMBOLS };

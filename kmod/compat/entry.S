@@ -97,5 +97,5 @@ SYM_FUNC_START(mtag_entry_zap)
 	cmpq	$0, mtag_space_hash(,%rax,8)
 	jne	1f
 	UNLESS_UNRECORDED
-1:	CALL_C	mtag_swap_zaps %r8
+1:	CALL_C	mtag_swap_zap_args %r8
 SYM_FUNC_END(mtag_entry_zap)

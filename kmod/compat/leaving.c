@@ -32,13 +32,13 @@ static noinline void leaving(struct folio *folio, struct vm_area_struct *vma, un
 	s = mtag_space_find(vma->vm_mm);
 	/* No caller's return address is the first one of a function. */
 	if (s && !mtag_leaver_enter(vma, addr, ip + 1) && mtag_leaving_unseen)
-		mtag_space_dirty_all();
+		mtag_space_mark_all_dirty();
 	/* What goes from here must not be taken for what was to go from another mapping. */
 	if (!s && mtag_leaving_unseen)
 		mtag_leaver_leave();
 	/* Such a page goes without passing the tracepoint. */
 	if (s && mtag_leaving_unseen && folio_test_hwpoison(folio))
-		mtag_space_dirty(s);
+		mtag_space_mark_dirty(s);
 	rcu_read_unlock();
 }
 
