@@ -5,7 +5,7 @@
 # before its unwind table is there, when it does so for the first time: here another process was first (tables_of).
 # vm: group=stacks-programs mem=900M timeout=300 short=6.1 because="programs are walked by the same code on all; t_stacks.c shows it on each" args=python redis
 # vm: group=stacks-programs mem=900M timeout=900 long=1 args=gcc postgres
-# vm: group=stacks-runtimes mem=2G timeout=900 long=1 args=node java chromium
+# vm: group=stacks-runtimes mem=2G timeout=900 long=1 args=go node java chromium
 . tests/kernel/lib.sh
 . tests/kernel/postgres.sh
 tmp=$(mktemp -d)
@@ -262,6 +262,57 @@ postgres() {
 	wait "$started"
 }
 
+# Its code has frame pointers, and goroutines have stacks of their own; what the runtime does it does on others, whose
+# callers nobody can tell.
+go() {
+	local bytes all
+	[ -x /usr/bin/go ] || { skip "go's stacks (not installed)"; return; }
+	cat >"$tmp/work.go" <<-'END'
+		package main
+
+		import (
+		    "fmt"
+		    "time"
+		)
+
+		type row struct {
+		    name  string
+		    cells []int
+		}
+
+		//go:noinline
+		func fillRows(n int) []row {
+		    rows := make([]row, n)
+		    for i := range rows {
+		        rows[i] = row{fmt.Sprintf("row %d", i), make([]int, 16)}
+		    }
+		    return rows
+		}
+
+		func main() {
+		    kept := make(chan []row)
+		    for i := 0; i < 4; i++ {
+		        go func() { kept <- fillRows(30000) }()
+		    }
+		    all := [][]row{<-kept, <-kept, <-kept, <-kept}
+		    fmt.Println("ready")
+		    time.Sleep(1 << 60)
+		    fmt.Println(all)
+		}
+	END
+	HOME=$tmp /usr/bin/go build -o "$tmp/work" "$tmp/work.go" >"$tmp/go.out" 2>&1
+	is $? 0 "go: the program compiles" || { sed 's/^/# /' "$tmp/go.out"; return; }
+	under go "$tmp/work"
+	until_true 100 says go ready
+	ok $? "go works" || { sed 's/^/# /' "$tmp/go.out"; return; }
+	as_it_is go $((16 << 20))
+	bytes=$(beneath fillRows)
+	all=$(jq '[.[] | .anon_bytes + .swap_bytes] | add' "$tmp/stacks")
+	[ $((bytes * 10)) -ge $((all * 8)) ]
+	ok $? "go: most is beneath the function that goroutines run ($((bytes >> 10)) of $((all >> 10)) KiB)"
+	end_all
+}
+
 # The code of V8's compilers has frame pointers.
 node() {
 	local bytes
@@ -353,6 +404,7 @@ for program; do
 	gcc) gcc_build ;;
 	redis) redis ;;
 	postgres) postgres ;;
+	go) go ;;
 	node) node ;;
 	java) java; java -XX:+PreserveFramePointer ;;
 	chromium) chromium ;;

@@ -82,8 +82,14 @@ ok 'the terms of the process are its RSS'
 diff <("$ctl" heap -j --from "$snap" | jq -c 'map(select(.tag != null) | [.tag, .rss_bytes])') \
 	<("$ctl" show -j --from "$snap" 4711 | jq -c 'map([.tag, .rss_bytes])')
 ok 'the RSS of each tag is that of show'
-"$ctl" heap -f pprof -o profile.gz --from "$snap" && gunzip <profile.gz | grep -qa inuse_space
+"$ctl" heap -f pprof -o profile.gz --from "$snap" && go tool pprof -symbolize=none -raw profile.gz >raw
 ok 'pprof is written of a sample, too'
+diff <(awk '$4 == "bytes" || /^inuse_objects/ {print $1, $2, $3}
+		/^ +[0-9]+ +[0-9]+ +[0-9]+:/ {values = $1 " " $2 " " $3} /tag:/ {sub(/.*tag:\[/, ""); sub(/\]$/, ""); print values, $0}' raw) \
+	<(echo inuse_objects/count 'inuse_space/bytes[dflt]' inuse_resident/bytes
+		"$ctl" heap -j --from "$snap" | jq -r '.[] | select(.tag != null and .objects > 0) |
+			"\(.objects) \(.asked_bytes) \(.resident_bytes): \(if .tag == "" then "[untagged]" else .tag end)"')
+ok 'go tool pprof reads objects, bytes asked and bytes resident of each tag as JSON has them'
 diff <("$ctl" heap --from "$snap" --sample 1 | sed -n 4p) <(echo ' 95.0M  96.5M    512K  96.0M       0   3.0M    80000 ±6.6%  cache')
 ok '--sample chooses another one'
 
