@@ -14,7 +14,9 @@ no_khugepaged
 
 # begin PROGRAM…: runs it with a heap view of $how until it is ready; $pid, $tmp/out.
 begin() {
-	LD_LIBRARY_PATH=build/shared/lib $mtagctl run --heap$how -- "$@" <"$tmp/in" >"$tmp/out" 2>&1 &
+	local view=--heap$how
+	[ "$how" != -linked ] || view=''
+	LD_LIBRARY_PATH=build/shared/lib:build/lib $mtagctl run $view -- "$@" <"$tmp/in" >"$tmp/out" 2>&1 &
 	pid=$!
 	exec 9>"$tmp/in"
 }
@@ -71,7 +73,7 @@ accounted() {
 	is "$($mtagctl watch -j -n 1 "$pid" | jq -c "$numbers")" "$(jq -c "$numbers" "$tmp/json")" "$1: watch has the same numbers"
 	# Sums of the library's own counters, in whole bytes: of each sample one.
 	near "$($mtagctl top -j -n 1 | jq "map(select(.pid == $pid).asked_bytes) | add")" "$(jq 'map(.asked_bytes | values) | add' "$tmp/json")" \
-		"$(if [ "$how" ]; then echo 0; else echo 5000; fi)" "$1: and so has top"
+		"$(if [ "$how" = =exact ]; then echo 0; else echo 5000; fi)" "$1: and so has top"
 	rm -f "$tmp/snap"
 	check "$1: a snapshot is taken" $mtagctl snapshot -o "$tmp/snap" "$pid"
 	# All but the age of what the allocator said, as time goes on.
@@ -122,6 +124,12 @@ known() {
 how='' MTAG_HEAP_PERIOD=65536
 export MTAG_HEAP_PERIOD
 known sampled build/shared/tests/kernel/heaper
+# Programs may also be linked with the library, and then need no --heap.
+cc -std=c11 -D_GNU_SOURCE -Iinclude -Iinclude/compat -o "$tmp/heaper" tests/kernel/heaper.c build/tests/kernel/lib.a \
+	-Lbuild/shared/lib -Lbuild/lib -Wl,--no-as-needed -lmtag-heap -lmtag -lm -pthread
+is $? 0 "a program is linked with libmtag-heap"
+how=-linked
+known sampled "$tmp/heaper"
 how='=exact'
 known exact build/tests/kernel/heaper
 unset MTAG_HEAP_PERIOD
