@@ -4,7 +4,7 @@
  * netlink and must get the same answer, for processes of other users, of other namespaces, and more; and, when they have
  * ended, for their history.
  */
-/* vm: also=7.3 timeout=300 */
+/* vm: timeout=300 */
 #include "lib/netlink.h"
 #include "lib/owners.h"
 #include "lib/stacks.h"

@@ -4,7 +4,7 @@
  * read or track it, until they are killed, and no others, not even those that use netlink otherwise. Nor does it hold
  * up those that may not read it, be it in the middle of an exec.
  */
-/* vm: also=7.3 timeout=300 repairs=any because="a relative becomes untagged" */
+/* vm: timeout=300 repairs=any because="a relative becomes untagged" */
 #include "lib/keepers.h"
 #include "lib/netlink.h"
 

@@ -3,7 +3,7 @@
  * A program that its own user may not read is asked for by itself, by a socket that the user opened before: as by its
  * standard input. The truth is what that user is let read of /proc/PID/smaps_rollup.
  */
-/* vm: also=7.3 timeout=200 */
+/* vm: timeout=200 */
 #include "lib/handed.h"
 #include "lib/netlink.h"
 #include "lib/users.h"

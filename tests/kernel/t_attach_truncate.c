@@ -3,7 +3,7 @@
  * Becoming tracked while another process truncates a file, of which pages that were copied on write are in swap: they are
  * counted, or they are gone, but not both.
  */
-/* vm: also=7.3 group=parallel thread=multi mem=1G timeout=400 */
+/* vm: group=parallel thread=multi mem=1G timeout=400 */
 #include "lib/netlink.h"
 #include "lib/swap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl run --by-map: each mapping's memory belongs to a tag named after it, as smaps names it. */
-/* vm: also=7.3 timeout=400 */
+/* vm: timeout=400 */
 #include "lib/by_name.h"
 #include "lib/test.h"
 #include <dlfcn.h>

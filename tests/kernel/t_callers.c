@@ -3,7 +3,7 @@
  * What the module knows of a return address it writes down once. Where that is depends on the address, which KASLR
  * moves at each boot: the calls of this kernel are looked for in its text, and tried wherever it could lie.
  */
-/* vm: also=7.3 */
+/* vm: */
 #include "lib/test.h"
 #include "lib/kcore.h"
 

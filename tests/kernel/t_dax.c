@@ -4,7 +4,7 @@
  * what smaps says. On 6.1, however, smaps shows 4 KiB for each huge mapping of such memory, although the
  * kernel itself counts none of it.
  */
-/* vm: also=7.3 group=append append=numa=fake=2,memmap=128M!1G timeout=200 since=6.12 because="smaps counts it wrongly" */
+/* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=200 since=6.12 because="smaps counts it wrongly" */
 #include "lib/test.h"
 
 #define MOUNT "/run/mtag-dax"

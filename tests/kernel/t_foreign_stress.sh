@@ -3,7 +3,7 @@
 # stress-ng under mtagctl run on a machine with little memory: every process that ends has all counters
 # at 0, every audit says drift 0, lost 0. A third argument: with the stacks of their pages.
 # vm: group=stress mem=600M timeout=420 repairs=any because="pages that are merged while a relative may have their slot in swap are counted anew" args=memory
-# vm: also=7.3,7.3-rt group=stress mem=600M timeout=420 args=process
+# vm: also=7.3-rt group=stress mem=600M timeout=420 args=process
 # vm: group=stress mem=600M timeout=420 args=shared
 # vm: group=stress mem=600M timeout=420 repairs=any short=6.1 because="stacks follow pages in the same code everywhere; pages that are merged while a relative may have their slot in swap are counted anew" args=memory 2 stacks
 # vm: group=stress mem=600M timeout=420 short=6.1 because="stacks follow pages in the same code everywhere" args=process 1 stacks

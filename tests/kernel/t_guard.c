@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Guard regions: they end the pages that they replace and are charged to no tag, in memory and in files. */
-/* vm: also=7.3 timeout=400 since=6.13 because="no guard regions" */
+/* vm: timeout=400 since=6.13 because="no guard regions" */
 #include "lib/model.h"
 
 /* From kernels newer than the libc's headers. */

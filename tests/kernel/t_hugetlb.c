@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* hugetlb pages are no RSS, neither for the kernel nor for mtag. */
-/* vm: also=7.3 */
+/* vm: */
 #include "lib/test.h"
 
 #define N 4

@@ -4,7 +4,7 @@
  * the loss, and keeps nothing of processes that ended meanwhile. A reading looks for itself: it does not rely on
  * mtag's own look each second.
  */
-/* vm: also=7.3 group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
+/* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
 #include "lib/test.h"
 
 #define N	 64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Markers that userfaultfd leaves in page tables besides pages: write-protection, poison, minor faults. */
-/* vm: also=7.3 timeout=400 */
+/* vm: timeout=400 */
 #include "lib/model.h"
 #include <linux/userfaultfd.h>
 

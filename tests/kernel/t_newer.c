@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* System calls of recent kernels, each where it exists. */
-/* vm: also=7.3 timeout=400 */
+/* vm: timeout=400 */
 #include "lib/model.h"
 
 /* From kernels newer than the libc's headers. */

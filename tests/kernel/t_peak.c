@@ -3,7 +3,7 @@
  * A peak is never above what was resident: copies, splits, collapses and merges, which map the new page before they
  * unmap the old one, at every number of pages at which the module might look.
  */
-/* vm: also=7.3 group=peak mem=1G cpus=1 timeout=300 */
+/* vm: group=peak mem=1G cpus=1 timeout=300 */
 #include "lib/netlink.h"
 
 #define N	 40

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* USS and PSS by tag are those of smaps, whatever is shared with whom and how it is mapped. */
-/* vm: also=7.3 timeout=600 */
+/* vm: timeout=600 */
 #include "lib/keepers.h"
 #include "lib/shares.h"
 

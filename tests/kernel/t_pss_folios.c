@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* USS and PSS by tag are those of smaps for huge pages, and folios of other sizes, too. */
-/* vm: also=7.3 timeout=600 */
+/* vm: timeout=600 */
 #include "lib/folios.h"
 #include "lib/keepers.h"
 #include "lib/shares.h"

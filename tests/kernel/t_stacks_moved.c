@@ -3,7 +3,7 @@
  * Pages stay beneath the stack that first touched them when their contents go to another address, or another frame. What
  * KSM has merged is beneath none, as it is many's.
  */
-/* vm: also=7.3 */
+/* vm: */
 #include "lib/folios.h"
 #include "lib/keepers.h"
 #include "lib/stacks.h"

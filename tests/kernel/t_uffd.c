@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* userfaultfd: pages that another thread or another process puts in. */
-/* vm: also=7.3 */
+/* vm: */
 #include "lib/test.h"
 #include <linux/userfaultfd.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * Becoming tracked while a UFFDIO_MOVE waits for its argument, which comes when the first walk is under way: the pages
  * that it moves from behind the walk to before it are counted once.
  */
-/* vm: also=7.3 group=parallel thread=multi mem=1G timeout=400 since=6.8 because="no UFFDIO_MOVE" */
+/* vm: group=parallel thread=multi mem=1G timeout=400 since=6.8 because="no UFFDIO_MOVE" */
 #include "lib/uffd_move.h"
 #include <poll.h>
 #include <pthread.h>

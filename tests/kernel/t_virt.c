@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 4, I2 and event counts: virtual size belongs to the tag that mapped it; calls to their caller's. */
-/* vm: also=7.3 */
+/* vm: */
 #include "lib/test.h"
 #include <alloca.h>
 #include <sys/shm.h>

@@ -105,7 +105,7 @@ left_out() {
 	'') return 1 ;;
 	core) [ -z "$core" ] ;;
 	esac || return 1
-	why='make check-long alone: neither the core nor what newer kernels do otherwise'
+	why='make check-long alone: neither the core nor what may race there'
 	! named "$1" "$base" "$also"
 }
 
