@@ -93,10 +93,11 @@ static void count_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	u32 tag;
 	int i;
 
-	for (i = 0; e->moving && i < e->nr; i++)
-		count_moving(c, e, i);
-	if (e->moving)
+	if (e->moving) {
+		for (i = 0; i < e->nr; i++)
+			count_moving(c, e, i);
 		return;
+	}
 	if (!e->page) {
 		/* Other trees may have the slot of a merged page charged, to [ksm] as well. */
 		if (c->untag && c->fresh && mtag_swap_tag(e->swap) != MTAG_ID_KSM)

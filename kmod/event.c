@@ -184,7 +184,9 @@ static void get_arguments(struct pt_regs *regs, unsigned long args[6])
 	int i;
 
 	syscall_get_arguments(current, regs, args);
-	for (i = 0; in_ia32_syscall() && i < 6; i++)
+	if (!in_ia32_syscall())
+		return;
+	for (i = 0; i < 6; i++)
 		args[i] = (u32)args[i];
 }
 

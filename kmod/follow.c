@@ -324,8 +324,9 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 	int i;
 
 	/* Of a parked space, too: reclaim gives the slot the owner of the page. */
-	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
-		own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
+	if (caller == MTAG_BY_SWAPIN)
+		for (i = 0; i < nr; i++)
+			own_by_slot(vma->vm_mm, page + i, addr + i * PAGE_SIZE);
 	if (mtag_space_parked(s))
 		return;
 	switch (caller) {
@@ -345,8 +346,9 @@ void mtag_follow_add(struct mtag_space *s, struct page *page, struct vm_area_str
 		mtag_space_add_foreign(s);
 	}
 	charge_owners(s, page, nr, 1, addr);
-	for (i = 0; caller == MTAG_BY_SWAPIN && i < nr; i++)
-		mtag_swap_in(s, vma->vm_mm, addr + i * PAGE_SIZE);
+	if (caller == MTAG_BY_SWAPIN)
+		for (i = 0; i < nr; i++)
+			mtag_swap_in(s, vma->vm_mm, addr + i * PAGE_SIZE);
 }
 
 static void page_reclaimed(struct mtag_space *s, struct page *page, struct mm_struct *mm,
@@ -380,11 +382,13 @@ static void anon_removed(struct mtag_space *s, struct page *page, struct vm_area
 		break;
 	}
 	charge_owners(s, page, nr, -1, addr);
-	for (i = 0; caller == MTAG_BY_UNMAP && i < nr; i++)
-		page_reclaimed(s, page + i, vma->vm_mm, mtag_addr_behind(addr, i));
-	for (i = 0; caller == MTAG_BY_COLLAPSE && i < nr; i++)
-		mtag_collapse_removed(s, mtag_addr_behind(addr, i), mtag_ksm_owner(s, page + i),
-				      mtag_ksm_leaf(page + i));
+	if (caller == MTAG_BY_UNMAP)
+		for (i = 0; i < nr; i++)
+			page_reclaimed(s, page + i, vma->vm_mm, mtag_addr_behind(addr, i));
+	else if (caller == MTAG_BY_COLLAPSE)
+		for (i = 0; i < nr; i++)
+			mtag_collapse_removed(s, mtag_addr_behind(addr, i),
+					      mtag_ksm_owner(s, page + i), mtag_ksm_leaf(page + i));
 }
 
 /* Callers may drop pages of files elsewhere than small anonymous ones. */

@@ -334,7 +334,9 @@ static void settle_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	u32 ignored;
 	int i;
 
-	for (i = 0; e->moving && i < e->nr; i++)
+	if (!e->moving)
+		return;
+	for (i = 0; i < e->nr; i++)
 		mtag_migrate_seen(v->s, e->addr + i * PAGE_SIZE, &ignored);
 }
 

@@ -31,7 +31,9 @@ void mtag_parked_new(struct page *page, int nr, struct mm_struct *mm, unsigned l
 	int i;
 
 	mtag_owner_set_run(page, nr, MTAG_ID_UNTAGGED);
-	for (i = 0; by_swapin && i < nr; i++)
+	if (!by_swapin)
+		return;
+	for (i = 0; i < nr; i++)
 		mtag_swap_own(mm, page + i, addr + i * PAGE_SIZE);
 }
 

@@ -43,7 +43,9 @@ static void pss_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 	bool alone;
 	int i;
 
-	for (i = 0; e->page && i < e->nr; i++) {
+	if (!e->page)
+		return;
+	for (i = 0; i < e->nr; i++) {
 		share = share_of(w, e, i);
 		if (e->moving) {
 			/* Its mappings cannot be counted while it has none. */

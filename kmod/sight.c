@@ -111,7 +111,9 @@ static void sight_visit(struct mtag_visitor *v, const struct mtag_pte *e)
 			entry_of(sight, tag, leaf.stack)->swap++;
 		return;
 	}
-	for (i = 0; PageAnon(e->page) && i < e->nr; i++) {
+	if (!PageAnon(e->page))
+		return;
+	for (i = 0; i < e->nr; i++) {
 		leaf = leaf_of(v->s, mtag_ksm_leaf(e->page + i));
 		if (seen_is_old(sight, leaf))
 			entry_of(sight, mtag_whose_now(v->s, e, i), leaf.stack)->anon++;
