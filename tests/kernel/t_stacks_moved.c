@@ -6,12 +6,14 @@
 /* vm: */
 #include "lib/folios.h"
 #include "lib/keepers.h"
+#include "lib/model.h"
 #include "lib/stacks.h"
 #include "lib/uffd_move.h"
 #include "stacks/sites.h"
 
-#define MOVED 8
-#define KSM   "/sys/kernel/mm/ksm/"
+#define MOVED	   8
+#define KSM	   "/sys/kernel/mm/ksm/"
+#define KHUGEPAGED "/sys/kernel/mm/transparent_hugepage/khugepaged/"
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
@@ -114,6 +116,38 @@ static void large(mtag_t a)
 	folios_end();
 }
 
+/* khugepaged copies pages of two stacks to one folio, which is smaller than a huge page. */
+static void collapsed(mtag_t a)
+{
+	size_t size[16], n = folio_sizes(size, 16), middle = n > 1 ? size[n / 2] : 0;
+	struct site s, w;
+	char *p;
+
+	if (!middle || folio_stat(middle, "collapse_alloc") == UINT64_MAX) {
+		skip("what khugepaged collapses to folios keeps its stacks (not in this kernel)");
+		return;
+	}
+	use_folios(0);
+	p = must(mmap(NULL, 2 * HPAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	p = (char *)(((uintptr_t)p + HPAGE - 1) & ~(HPAGE - 1));
+	visit(&s, 12, touch_here, a, p, HPAGE / PG / 2 - 1);
+	visit(&w, 13, touch_here, a, p + HPAGE / 2 - PG, HPAGE / PG / 2 + 1);
+	use_folios(middle);
+	/* It is told of the process here: there were no such folios at the touch. */
+	must(madvise(p, HPAGE, MADV_HUGEPAGE));
+	spew(KHUGEPAGED "pages_to_scan", "100000");
+	spew(KHUGEPAGED "alloc_sleep_millisecs", "10");
+	spew(KHUGEPAGED "scan_sleep_millisecs", "10");
+	ok(until(in_folios(p, HPAGE, middle) == HPAGE, 60), "khugepaged makes folios of %zu KiB",
+	   middle >> 10);
+	no_khugepaged();
+	has(getpid(), a, &s, HPAGE / 2 - PG, 0, "each page in them keeps its stack");
+	has(getpid(), a, &w, HPAGE / 2 + PG, 0, "one folio has pages of both");
+	tag_adds_up(a, "collapsed");
+	must(munmap(p, HPAGE));
+	folios_end();
+}
+
 /* Pages that are there go to another tag, as mtag_range() may: whoever touched them did so all the same. */
 static void retagged(mtag_t a, mtag_t b)
 {
@@ -177,6 +211,7 @@ int main(void)
 	migrated(a);
 	merged(a);
 	large(a);
+	collapsed(a);
 	is(stacks(getpid())->lost, 0, "no stack was lost");
 	return end_test();
 }
