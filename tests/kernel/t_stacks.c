@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include "lib/keepers.h"
 #include "lib/stacks.h"
+#include "stacks/signalled.h"
 #include "stacks/sites.h"
 
 /* ---- the ways of a page ---- */
@@ -477,6 +478,7 @@ int main(int argc, char **argv)
 	stacks(getpid());
 	sixteen();
 	by_kernel(tags[0]);
+	in_handler(tags[0]);
 	copied(tags[0], tags[1]);
 	of_file(tags[0]);
 	swapped(tags[0]);

@@ -24,6 +24,7 @@ struct site {
 	size_t pages;
 	unsigned int nr;
 	const void *frame[DEEP]; /* innermost first; the first is the instruction */
+	unsigned int signalled;	 /* the frame that a signal interrupted, if any */
 	bool exact;		 /* at the instruction itself, not in a call that it makes */
 };
 
@@ -118,8 +119,10 @@ static bool same_stack(const struct stacks *s, const struct stack_seen *e, const
 	for (unsigned int i = 0; i < site->nr; i++)
 		if (!same_frame(s, &e->frame[i], site->frame[i]))
 			return false;
+	/* To the code that ends a handler nobody returns from a call either. */
 	for (unsigned int i = 1; i < e->nr; i++)
-		if (e->frame[i].flags & MTAG_STACK_EXACT)
+		if (!(e->frame[i].flags & MTAG_STACK_EXACT) ==
+		    (site->signalled && (i == site->signalled || i + 1 == site->signalled)))
 			return false;
 	return !(e->frame[0].flags & MTAG_STACK_EXACT) == !site->exact;
 }

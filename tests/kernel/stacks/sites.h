@@ -72,7 +72,7 @@ static alone void visit(struct site *s, int k, leaf_t *leaf, mtag_t as, char *at
 	before = mtag_enter(as);
 	place[k](leaf, k % 8);
 	mtag_leave(before);
-	s->exact = leaf == touch_here;
+	s->exact = leaf != read_here;
 	turn(s, s->exact ? stacks_touch : stacks_in_kernel);
 }
 
