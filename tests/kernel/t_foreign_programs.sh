@@ -4,9 +4,7 @@
 # stacks with the stacks of their pages.
 # vm: group=foreign mem=900M timeout=600 args=python gcc sqlite
 # vm: group=foreign mem=900M timeout=600 args=redis
-# vm: group=foreign mem=900M timeout=600 short=6.1 because="stacks follow pages in the same code everywhere" args=stacks python sqlite
-# vm: group=foreign-long mem=900M timeout=3600 long=1 args=stacks gcc
-# vm: group=foreign-long mem=900M timeout=3600 long=1 args=stacks redis
+# vm: group=foreign mem=900M timeout=600 short=6.1 because="stacks follow pages in the same code everywhere" args=stacks python gcc sqlite redis
 # vm: group=foreign-long mem=900M timeout=3600 long=1 args=postgres
 . tests/kernel/foreign.sh
 
