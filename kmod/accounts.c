@@ -34,15 +34,10 @@ static size_t array_bytes(unsigned int room)
 /* Allocates only the array of pointers, for @room chunks. */
 static struct mtag_accounts *array_alloc(struct mtag_space *s, unsigned int room, gfp_t gfp)
 {
-	struct mtag_accounts *acc;
+	struct mtag_accounts *acc = mtag_memory_alloc(array_bytes(room), gfp | __GFP_ZERO);
 
-	if (mtag_memory_charge(array_bytes(room)))
+	if (!acc)
 		return NULL;
-	acc = kvzalloc(array_bytes(room), gfp);
-	if (!acc) {
-		mtag_memory_uncharge(array_bytes(room));
-		return NULL;
-	}
 	acc->space = s;
 	acc->room = room;
 	return acc;
@@ -50,8 +45,7 @@ static struct mtag_accounts *array_alloc(struct mtag_space *s, unsigned int room
 
 static void array_free(struct mtag_accounts *acc)
 {
-	mtag_memory_uncharge(array_bytes(acc->room));
-	kvfree(acc);
+	mtag_memory_free(acc, array_bytes(acc->room));
 }
 
 static void array_free_rcu(struct rcu_head *rcu)

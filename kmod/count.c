@@ -9,6 +9,7 @@
 #include "count.h"
 #include "file.h"
 #include "ksm.h"
+#include "memory.h"
 #include "migrate.h"
 #include "mtag.h"
 #include "note.h"
@@ -135,7 +136,7 @@ int mtag_count_init(struct mtag_counter *c, struct mtag_space *s, gfp_t gfp)
 	c->v.s = s;
 	c->w.nr_tags = mtag_account_tags(s);
 	mtag_migrate_prepare(s, gfp);
-	c->w.shadow = kvcalloc(c->w.nr_tags, sizeof(*c->w.shadow), gfp);
+	c->w.shadow = mtag_memory_get(c->w.nr_tags * sizeof(*c->w.shadow), gfp | __GFP_ZERO);
 	return c->w.shadow ? 0 : -ENOMEM;
 }
 

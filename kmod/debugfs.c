@@ -13,6 +13,7 @@
 #include "access.h"
 #include "debugfs.h"
 #include "hook.h"
+#include "memory.h"
 #include "mtag.h"
 #include "report.h"
 #include "space.h"
@@ -73,7 +74,7 @@ static int link_tags(struct stats *st)
 	struct links *links;
 	u32 tag;
 
-	links = kvcalloc(r->nr_tags, sizeof(*links), MTAG_GFP);
+	links = mtag_memory_get(r->nr_tags * sizeof(*links), MTAG_GFP | __GFP_ZERO);
 	if (!links)
 		return -ENOMEM;
 	/* From last to first, so that siblings are in ascending order. */

@@ -126,9 +126,7 @@ free:
 
 static void table_free(struct mtag_image *image)
 {
-	if (image->table)
-		mtag_memory_uncharge(image->table_bytes);
-	kvfree(image->table);
+	mtag_memory_free(image->table, image->table_bytes);
 }
 
 static void image_free(struct mtag_image *image)
@@ -361,13 +359,13 @@ static void count_table(void)
  * mtag_image_give() - give the image of a file its unwind table
  * @file:	file that has an image of the current user; NULL: the vdso
  * @rows:	the table, checked
- * @table:	what @rows refers to, by kvmalloc()
- * @bytes:	its size, charged and reserved
+ * @table:	what @rows refers to, by mtag_memory_alloc()
+ * @bytes:	its size, reserved
  *
  * A table stays as long as stacks are kept, so that hooks need not hold it.
  * Context: process; stacks are kept.
- * Return: 0; -EEXIST if there is one already: @table, with its charge and what is reserved for it,
- * is still the caller's.
+ * Return: 0; -EEXIST if there is one already: @table and what is reserved for it are still the
+ * caller's.
  */
 int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
 		    size_t bytes)

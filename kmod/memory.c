@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accounts for the memory the module holds, and limits it.
+ * Accounts for the memory the module holds, and limits it. Allocates what may be larger than a few
+ * pages.
  */
+#include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include "memory.h"
 #include "mtag.h"
 #include "stat.h"
@@ -42,4 +47,90 @@ void mtag_memory_uncharge(size_t bytes)
 {
 	atomic64_sub(bytes, &limited_memory);
 	atomic64_sub(bytes, &mtag_stat.memory);
+}
+
+static void pages_free(struct page **pages, unsigned int nr)
+{
+	while (nr--)
+		__free_page(pages[nr]);
+	kvfree(pages);
+}
+
+/* Maps single pages. Context: may sleep. Return: memory for kvfree(), or NULL. */
+static void *pages_alloc(size_t bytes, gfp_t gfp)
+{
+	unsigned int i, nr = PFN_UP(bytes);
+	struct page **pages = mtag_memory_get(nr * sizeof(*pages), gfp & ~__GFP_ZERO);
+	void *p = NULL;
+
+	if (!pages)
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		pages[i] = alloc_page(gfp);
+		if (!pages[i])
+			break;
+		cond_resched();
+	}
+	if (i == nr)
+		p = vmap(pages, nr, VM_MAP | VM_MAP_PUT_PAGES, PAGE_KERNEL);
+	if (!p)
+		pages_free(pages, i);
+	return p;
+}
+
+/**
+ * mtag_memory_get() - as kvmalloc(), but nothing stays charged when it fails
+ * @bytes:	of any size
+ * @gfp:	MTAG_GFP and the like; if it allows to sleep, memory may be mapped from single pages
+ *
+ * Since 6.19 a vmalloc() that finds too little memory frees what it had only when a worker comes
+ * to it. Until then that is charged to the cgroup of the caller, who is killed for the next page
+ * that it touches.
+ *
+ * Context: as @gfp says.
+ * Return: memory for kvfree(), or NULL.
+ */
+void *mtag_memory_get(size_t bytes, gfp_t gfp)
+{
+	gfp_t contiguous = gfp;
+	void *p;
+
+	if (bytes > INT_MAX)
+		return NULL;
+	/* More than a page need not be contiguous, so nobody tries hard. */
+	if (bytes > PAGE_SIZE)
+		contiguous = (gfp & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY | __GFP_NOWARN;
+	p = kmalloc(bytes, contiguous);
+	if (p || bytes <= PAGE_SIZE || (gfp & GFP_KERNEL) != GFP_KERNEL)
+		return p;
+	return pages_alloc(bytes, gfp);
+}
+
+/**
+ * mtag_memory_alloc() - allocate memory that is charged against the module's limit
+ * @bytes:	of any size
+ * @gfp:	as for mtag_memory_get()
+ *
+ * Context: as @gfp says.
+ * Return: memory for mtag_memory_free(), or NULL.
+ */
+void *mtag_memory_alloc(size_t bytes, gfp_t gfp)
+{
+	void *p;
+
+	if (mtag_memory_charge(bytes))
+		return NULL;
+	p = mtag_memory_get(bytes, gfp);
+	if (!p)
+		mtag_memory_uncharge(bytes);
+	return p;
+}
+
+/* Frees @p, which may be NULL, of @bytes as charged. Context: any but NMI. */
+void mtag_memory_free(const void *p, size_t bytes)
+{
+	if (!p)
+		return;
+	mtag_memory_uncharge(bytes);
+	kvfree(p);
 }

@@ -7,7 +7,6 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
 #include "compat/compat.h"
 #include "memory.h"
 #include "mtag.h"
@@ -67,13 +66,9 @@ static struct mtag_pss *pss_alloc(unsigned int nr_tags)
 	size_t bytes = struct_size(p, shares, nr_tags);
 
 	/* A reader may hold many dumps, and for long. */
-	if (mtag_memory_charge(bytes))
+	p = mtag_memory_alloc(bytes, MTAG_GFP | __GFP_ZERO);
+	if (!p)
 		return NULL;
-	p = kvzalloc(bytes, MTAG_GFP);
-	if (!p) {
-		mtag_memory_uncharge(bytes);
-		return NULL;
-	}
 	p->bytes = bytes;
 	p->nr_tags = nr_tags;
 	return p;
@@ -82,10 +77,8 @@ static struct mtag_pss *pss_alloc(unsigned int nr_tags)
 /* Frees @p, which may be NULL. Context: may sleep. */
 void mtag_pss_put(struct mtag_pss *p)
 {
-	if (!p)
-		return;
-	mtag_memory_uncharge(p->bytes);
-	kvfree(p);
+	if (p)
+		mtag_memory_free(p, p->bytes);
 }
 
 /* Ranges and owners stay while build_lock is held, except of pages that come and go. */

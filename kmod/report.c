@@ -7,7 +7,6 @@
 #include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/sched/mm.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include "access.h"
 #include "account.h"
@@ -120,14 +119,10 @@ static struct mtag_report *report_alloc(unsigned int nr_tags, bool totals)
 	size_t bytes = size_add(head, size_add(array_size(rows, sizeof(*r->virt)), has));
 
 	/* A reader may hold many reports, and for long. */
-	if (mtag_memory_charge(bytes))
+	r = mtag_memory_alloc(bytes, MTAG_GFP);
+	if (!r)
 		return NULL;
 	/* All parts end on a multiple of 8 bytes. */
-	r = kvmalloc(bytes, MTAG_GFP);
-	if (!r) {
-		mtag_memory_uncharge(bytes);
-		return NULL;
-	}
 	memset(r, 0, sizeof(*r));
 	r->bytes = bytes;
 	r->nr_tags = nr_tags;
@@ -196,8 +191,7 @@ static struct mtag_report *report_read(struct mtag_space *s, struct mm_struct *m
 	v.has = r->has;
 	err = mm ? virt_read(s, mm, &v) : 0;
 	if (err) {
-		mtag_memory_uncharge(r->bytes);
-		kvfree(r);
+		mtag_memory_free(r, r->bytes);
 		return ERR_PTR(err);
 	}
 	if (!totals)
@@ -260,8 +254,7 @@ void mtag_report_put(struct mtag_report *r)
 	if (IS_ERR_OR_NULL(r))
 		return;
 	mtag_space_put(r->space);
-	mtag_memory_uncharge(r->bytes);
-	kvfree(r);
+	mtag_memory_free(r, r->bytes);
 }
 
 /* Fills all but the calls. */

@@ -12,7 +12,6 @@
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/stat.h>
 #include <linux/uaccess.h>
 #include "image.h"
@@ -29,22 +28,16 @@ static bool is_root(void)
 	return uid_eq(current_euid(), GLOBAL_ROOT_UID);
 }
 
-/* A copy of the user's table, charged. */
+/* A copy of the user's table. */
 static void *table_copy(const void __user *table, size_t bytes)
 {
-	void *copy;
+	void *copy = mtag_memory_alloc(bytes, MTAG_GFP);
 
-	if (mtag_memory_charge(bytes))
+	if (!copy)
 		return ERR_PTR(-ENOMEM);
-	copy = kvmalloc(bytes, MTAG_GFP);
-	if (!copy) {
-		mtag_memory_uncharge(bytes);
-		return ERR_PTR(-ENOMEM);
-	}
 	if (!copy_from_user(copy, table, bytes))
 		return copy;
-	kvfree(copy);
-	mtag_memory_uncharge(bytes);
+	mtag_memory_free(copy, bytes);
 	return ERR_PTR(-EFAULT);
 }
 
@@ -67,8 +60,7 @@ static int put_reserved(const struct file *file, const void __user *table, size_
 		ret = mtag_image_give(file, &rows, copy, bytes);
 	if (!ret)
 		return 0;
-	kvfree(copy);
-	mtag_memory_uncharge(bytes);
+	mtag_memory_free(copy, bytes);
 	return ret;
 }
 

@@ -127,23 +127,13 @@ static size_t seen_bytes(unsigned int room)
 
 static struct mtag_seen *seen_alloc(unsigned int room)
 {
-	struct mtag_seen *seen;
-
 	/* A reader may hold many dumps, and for long. */
-	if (mtag_memory_charge(seen_bytes(room)))
-		return NULL;
-	seen = kvcalloc(room, sizeof(*seen), MTAG_GFP);
-	if (!seen)
-		mtag_memory_uncharge(seen_bytes(room));
-	return seen;
+	return mtag_memory_alloc(seen_bytes(room), MTAG_GFP | __GFP_ZERO);
 }
 
 static void seen_free(struct mtag_seen *seen, unsigned int room)
 {
-	if (!seen)
-		return;
-	mtag_memory_uncharge(seen_bytes(room));
-	kvfree(seen);
+	mtag_memory_free(seen, seen_bytes(room));
 }
 
 /* Makes room for one stride, at least as much as is in use. */

@@ -12,7 +12,6 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include "memory.h"
 #include "stackset.h"
@@ -31,15 +30,10 @@ static size_t bytes_of(u32 room)
  */
 struct mtag_stackset *mtag_stackset_alloc(u32 room, gfp_t gfp)
 {
-	struct mtag_stackset *set;
+	struct mtag_stackset *set = mtag_memory_alloc(bytes_of(room), gfp | __GFP_ZERO);
 
-	if (mtag_memory_charge(bytes_of(room)))
+	if (!set)
 		return NULL;
-	set = kvzalloc(bytes_of(room), gfp);
-	if (!set) {
-		mtag_memory_uncharge(bytes_of(room));
-		return NULL;
-	}
 	set->room = room;
 	kref_init(&set->ref);
 	return set;
@@ -66,8 +60,7 @@ static void release_set(struct kref *ref)
 {
 	struct mtag_stackset *set = container_of(ref, struct mtag_stackset, ref);
 
-	mtag_memory_uncharge(bytes_of(set->room));
-	kvfree(set);
+	mtag_memory_free(set, bytes_of(set->room));
 }
 
 /* NULL is allowed. Context: any but NMI. */

@@ -32,15 +32,10 @@ static size_t text_bytes(unsigned int nr)
 static struct mtag_text *text_alloc(unsigned int nr, gfp_t gfp)
 {
 	static atomic64_t last_serial;
-	struct mtag_text *text;
+	struct mtag_text *text = mtag_memory_alloc(text_bytes(nr), gfp);
 
-	if (mtag_memory_charge(text_bytes(nr)))
-		return NULL;
-	text = kvmalloc(text_bytes(nr), gfp);
 	if (text)
 		text->serial = atomic64_inc_return(&last_serial);
-	else
-		mtag_memory_uncharge(text_bytes(nr));
 	return text;
 }
 
@@ -62,8 +57,7 @@ static struct mtag_text *text_of(struct mtag_space *s)
 
 static void text_free(struct mtag_text *text)
 {
-	mtag_memory_uncharge(text_bytes(text->nr));
-	kvfree(text);
+	mtag_memory_free(text, text_bytes(text->nr));
 }
 
 static void text_free_rcu(struct rcu_head *rcu)

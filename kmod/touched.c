@@ -32,15 +32,10 @@ static size_t table_bytes(unsigned int room)
 
 static struct mtag_touched_table *table_alloc(unsigned int room, gfp_t gfp)
 {
-	struct mtag_touched_table *table;
+	struct mtag_touched_table *table = mtag_memory_alloc(table_bytes(room), gfp | __GFP_ZERO);
 
-	if (mtag_memory_charge(table_bytes(room)))
+	if (!table)
 		return NULL;
-	table = kvzalloc(table_bytes(room), gfp);
-	if (!table) {
-		mtag_memory_uncharge(table_bytes(room));
-		return NULL;
-	}
 	table->room = room;
 	table->shift = 64 - ilog2(room);
 	return table;
@@ -52,8 +47,7 @@ static void tables_free(struct mtag_touched_table *table)
 
 	for (; table; table = older) {
 		older = table->older;
-		mtag_memory_uncharge(table_bytes(table->room));
-		kvfree(table);
+		mtag_memory_free(table, table_bytes(table->room));
 	}
 }
 

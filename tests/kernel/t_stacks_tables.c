@@ -28,6 +28,17 @@ static const void *zeros(size_t len)
 	return must(mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 }
 
+static void alone_on_cpu(void)
+{
+	struct sched_param first = {.sched_priority = 1};
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	must(sched_setaffinity(0, sizeof(one), &one));
+	must0(sched_setscheduler(0, SCHED_FIFO, &first));
+}
+
 static void at_the_limit(void)
 {
 	if (!group_make()) {
@@ -39,8 +50,12 @@ static void at_the_limit(void)
 		const void *table = zeros(LARGE);
 
 		must0(spew(GROUP "/cgroup.procs", "0"));
+		/* No work of the kernel comes between the refusal and what the program does next. */
+		alone_on_cpu();
 		is(-table_give(fd, table, LARGE), ENOMEM,
 		   "a table larger than the cgroup finds no memory");
+		memset(area(LIMIT / 2), 1, LIMIT / 2);
+		ok(1, "and has taken none from the program");
 	}
 	is(file_field(GROUP "/memory.events", "oom_kill"), 0, "nobody is killed for it");
 	rmdir(GROUP);
@@ -83,6 +98,7 @@ static void while_another_copies(void)
 	struct pollfd fault = {.fd = uffd, .events = POLLIN};
 	const void *table = zeros(TABLE);
 	pthread_t thread;
+	int64_t used;
 
 	if (uffd < 0) {
 		skip("no userfaultfd in this kernel");
@@ -95,7 +111,11 @@ static void while_another_copies(void)
 	close(uffd);
 	must0(pthread_join(thread, NULL));
 	is(-slow.error, EINVAL, "it was no table");
+	used = file_field("/proc/meminfo", "VmallocUsed:");
 	is(-table_give(fd, table, TABLE), EINVAL, "so its room is free again");
+	used -= file_field("/proc/meminfo", "VmallocUsed:");
+	ok(llabs(used) < (int64_t)(TABLE / 1024 / 2),
+	   "the kernel's count of such memory is as before (%" PRId64 " kB)", used);
 }
 
 /* ---- files ---- */

@@ -83,7 +83,7 @@ verdict() {
 	if [ ! -s "$2" ]; then echo "ok $nr - $1"; else echo "not ok $nr - $1"; sed 's/^/# /' "$2"; failed=1; fi
 }
 
-echo 1..8
+echo 1..9
 find kmod -name '*.[cS]' ! -name offsets.c | sed 's|^kmod/||; s|\.[cS]$||' | sort >"$tmp/there"
 listed | sort | diff - "$tmp/there" >"$tmp/diff"
 verdict "Kbuild lists each file once" "$tmp/diff"
@@ -99,6 +99,11 @@ verdict "no file uses one above it" "$tmp/up"
 readelf -rW "$objects/kmod/direct.o" | awk '/R_X86_64_PLT32/ { print $5 }' | grep -vE '^(mtag_rest_|__x86_return_thunk)' |
 	sed 's/^/direct.c calls /' >"$tmp/calls"
 verdict "direct.c calls nothing but rest.S" "$tmp/calls"
+# A large allocation that fails must leave nothing charged, see mtag_memory_get(). Those named charge nobody.
+for o in "$objects"/kmod/*.o; do
+	nm -u "$o" | grep -qE ' _*(kvmalloc|vmalloc|vzalloc)' && basename "$o" .o
+done | grep -vxE 'leaf|owner|stack' | sed 's/$/.c does not allocate by mtag_memory_get()/' >"$tmp/large"
+verdict "large memory comes from memory.c" "$tmp/large"
 # The test would notice: a header without a file of its own that comes from above, and owner.c is to call walk.c.
 mkdir -p "$tmp/p/kmod" "$tmp/m"
 printf '#include "%s"\n' walk.h >"$tmp/p/kmod/planted.h"
