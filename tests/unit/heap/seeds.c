@@ -382,11 +382,36 @@ static int check_forked(unsigned *n)
 		      !status);
 }
 
+/* A thread that has the lock may lose its processor for as long as others need to free a thousand samples. */
+static int check_waiting(unsigned *n)
+{
+	const uint64_t lost = mtag__view.head->samples_lost;
+	pthread_t thread;
+	unsigned i;
+
+	mtag_heap_word(&no_tag);
+	for (i = 0; i < KEPT; i++)
+		objects[i].p = malloc(ALWAYS);
+	if (pthread_create(&thread, NULL, hold_lock, NULL))
+		abort();
+	while (sem_wait(&locked))
+		;
+	for (i = 0; i < KEPT; i++)
+		free(objects[i].p);
+	sem_post(&forked);
+	pthread_join(thread, NULL);
+	free(malloc(ALWAYS));
+	if (still_sampled())
+		printf("# %u of %u\n", still_sampled(), KEPT);
+	return report(++*n, "those that are freed while another thread has the lock are gone",
+		      "samples", !still_sampled() && mtag__view.head->samples_lost == lost);
+}
+
 static int check_cells(unsigned *n)
 {
 	mtag__view.period = SMALL_PERIOD;
 	mtag__self.countdown = 0;
-	return check_full(n) | check_replaced(n) | check_forked(n);
+	return check_full(n) | check_replaced(n) | check_forked(n) | check_waiting(n);
 }
 
 /* Of the mixes that hold few bytes there are too few samples for the error of bytes to be certain. */
