@@ -44,6 +44,7 @@ static const struct field tag_fields[] = {
 	{"rss_wasted_bytes", TAG(account.bytes[TERM_WASTED])},
 	RSS_KEYS(TAG),
 	{"rss_guest_error_bytes", TAG(account.guests_error)},
+	{"objects_error", TAG(objects_error)},
 };
 
 static const struct field rss_fields[] = {

@@ -47,6 +47,7 @@ struct heap_account {
  * struct heap_tag - a tag's part of the heap, bytes
  * @id:		of the tag
  * @objects:	alive
+ * @objects_error: 1 sigma of that; 0 if they were counted
  * @asked:	of them
  * @error:	1 sigma of that; 0 if it was counted
  * @allocated:	what they can use: @resident, @swapped and @untouched
@@ -61,7 +62,7 @@ struct heap_account {
  */
 struct heap_tag {
 	uint16_t id;
-	uint64_t objects, asked, error, allocated;
+	uint64_t objects, objects_error, asked, error, allocated;
 	uint64_t resident, resident_error, swapped, untouched, foreign, pages, wasted;
 	struct heap_account account;
 };

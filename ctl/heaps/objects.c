@@ -150,6 +150,9 @@ static void sum_samples(struct heap_objects *objects)
 		sum->allocated += object->weight * allocated;
 		sum->objects += object->weight;
 		sum->variance += object->weight * (object->weight - 1) * asked * asked;
+		sum->objects_variance += object->weight * (object->weight - 1);
+		if (sum->heaviest < object->weight)
+			sum->heaviest = object->weight;
 	}
 }
 

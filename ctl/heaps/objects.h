@@ -52,6 +52,8 @@ struct heap_object {
  * @allocated:	bytes
  * @objects:	how many
  * @variance:	of @asked; 0 if it was counted
+ * @objects_variance: of @objects; likewise
+ * @heaviest:	so many objects one sample stands for at most; likewise
  * @sampled:	estimate of @allocated by the samples alone
  */
 struct heap_sum {
@@ -59,6 +61,8 @@ struct heap_sum {
 	double allocated;
 	double objects;
 	double variance;
+	double objects_variance;
+	double heaviest;
 	double sampled;
 };
 

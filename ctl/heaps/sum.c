@@ -36,6 +36,7 @@ void heap_sum_tag(struct heap_tag *sum, const struct heap_tag *tag)
 	sum->foreign += tag->foreign;
 	sum->pages += tag->pages;
 	sum->wasted += tag->wasted;
+	add_error(&sum->objects_error, tag->objects_error);
 	add_error(&sum->error, tag->error);
 	add_error(&sum->resident_error, tag->resident_error);
 	add_account(&sum->account, &tag->account);

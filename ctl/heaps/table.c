@@ -133,7 +133,7 @@ static void print_notes(const struct fmt *fmt, const struct heap_view *view)
 	if (view->lost)
 		fprintf(fmt->out, "%" PRIu64 " samples are missing: %s.\n", view->lost,
 			view->exact ? "which pages objects are on is less certain"
-				    : "all numbers are too low");
+				    : "numbers are too low, or too high");
 	if (view->damaged)
 		fprintf(fmt->out,
 			"The program wrote beyond its objects: %" PRIu64

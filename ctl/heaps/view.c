@@ -288,11 +288,22 @@ static void place_unsampled(struct join *join)
 	}
 }
 
+/*
+ * The objects that are fewest among the samples make the most of the variance. If chance has left one of them out, it is
+ * missing from the estimate of that, too: so one more is taken to be there, of the greatest weight, as a Poisson
+ * variable's variance is put at one more than was counted.
+ */
+static double objects_error(const struct heap_sum *sum)
+{
+	return sqrt(sum->objects_variance + sum->heaviest * fmax(sum->heaviest - 1, 0));
+}
+
 static struct heap_tag make_sums(const struct tag *tag, const struct heap_sum *sum)
 {
 	return (struct heap_tag){
 		.id = tag->id,
 		.objects = to_u64(sum->objects),
+		.objects_error = to_u64(objects_error(sum)),
 		.asked = to_u64(sum->asked),
 		.error = to_u64(sqrt(sum->variance)),
 		.allocated = to_u64(sum->allocated),

@@ -76,7 +76,7 @@ struct mtag_heap_cell {
  * @sequence: differs between two objects in the same record
  * @check: mtag_heap_check()
  *
- * The chance p that an object is sampled is 1 - exp(-(@asked + 1) / @period), and its weight is 1 / p;
+ * The chance p that an object is sampled is 1 - exp(-(@asked + 32) / @period), and its weight is 1 / p;
  * realloc() changes the weight so that sums stay right on average.
  * An estimate of any sum over objects is the sum over samples of weight times value; its variance
  * that of weight * (weight - 1) times value squared.

@@ -26,7 +26,7 @@
 /* Takes an allocation from the countdown. Is anything to be done about it? */
 static inline __attribute__((always_inline)) bool noticed(size_t size)
 {
-	return UNLIKELY(mtag__countdown(&mtag__self.countdown, size + 1));
+	return UNLIKELY(mtag__countdown(&mtag__self.countdown, size + MTAG__OBJECT));
 }
 
 /**
@@ -50,7 +50,7 @@ static enum way find_way(void)
 static void *sampled(void *p, size_t size)
 {
 	if (p)
-		mtag__sampler_add(p, size, size + 1);
+		mtag__sampler_add(p, size, size + MTAG__OBJECT);
 	return p;
 }
 
@@ -194,11 +194,11 @@ static void *realloc_sampled(void *p, size_t size)
 	if (after < size)
 		after = size;
 	if (sample.address) {
-		mtag__sampler_moved(&sample, moved, size, after,
+		mtag__sampler_moved(&sample, moved, size, after + MTAG__OBJECT,
 				    after > before ? after - before : 0);
 	} else if (after > before) {
 		if (mtag__countdown(&mtag__self.countdown, after - before) && mtag__sampler_due())
-			mtag__sampler_add(moved, size, after);
+			mtag__sampler_add(moved, size, after + MTAG__OBJECT);
 	}
 	return moved;
 }

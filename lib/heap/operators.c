@@ -133,13 +133,13 @@ static void *new_by_malloc(size_t n, size_t alignment, const char *name, const v
 static void *noted(void *p, size_t n)
 {
 	if (p)
-		mtag__sampler_add(p, n, n + 1);
+		mtag__sampler_add(p, n, n + MTAG__OBJECT);
 	return p;
 }
 
 static inline __attribute__((always_inline)) bool noticed(size_t n)
 {
-	return UNLIKELY(mtag__countdown(&mtag__self.countdown, n + 1));
+	return UNLIKELY(mtag__countdown(&mtag__self.countdown, n + MTAG__OBJECT));
 }
 
 #define NEW(name, parameters, arguments, alignment)                                                \

@@ -25,7 +25,7 @@
 
 #define SPINS	100
 #define YIELDS	1000
-#define WAITING 64
+#define WAITING 1024 /* as many as a thread frees while the owner of the lock has no processor */
 
 _Alignas(4096) struct mtag__filter mtag__filter;
 uint32_t (*mtag__sampler_owner)(const void *p);
@@ -129,12 +129,14 @@ static void count_lost(void)
 /* By any thread at any time, that of a signal's handler too. */
 static void let_wait(uintptr_t address)
 {
+	uintptr_t first = address / 16;
 	unsigned i;
 
 	for (i = 0; i < WAITING; i++) {
+		_Atomic uintptr_t *place = &waiting[(first + i) % WAITING];
 		uintptr_t none = 0;
 
-		if (atomic_compare_exchange_strong_explicit(&waiting[i], &none, address,
+		if (atomic_compare_exchange_strong_explicit(place, &none, address,
 							    memory_order_release,
 							    memory_order_relaxed)) {
 			atomic_store_explicit(&waits, true, memory_order_release);
@@ -214,8 +216,10 @@ static void take_waiting(void)
 	/* Whoever sets it again from here on is found next time. */
 	atomic_exchange_explicit(&waits, false, memory_order_acquire);
 	for (i = 0; i < WAITING; i++) {
-		uintptr_t address = atomic_exchange_explicit(&waiting[i], 0, memory_order_acquire);
+		uintptr_t address = 0;
 
+		if (atomic_load_explicit(&waiting[i], memory_order_relaxed))
+			address = atomic_exchange_explicit(&waiting[i], 0, memory_order_acquire);
 		if (!address || !take_one(address & ~(uintptr_t)LIVES, &sample))
 			continue;
 		count_cell(&sample, true);

@@ -11,7 +11,14 @@
 /* Starts the countdown anew that is below 0. Returns false if it was not, for the thread is new. */
 bool mtag__sampler_due(void);
 
-/* Notes an object: @drawn of its bytes have been taken from the countdown. Keeps errno. */
+/*
+ * Bytes that are drawn for an object beside those that it has: about what the smallest chunk takes. So no
+ * sample stands for more objects than period / MTAG__OBJECT, or a few tiny ones would decide how many
+ * there seem to be.
+ */
+#define MTAG__OBJECT 32
+
+/* Notes an object: @drawn bytes have been taken from the countdown for it. Keeps errno. */
 void mtag__sampler_add(void *p, size_t asked, size_t drawn);
 
 /*

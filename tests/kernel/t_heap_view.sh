@@ -102,7 +102,7 @@ known() {
 		error=$(($(of "$tag" error_bytes) * 5))
 		near "$(of "$tag" asked_bytes)" "$asked" $error "heaper$how: $tag: bytes asked"
 		near "$(of "$tag" allocated_bytes)" "$allocated" $error "heaper$how: $tag: bytes allocated"
-		[ "$how" != =exact ] || is "$(of "$tag" objects)" "$objects" "heaper$how: $tag: objects"
+		near "$(of "$tag" objects)" "$objects" $(($(of "$tag" objects_error) * 5)) "heaper$how: $tag: objects"
 		error=$(($(of "$tag" resident_error_bytes) * 5 + 65536))
 		near "$(of "$tag" resident_bytes)" "$resident" $error "heaper$how: $tag: alive and resident"
 		n=$((n + 1))

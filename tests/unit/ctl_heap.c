@@ -130,10 +130,11 @@ static void sampled(void)
 	ok(!make_view(smaps) && view.damaged == 7, "a heap is joined with its pages");
 	a = find(A);
 	b = find(B);
-	ok(a->asked == 5 * PAGE && a->objects == 2 && !a->error,
+	ok(a->asked == 5 * PAGE && a->objects == 2 && !a->error && !a->objects_error,
 	   "what surely is sampled has no error");
 	ok(b->asked == 4 * 96 && b->objects == 4, "what stands for four counts four times");
 	ok(b->error == 333, "and its error is the root of weight (weight - 1) bytes squared");
+	ok(b->objects_error == 5, "that of their number the root of that, and of as much again");
 	ok(a->resident == 2 * PAGE && a->swapped == PAGE && a->untouched == 2 * PAGE,
 	   "pages that are there, in swap, never touched");
 	ok(a->foreign == 100 && b->foreign == 0, "the end of an object is on another tag's page");
@@ -218,7 +219,7 @@ static void exact(void)
 		(struct mtag_heap_cell){.asked_out = 10, .allocated_out = 16, .objects_out = 1};
 	ok(!make_view(smaps), "a heap that is counted is joined with its pages");
 	ok(find(A)->asked == 5000 && find(A)->allocated == 5000 && find(A)->objects == 2 &&
-		   !find(A)->error,
+		   !find(A)->error && !find(A)->objects_error,
 	   "sums are those of the cells of all threads");
 	ok(find(A)->resident == 5000 && !find(A)->untouched, "samples say which part is where");
 	ok(!find(B)->asked && !find(B)->objects, "less than nothing is nothing");

@@ -64,7 +64,7 @@ static void check_drawn(const char *name, New make, Delete end)
 	const std::size_t rounds = 4000000, bytes = 128;
 
 	reader_head(&self);
-	const double expected = double(rounds * (bytes + 1)) / double(self.head.period);
+	const double expected = double(rounds * (bytes + 32)) / double(self.head.period);
 	const uint64_t before = self.head.seen;
 	for (std::size_t i = 0; i < rounds; i++)
 		end(make(bytes));
