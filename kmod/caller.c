@@ -130,10 +130,10 @@ static enum mtag_caller caller_find(unsigned long parent_ip)
 #define SEEN_PROBES	8
 static unsigned long seen[1 << SEEN_BITS] __read_mostly;
 
-/* Remembers @ip as one of the most common callers above, unless one is known. */
-void mtag_caller_learn(unsigned long *common, unsigned long ip)
+/* The part of mtag_caller_learn() for a caller that is not known yet. */
+void mtag_caller_learn_first(unsigned long *common, unsigned long ip)
 {
-	if (!READ_ONCE(*common) && !mtag_traced_is(ip))
+	if (!mtag_traced_is(ip))
 		WRITE_ONCE(*common, ip);
 }
 

@@ -5,6 +5,7 @@
 #ifndef MTAG_CALLER_H
 #define MTAG_CALLER_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
 /*
@@ -52,7 +53,14 @@ extern unsigned long mtag_fault_ip, mtag_zap_ip, mtag_huge_fault_ip, mtag_huge_z
 extern unsigned long mtag_map_ip, mtag_unmap_ip;	/* pages of files */
 extern unsigned long mtag_copy_ip, mtag_copied_ip;	/* copy-on-write: the copy; the original */
 
-void mtag_caller_learn(unsigned long *common, unsigned long ip);
+void mtag_caller_learn_first(unsigned long *common, unsigned long ip);
+
+/* Remembers @ip as one of the most common callers above, unless one is known. */
+static inline void mtag_caller_learn(unsigned long *common, unsigned long ip)
+{
+	if (unlikely(!READ_ONCE(*common)))
+		mtag_caller_learn_first(common, ip);
+}
 enum mtag_caller mtag_caller_of(unsigned long parent_ip);
 int mtag_caller_init(const struct mtag_caller_name *c);
 

@@ -30,7 +30,7 @@ static siphash_key_t secret;	/* of the hash, so that no user can choose a chain;
 static unsigned int nr_images = MTAG_IMAGE_FIRST;	/* images_lock */
 static DEFINE_SPINLOCK(images_lock);
 
-static unsigned int nr_tables;	/* unwind tables ever given; images_lock */
+unsigned int mtag_image_tables;	/* unwind tables ever given; images_lock */
 static size_t table_bytes;	/* of all unwind tables, and reserved; images_lock */
 static struct mtag_image vdso;	/* not in the table: only its rows and what they refer to */
 
@@ -351,7 +351,7 @@ static void count_table(void)
 {
 	spin_lock(&images_lock);
 	/* Pairs with mtag_image_tables_given(): the table before its number. */
-	smp_store_release(&nr_tables, nr_tables + 1);
+	smp_store_release(&mtag_image_tables, mtag_image_tables + 1);
 	spin_unlock(&images_lock);
 }
 
@@ -390,17 +390,6 @@ int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void 
 		share_rows(&like, rows);
 	count_table();
 	return 0;
-}
-
-/**
- * mtag_image_tables_given() - how many tables have been given
- *
- * Context: any. A walk that begins later sees them all.
- */
-unsigned int mtag_image_tables_given(void)
-{
-	/* Pairs with mtag_image_give(). */
-	return smp_load_acquire(&nr_tables);
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <linux/gfp_types.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
+#include <asm/barrier.h>
 #include "rows.h"
 
 struct file;
@@ -56,9 +57,22 @@ int mtag_image_reserve(const struct file *file, size_t bytes, struct mtag_user *
 void mtag_image_unreserve(size_t bytes, struct mtag_user *user);
 int mtag_image_give(const struct file *file, const struct mtag_rows *rows, void *table,
 		    size_t bytes);
-unsigned int mtag_image_tables_given(void);
 const char *mtag_image_path(unsigned int id);
 void mtag_image_begin(void);
 void mtag_image_end(void);
+
+extern unsigned int mtag_image_tables;
+
+/**
+ * mtag_image_tables_given() - how many tables have been given
+ *
+ * Inline, as each first touch with a stack asks. Context: any.
+ * Return: a number; a walk that begins later sees them all.
+ */
+static inline unsigned int mtag_image_tables_given(void)
+{
+	/* Pairs with mtag_image_give(). */
+	return smp_load_acquire(&mtag_image_tables);
+}
 
 #endif /* MTAG_IMAGE_H */

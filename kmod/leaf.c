@@ -5,7 +5,6 @@
  * It is made when the first process has its stacks taken, and goes with the hooks. Memory that is
  * plugged in later gets leaves when stacks of another process begin to be taken.
  */
-#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
@@ -30,12 +29,6 @@ struct mtag_leaves {
 static DEFINE_XARRAY_FLAGS(slots, XA_FLAGS_LOCK_IRQ);
 
 bool mtag_leaf_kept __read_mostly;
-
-/* The time, for mtag_leaf.born. Context: any. */
-u16 mtag_leaf_now(void)
-{
-	return (unsigned long)get_jiffies_64() / (MTAG_BORN_SECONDS * HZ);
-}
 
 static struct mtag_leaves *leaves_of(const struct page *page)
 {
@@ -67,6 +60,11 @@ void mtag_leaf_write(const struct page *page, int nr, struct mtag_leaf leaf)
 
 	if (!l)
 		return;
+	if (nr == 1) {
+		WRITE_ONCE(l->stack[at], leaf.stack);
+		WRITE_ONCE(l->born[at], leaf.born);
+		return;
+	}
 	nr = min_t(unsigned long, nr, MTAG_SECTION_PAGES - at);
 	memset32(l->stack + at, leaf.stack, nr);
 	memset16(l->born + at, leaf.born, nr);

@@ -11,6 +11,7 @@
 #define MTAG_LEAF_H
 
 #include <linux/compiler.h>
+#include <linux/jiffies.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
@@ -34,13 +35,18 @@ struct mtag_leaf {
 
 extern bool mtag_leaf_kept;	/* there are leaves: some process has its stacks taken */
 
-u16 mtag_leaf_now(void);
 struct mtag_leaf mtag_leaf_read(const struct page *page);
 void mtag_leaf_write(const struct page *page, int nr, struct mtag_leaf leaf);
 struct mtag_leaf mtag_leaf_slot(unsigned long entry);
 void mtag_leaf_set_slot(unsigned long entry, struct mtag_leaf leaf);
 int mtag_leaf_begin(void);
 void mtag_leaf_end(void);
+
+/* The time, for mtag_leaf.born. Context: any. */
+static inline u16 mtag_leaf_now(void)
+{
+	return (unsigned long)get_jiffies_64() / (MTAG_BORN_SECONDS * HZ);
+}
 
 /* The leaf of a frame. Context: as for its owner. */
 static inline struct mtag_leaf mtag_leaf_get(const struct page *page)

@@ -60,7 +60,11 @@ static bool new_ordinary(struct mtag_space *s, struct page *page, const struct m
 	u32 tag;
 
 	mtag_cpu_hold();
-	if (this_cpu_read(mtag_cpu.task) == current && this_cpu_read(mtag_cpu.space) == s &&
+	/* Without stacks the hot path has tried already. */
+	if (mtag_space_stacks(s))
+		left = mtag_hot_new_small(s, page, &tag);
+	if (left == MTAG_LEFT_ALL && this_cpu_read(mtag_cpu.task) == current &&
+	    this_cpu_read(mtag_cpu.space) == s &&
 	    account_cached(s, READ_ONCE(*this_cpu_read(mtag_cpu.word))))
 		left = mtag_hot_new_small(s, page, &tag);
 	if (left == MTAG_LEFT_FULL)

@@ -151,15 +151,16 @@ static __always_inline void sum_record(const struct mtag_account *a, struct mtag
 
 /*
  * For showing. Pages come and go during a sum: it may see one CPU's removal before another's
- * addition.
+ * addition. Kind by kind, as the compiler would leave a loop one.
  */
 static __always_inline void sum_show(struct mtag_account *a, struct mtag_sum *sum)
 {
 	u64 pages;
-	int kind;
 
-	for (kind = 0; kind < MTAG_KINDS; kind++)
-		sum->nr[kind] = max_t(s64, sum->nr[kind], 0);
+	sum->nr[MTAG_ANON] = max_t(s64, sum->nr[MTAG_ANON], 0);
+	sum->nr[MTAG_FILE] = max_t(s64, sum->nr[MTAG_FILE], 0);
+	sum->nr[MTAG_SHMEM] = max_t(s64, sum->nr[MTAG_SHMEM], 0);
+	sum->nr[MTAG_SWAP] = max_t(s64, sum->nr[MTAG_SWAP], 0);
 	pages = sum->nr[MTAG_ANON] + sum->nr[MTAG_FILE] + sum->nr[MTAG_SHMEM];
 	if (pages > sum->peak) {
 		a->peak = pages;
@@ -355,12 +356,13 @@ void mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *
 	raw_spin_unlock(lock);
 }
 
-static void sum_add(struct mtag_sum *total, const struct mtag_sum *sum)
+/* Kind by kind, too. */
+static __always_inline void sum_add(struct mtag_sum *total, const struct mtag_sum *sum)
 {
-	int kind;
-
-	for (kind = 0; kind < MTAG_KINDS; kind++)
-		total->nr[kind] += sum->nr[kind];
+	total->nr[MTAG_ANON] += sum->nr[MTAG_ANON];
+	total->nr[MTAG_FILE] += sum->nr[MTAG_FILE];
+	total->nr[MTAG_SHMEM] += sum->nr[MTAG_SHMEM];
+	total->nr[MTAG_SWAP] += sum->nr[MTAG_SWAP];
 	total->touched += sum->touched;
 }
 
