@@ -21,6 +21,19 @@ vm() {
 	tests/vm/run --no-module "$@" >"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null
 	echo $? >"$tmp/$name.status"
 }
+# vm_aborted: as vm, of which QEMU aborts as soon as it runs.
+vm_aborted() {
+	local run qemu='' i
+	tests/vm/run --no-module --fast -- echo once >"$tmp/aborted.out" 2>"$tmp/aborted.err" </dev/null &
+	run=$!
+	for ((i = 0; i < 600; i++)); do
+		qemu=$(pgrep -P "$(pgrep -P $run -x timeout | head -n 1)" 2>/dev/null) && [ -n "$qemu" ] && break
+		sleep 0.1
+	done
+	kill -ABRT "$qemu"
+	wait $run
+	echo $? >"$tmp/aborted.status"
+}
 status_is() { [ "$(cat "$tmp/$1.status")" = "$2" ] || { sed 's/^/# /' "$tmp/$1.err"; false; }; }
 says() { grep -qe "$2" "$tmp/$1.err" || { sed 's/^/# /' "$tmp/$1.err"; false; }; }
 
@@ -39,6 +52,7 @@ vm big --fast -- head -c 20000000 /dev/zero
 vm panic --fast -- sh -c 'echo c >/proc/sysrq-trigger'
 vm warning --fast -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at selftest" >/dev/kmsg'
 vm icount --fast --icount -- sh -c 'cat /proc/loadavg >/dev/null; nproc'
+vm_aborted
 vm unknown --kernel no-such-kernel -- true
 mkdir "$tmp/home"
 ln -s "$(realpath "${XDG_CACHE_HOME:-$HOME/.cache}/mtag")" "$tmp/home/mtag"
@@ -75,6 +89,8 @@ check "a warning in the kernel's log ends with status 125" status_is warning 125
 check "a warning is shown" says warning "WARNING: CPU: 0 PID: 1 at selftest"
 check "with --icount a command runs" status_is icount 0
 check "a cache behind a link in /tmp is seen" status_is linked 0
+check "after QEMU itself has aborted, the guest starts again" status_is aborted 0
+check "and the command runs once" cmp -s "$tmp/aborted.out" <(echo once)
 check "an unknown kernel is refused" status_is unknown 125
 check "an unknown kernel's error names the known ones" says unknown "known:.* 6\.1 "
 
