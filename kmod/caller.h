@@ -61,6 +61,7 @@ static inline void mtag_caller_learn(unsigned long *common, unsigned long ip)
 	if (unlikely(!READ_ONCE(*common)))
 		mtag_caller_learn_first(common, ip);
 }
+
 enum mtag_caller mtag_caller_of(unsigned long parent_ip);
 int mtag_caller_init(const struct mtag_caller_name *c);
 

@@ -10,8 +10,6 @@ baseline=bench/baseline/$kernel/pages.tsv
 [ -f "$baseline" ] || bail "no $baseline: bench/run --baseline pages makes it"
 # The rows over their budget: "Rows over budget" in docs/performance.md says where their instructions go.
 over='malloc and free, heap view: exact|first touch, 2 MiB: t|(map|unmap), a shared page, 1,000 ranges: t|fork, exec and end of .bin.true: t'
-# The rows at their budget, give or take what two runs differ by: only kept from growing.
-near='first touch, 4 KiB, the same stack again: taken'
 rows=$(mktemp) all=()
 # measure: each row is the least of what was measured of it, here and before.
 measure() {
@@ -25,8 +23,8 @@ measure() {
 judged() { awk -F '\t' -f bench/judge.awk "$baseline" "$rows"; }
 # bad: those that are not as they must be. The budgets are for 6.1.
 bad() {
-	judged | awk -F '\t' -v t="^($over)" -v near="$near" -v k="$kernel" \
-		'$6 ~ /GROWN|NEW|LOST/ || (k == 6.1 && $4 != "-" && $1 != near && ($4 == "OVER") != ($1 ~ t))'
+	judged | awk -F '\t' -v t="^($over)" -v k="$kernel" \
+		'$6 ~ /GROWN|NEW|LOST/ || (k == 6.1 && $4 != "-" && ($4 == "OVER") != ($1 ~ t))'
 }
 # What disturbs only adds; so what seems to cost too much is measured again. So is what seems to cost too little: then
 # the work without mtag was disturbed. Another measurement does not mend a row that was renamed or is lost.
@@ -38,7 +36,7 @@ for _ in {1..6}; do
 	! grep -q $'\t\(NEW\|LOST\)\t' <<<"$bad" || break
 done
 while IFS=$'\t' read -r what measured budget within kept growth _; do
-	if [ "$kernel" = 6.1 ] && [ "$budget" != - ] && [ "$what" != "$near" ]; then
+	if [ "$kernel" = 6.1 ] && [ "$budget" != - ]; then
 		if [[ $what =~ ^($over) ]]; then
 			[ "$within" = OVER ]
 			ok $? "$what: $measured, over $budget as docs/performance.md says"
