@@ -379,6 +379,22 @@ static pid_t waiting_stray(struct gate *g)
 	return pid;
 }
 
+/*
+ * Until @who waits for what the walk may have missed, or has ended: when a walk begins and when it ends, relatives are to
+ * be counted anew. Before it begins @who waits, too: for hooks, by RCU.
+ */
+static void await_walk(pid_t who)
+{
+	const char *where;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/wchan", who);
+	if (!until(in_state(who, 'Z') || ((where = slurp(path)) && *where && *where != '0' &&
+					  !strstr(where, "rcu")),
+		   30))
+		bail("who tracks does not come to the end of the walk");
+}
+
 /* While somebody tracks it, its relatives are not counted anew at each reading. */
 static void held_stray(bool before, useconds_t delay)
 {
@@ -399,6 +415,7 @@ static void held_stray(bool before, useconds_t delay)
 	usleep(delay);
 	open_gate(g, 2);
 	await_wait(pid, "a child");
+	await_walk(who);
 	exact("a child that keeps a lock is being tracked: its parent is exact");
 	repairs = health("repairs");
 	for (int i = 0; i < READINGS; i++)
