@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 3: file and shared memory belong to the tag that mapped it. */
 /* vm: core=1 */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 #include <sys/shm.h>
 

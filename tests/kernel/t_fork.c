@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 5: a forked child keeps owners, tree and current tag; copies keep the owner. */
 /* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 #include <linux/io_uring.h>
 #include <linux/sched.h>

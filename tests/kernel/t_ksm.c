@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* KSM: totals stay exact when pages are merged within a process, between tags and between trees. */
 /* vm: core=1 group=parallel thread=multi mem=1G timeout=400 repairs=3 */
+/* vm: brief=1 timeout=400 repairs=3 */
 #include "lib/test.h"
 #include "lib/keepers.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2: the owner follows the contents to another page frame, by compaction and by soft-offlining. (Between nodes: t_numa.) */
 /* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 
 #ifndef MADV_SOFT_OFFLINE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules 2 and 4: mremap in all its forms keeps owners, and ranges their tag. */
 /* vm: core=1 group=parallel thread=multi mem=1G */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 
 #define N 96

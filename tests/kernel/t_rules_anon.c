@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 1: anonymous memory belongs to the tag that first touched it, however it was touched. */
 /* vm: core=1 */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 #include <alloca.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 and I3: the owner stays with the contents in swap, on zram and in a swap file. */
 /* vm: core=1 group=parallel thread=multi mem=1G timeout=400 */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 #include "lib/keepers.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 for transparent huge pages: allocation, split, fork, collapse with several owners and holes. */
 /* vm: core=1 timeout=400 */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 
 #define THP "/sys/kernel/mm/transparent_hugepage/"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tracking from outside: track, untrack, run, by thread; inherited over thread, fork, vfork and exec. */
 /* vm: core=1 timeout=400 */
+/* vm: brief=1 timeout=400 */
 #include "lib/test.h"
 
 #define N 128

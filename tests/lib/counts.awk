@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# awk -f counts.awk FILE… prints what tests counted as a table, a row a name, a column a kernel. A line
+# awk -f counts.awk FILE… prints what tests counted as a table, a row a name, a column a kernel, and as many tables as it
+# takes for each to fit into 80 columns. A line
 # is "kernel # counts: name=N …", the kernel "host" for what ran in no VM.
 {
 	if (!($1 in column)) {
@@ -18,16 +19,31 @@
 	}
 }
 END {
-	if (!rows)
-		exit
+	for (first = 1; first <= columns; first = next_first)
+		some(first)
+}
+
+# some(FIRST): a table of as many columns as fit into 80, the first of which is FIRST. Sets next_first to what comes after.
+function some(first,    width, text, r, c, any) {
 	text = sprintf("\n%-12s %11s", "counted", "total")
-	for (c = 1; c <= columns; c++)
-		text = text sprintf(" %10s", kernel[c])
+	width = 24
+	for (c = first; c <= columns; c++) {
+		wide[c] = length(kernel[c]) > 10 ? length(kernel[c]) : 10
+		width += 1 + wide[c]
+		if (width > 80 && c > first)
+			break
+		text = text sprintf(" %" wide[c] "s", kernel[c])
+	}
+	next_first = c
 	print text
 	for (r = 1; r <= rows; r++) {
 		text = sprintf("%-12s %11d", name[r], total[name[r]])
-		for (c = 1; c <= columns; c++)
-			text = text sprintf(" %10s", (name[r], kernel[c]) in sum ? sum[name[r], kernel[c]] : "-")
-		print text
+		any = 0
+		for (c = first; c < next_first; c++) {
+			any += (name[r], kernel[c]) in sum
+			text = text sprintf(" %" wide[c] "s", (name[r], kernel[c]) in sum ? sum[name[r], kernel[c]] : "-")
+		}
+		if (any)
+			print text
 	}
 }

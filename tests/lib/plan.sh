@@ -16,9 +16,7 @@ all_kernels() {
 		kernel_says "$name" kernel_unfit
 		[ -z "$said" ] || continue
 		kernel_says "$name" kernel_base
-		[ -n "$long" ] || [ -z "$said" ] || continue
-		kernel_says "$name" kernel_check
-		[ -z "$long" ] && [ "$said" = long ] || echo "$name"
+		[ -z "$long" ] && [ -n "$said" ] || echo "$name"
 	done
 }
 
@@ -29,7 +27,7 @@ matches() { [[ $1 =~ $pattern ]]; }
 plan_vms() {
 	local source name command line n=0 machine key each why said slow memory threads parameters
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
-	local group mem cpus dimm icount module append thread timeout args only_long only since not also core short stock
+	local group mem cpus dimm icount module append thread timeout args only_long only since not also core brief short stock
 	local because needs repairs
 	declare -A dirs=()
 	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
@@ -42,7 +40,7 @@ plan_vms() {
 			# What a kernel costs as Debian boots it is for the core alone, but with --long.
 			[ "$group" != default ] || [ -n "$long$core" ] || group=plain
 			for each in $kernels; do
-				long_enough "$each" || continue
+				{ long_enough "$each" && brief_enough "$each"; } || continue
 				if left_out "$each"; then
 					printf '%s\t%s\t%s\n' "$name" "$each" "$why" >>"$tmp/only"
 					continue
@@ -102,7 +100,7 @@ left_out() {
 	fi
 	kernel_says "$1" kernel_check
 	case $said in
-	'') return 1 ;;
+	'' | brief) return 1 ;;
 	core) [ -z "$core" ] ;;
 	esac || return 1
 	why='make check-long alone: neither the core nor what may race there'
@@ -117,6 +115,17 @@ long_enough() {
 	*) [[ ,$only_long, == *,"$1",* ]] ;;
 	esac
 }
+
+# in_brief KERNEL: does `make check` run the core there in a single VM?
+in_brief() {
+	local said
+	[ -z "$long$pattern${MTAG_KERNELS:-}" ] || return 1
+	kernel_says "$1" kernel_check
+	[ "$said" = brief ]
+}
+
+# brief_enough KERNEL: is the "vm:" line for that VM, on a kernel that has one, or else for another?
+brief_enough() { if [ -n "$brief" ]; then in_brief "$1"; else ! in_brief "$1"; fi; }
 
 # set_slow KERNEL: sets `slow` to how much longer things take there.
 set_slow() {
@@ -151,7 +160,7 @@ set_parameters() {
 parse() {
 	local word words=" $1"
 	group=default mem=2G cpus=2 dimm='' icount='' module='' append='' thread=single timeout=300 args='' needs='' repairs=0
-	only_long='' only='' since='' not='' also='' core='' short='' stock='' because=''
+	only_long='' only='' since='' not='' also='' core='' brief='' short='' stock='' because=''
 	# Where a test does not want it otherwise the hooks stay in: tests/run-all says why.
 	module=linger_ms=3600000
 	if [[ $words == *\ args=* ]]; then args=${words#* args=} words=${words%% args=*}; fi
@@ -162,7 +171,7 @@ parse() {
 		case $word in
 		icount=*) icount=${word#*=} cpus=1 ;;
 		long=*) only_long=${word#*=} ;;
-		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | since=* | not=* | also=* | core=* | short=* | stock=* | needs=* | repairs=*)
+		group=* | mem=* | cpus=* | dimm=* | module=* | append=* | thread=* | timeout=* | only=* | since=* | not=* | also=* | core=* | brief=* | short=* | stock=* | needs=* | repairs=*)
 			printf -v "${word%%=*}" %s "${word#*=}"
 			;;
 		*) fail "$source" "unknown word '$word' in its vm: line; see tests/run-all"; return 1 ;;
@@ -170,6 +179,7 @@ parse() {
 	done
 	# Counting down finds more than comparing sums, of all processes that end in a test.
 	[[ $module == *count_down=* ]] || module+=,count_down=1
+	[ -z "$brief" ] || group=brief
 	words="${only//,/ } ${also//,/ } ${short//,/ }"
 	[ "$only_long" = 1 ] || words+=" ${only_long//,/ }"
 	for word in $words; do

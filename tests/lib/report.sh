@@ -90,13 +90,28 @@ show_progress() {
 	progress "$(find "$tmp/results" -type f | wc -l) of $total tests done${running:+; running: ${running#, }}"
 }
 
+# tables: the kernels on which all tests run, or the core, and then those with a single VM, three at a time, as so many
+# fit into 80 columns.
+tables() {
+	local kernel all=() single=()
+	for kernel in $kernels; do
+		if in_brief "$kernel"; then single+=("$kernel"); else all+=("$kernel"); fi
+	done
+	table "${all[@]}"
+	while [ ${#single[@]} -gt 0 ]; do
+		table "${single[@]:0:3}"
+		single=("${single[@]:3}")
+	done
+}
+table() { awk -F '\t' -v kernels="$*" -f tests/lib/table.awk "$tmp/only" "$tmp/all"; }
+
 # report: the tables, what failed, and the summary; false if something did, or nothing was tested.
 report() {
 	local passed failed skipped line
 	progress_clear
 	cat "$tmp"/results/* >"$tmp/all" 2>/dev/null
 	[ ! -f "$cache/seconds" ] || remember_seconds
-	awk -F '\t' -v kernels="$kernels" -f tests/lib/table.awk "$tmp/only" "$tmp/all"
+	tables
 	find "$tmp" -name 'counts.*' -exec cat {} + | sort -V | awk -f tests/lib/counts.awk
 	find "$tmp" -name 'failed.*' -exec cat {} +
 	read -r passed failed skipped < <(awk '{p += $1; f += $2; s += $3} END {print p + 0, f + 0, s + 0}' "$tmp/all")

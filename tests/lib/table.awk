@@ -2,9 +2,15 @@
 # awk -F '\t' -v kernels='6.1 …' -f table.awk ONLY RESULTS prints the kernel tests as a table, a row a
 # test file, a column a kernel, in 80 columns where they fit. A line of RESULTS is "passed failed skipped
 # seconds kernel file …"; one of ONLY is "file kernel reason": part of that file does not run on that kernel.
-# "ok N+M": M more checks were skipped.
-BEGIN { count = split(kernels, kernel, " ") }
+# "ok N+M": M more checks were skipped. Files of which nothing concerns these kernels are left out.
+BEGIN {
+	count = split(kernels, kernel, " ")
+	for (i = 1; i <= count; i++)
+		asked[kernel[i]]
+}
 FILENAME == ARGV[1] {
+	if (!($2 in asked))
+		next
 	if (!($3 in mark)) {
 		mark[$3] = ++marks
 		reason[marks] = $3
@@ -14,7 +20,7 @@ FILENAME == ARGV[1] {
 	seen($1)
 	next
 }
-$5 != "" {
+$5 in asked {
 	passed[$6, $5] += $1
 	failed[$6, $5] += $2
 	skipped[$6, $5] += $3
@@ -73,12 +79,11 @@ END {
 	if (width > 13)
 		width = 13
 	# As many kernels as --long takes do not fit into 80.
-	if (width < 10) {
+	if (width < 10)
 		width = 10
-		for (i = 1; i <= count; i++)
-			if (length(kernel[i]) > width)
-				width = length(kernel[i])
-	}
+	for (i = 1; i <= count; i++)
+		if (length(kernel[i]) > width)
+			width = length(kernel[i])
 	sort()
 	print ""
 	line("", kernel)

@@ -127,26 +127,31 @@ ends 1 "0 passed, 0 failed" "no test at all is no success"
 
 # ran TEST KERNEL… NAME: the last run ran the test on these kernels.
 ran() {
-	is "$(sed -n "s|^PASS tests/kernel/t_$1.sh \[\(.*\):.*|\1|p" "$tmp/out" | sort -V | paste -sd ' ')" "${*:2:$#-2}" "${!#}"
+	is "$(sed -n "s|^PASS tests/kernel/t_$1.sh[^[]* \[\(.*\):.*|\1|p" "$tmp/out" | sort -V | paste -sd ' ')" "${*:2:$#-2}" "${!#}"
 }
 rm "$tree"/tests/{kernel/t_*,unit/*,vm/kernels/6.16}
 printf '%s\n' kernel_check=core kernel_thread=single >"$tree/tests/vm/kernels/6.12"
 echo kernel_check=core >"$tree/tests/vm/kernels/6.12-rt"
-echo kernel_check=long >"$tree/tests/vm/kernels/6.12-cloud"
+echo kernel_check=brief >"$tree/tests/vm/kernels/6.12-cloud"
 ktest plain ''
 ktest core 'core=1 thread=multi'
 ktest also also=6.12-rt
 ktest since 'core=1 since=6.8 because="no folios"'
 ktest not 'core=1 not=rt because="no kprobes"'
+ktest brief 'brief=1 group=ignored args=a word'
 run tests/run-all --vm
-says '^multi +2 +1 +- +1$' "a test that wants a thread for each CPU has them but where the kernel's file says single"
+says '^multi +2 +1 +- +- +1$' "a test that wants a thread for each CPU has them but where the kernel's file says single"
 ran plain 6.1 "an ordinary test runs where all do"
-ran core 6.1 6.12 6.12-rt "one of the core on other kernels, too, but not on those for make check-long"
+ran core 6.1 6.12 6.12-rt "one of the core on other kernels, too, but not on those for which a few will do"
+ran brief 6.12-cloud "a line with brief=1 runs on such a kernel alone"
+says '^PASS tests/kernel/t_brief.sh a word \[6.12-cloud:brief\]' "in the VM that all such lines share, with its arguments"
+says '^t_brief +ok 1$' "which has a table of its own"
 ran also 6.1 6.12-rt "a test runs on a kernel that its line names"
 ran since 6.12 6.12-rt "it runs on no kernel that is older than its line wants"
 ran not 6.1 6.12 "it runs on no kernel of a flavour that its line excludes"
 run tests/run-all --vm --long
 ran plain 6.1 6.12 6.12-cloud 6.12-rt "make check-long runs it on all"
+ran brief "make check-long runs no line with brief=1, but the others of that test"
 ran since 6.12 6.12-cloud 6.12-rt "it runs on all that its line wants"
 
 rm "$tree"/tests/{kernel/t_*,vm/kernels/6.12*}
