@@ -19,14 +19,14 @@
  * its process is under way, has no account for tags that others made since.
  * Context: tree->lock, unless @acc is new.
  */
-void mtag_account_know(struct mtag_accounts *acc, unsigned int tag)
+void __noendbr mtag_account_know(struct mtag_accounts *acc, unsigned int tag)
 {
 	if (tag < mtag_accounts_nr(acc))
 		WRITE_ONCE(mtag_accounts_of(acc, tag)->known, true);
 }
 
 /* Context: caller keeps @acc from being freed. */
-bool mtag_account_known(const struct mtag_accounts *acc, unsigned int tag)
+bool __noendbr mtag_account_known(const struct mtag_accounts *acc, unsigned int tag)
 {
 	return tag < mtag_accounts_nr(acc) && READ_ONCE(mtag_accounts_of(acc, tag)->known);
 }
@@ -153,7 +153,7 @@ void mtag_account_check_limits(struct mtag_space *s)
  *
  * Context: preemption disabled.
  */
-void mtag_account_enter(struct mtag_space *s, u32 tag)
+void __noendbr mtag_account_enter(struct mtag_space *s, u32 tag)
 {
 	struct mtag_space *left;
 	u32 left_tag;
@@ -216,13 +216,15 @@ static __always_inline void account_change(struct mtag_space *s, unsigned int ta
  * becomes dirty, so that a walk repairs the counters.
  * Context: RCU read side or preemption disabled.
  */
-void mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
+void __noendbr mtag_account_add(struct mtag_space *s, unsigned int tag, enum mtag_kind kind,
+				int pages)
 {
 	account_change(s, tag, kind, pages, 0);
 }
 
 /* As mtag_account_add(), for many pages that @tag, which must have an account, first touches. */
-void mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind kind, int pages)
+void __noendbr mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind kind,
+				 int pages)
 {
 	const struct mtag_accounts *acc;
 
@@ -242,7 +244,7 @@ void mtag_account_come(struct mtag_space *s, unsigned int tag, enum mtag_kind ki
  * raise the peak.
  * Context: as mtag_account_add().
  */
-void mtag_account_replace(struct mtag_space *s, unsigned int tag)
+void __noendbr mtag_account_replace(struct mtag_space *s, unsigned int tag)
 {
 	if (unlikely(READ_ONCE(s->slow) & MTAG_SLOW_LIMIT))
 		mtag_limit_replacing(s, tag);
@@ -264,7 +266,7 @@ static noinline void touch_slowly(struct mtag_space *s, unsigned int tag, s64 pa
 }
 
 /* Counts first touches of @pages. Context: as mtag_account_add(). */
-void mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages)
+void __noendbr mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages)
 {
 	preempt_disable();
 	if (unlikely(!mtag_stock_touch(s, tag, pages)))
@@ -283,7 +285,7 @@ void mtag_account_touch(struct mtag_space *s, unsigned int tag, s64 pages)
  * migration do not raise it, as some of them may be gone.
  * Context: preemption disabled since.
  */
-void mtag_account_full(struct mtag_space *s, u32 tag, int transient)
+void __noendbr mtag_account_full(struct mtag_space *s, u32 tag, int transient)
 {
 	const struct mtag_accounts *acc = rcu_dereference_check(s->accounts, true);
 
@@ -301,13 +303,15 @@ void mtag_account_full(struct mtag_space *s, u32 tag, int transient)
  *
  * Context: caller keeps @acc from being freed.
  */
-void mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum)
+void __noendbr mtag_account_fold(const struct mtag_accounts *acc, unsigned int tag,
+				 struct mtag_sum *sum)
 {
 	mtag_stock_read(acc, tag, sum);
 }
 
 /* As mtag_account_fold(), for showing: no number is negative, and the peak is raised. */
-void mtag_account_read(const struct mtag_accounts *acc, unsigned int tag, struct mtag_sum *sum)
+void __noendbr mtag_account_read(const struct mtag_accounts *acc, unsigned int tag,
+				 struct mtag_sum *sum)
 {
 	mtag_stock_show(acc, tag, sum);
 }

@@ -159,7 +159,7 @@ static noinline enum mtag_caller caller_unseen(unsigned long parent_ip, unsigned
  * Context: any, in the hooked function's task.
  * Return: the class; MTAG_BY_OTHER for an unknown caller.
  */
-enum mtag_caller mtag_caller_of(unsigned long parent_ip)
+enum mtag_caller __noendbr mtag_caller_of(unsigned long parent_ip)
 {
 	unsigned int i, slot = hash_long(parent_ip, SEEN_BITS);
 	unsigned long known;

@@ -7,6 +7,7 @@
 
 #include <linux/compiler.h>
 #include <linux/types.h>
+#include <asm/ibt.h>
 
 /*
  * enum mtag_caller - class of a page event, known from its caller
@@ -62,7 +63,7 @@ static inline void mtag_caller_learn(unsigned long *common, unsigned long ip)
 		mtag_caller_learn_first(common, ip);
 }
 
-enum mtag_caller mtag_caller_of(unsigned long parent_ip);
+enum mtag_caller __noendbr mtag_caller_of(unsigned long parent_ip);
 int mtag_caller_init(const struct mtag_caller_name *c);
 
 #endif /* MTAG_CALLER_H */

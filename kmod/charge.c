@@ -51,8 +51,8 @@ static bool is_walked(const struct mtag_space *s)
  * A walk under way itself counts the pages that it has not reached yet.
  * Context: page-table lock of the mapping.
  */
-void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
-		 unsigned long addr)
+void __noendbr mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
+			   unsigned long addr)
 {
 	if (is_walked(s))
 		charge_walked(s, tag, kind, pages, addr, false);
@@ -69,7 +69,7 @@ void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
  * As mtag_charge(), but does not raise the peak.
  * Context: page-table lock of the mapping.
  */
-void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr)
+void __noendbr mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr)
 {
 	if (is_walked(s))
 		charge_walked(s, tag, MTAG_ANON, 1, addr, true);

@@ -6,6 +6,7 @@
 #define MTAG_CHARGE_H
 
 #include <linux/limits.h>
+#include <asm/ibt.h>
 #include "account.h"
 #include "state.h"
 
@@ -44,9 +45,9 @@ struct mtag_walk {
 	u32 tag;
 };
 
-void mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
-		 unsigned long addr);
-void mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr);
+void __noendbr mtag_charge(struct mtag_space *s, u32 tag, enum mtag_kind kind, int pages,
+			   unsigned long addr);
+void __noendbr mtag_charge_replacing(struct mtag_space *s, u32 tag, unsigned long addr);
 void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool counted);
 void mtag_charge_spoil(struct mtag_space *s);
 

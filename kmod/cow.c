@@ -63,7 +63,7 @@ static struct mtag_cow_note *note_find(struct mtag_cow_cpu *cpu)
  *
  * Context: page-table lock.
  */
-void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
+void __noendbr mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
 {
 	struct mtag_cow_note *note;
 
@@ -138,8 +138,8 @@ static noinline void keep_stack(struct mtag_space *s, const struct page *copy,
  * The copy of a KSM page belongs to its writer, like the copy of a file page.
  * Context: page-table lock.
  */
-void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, const struct page *original,
-		  unsigned long addr, enum mtag_caller caller)
+void __noendbr mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, const struct page *original,
+			    unsigned long addr, enum mtag_caller caller)
 {
 	u32 tag = mtag_ksm_owner(s, original), copy_tag;
 	struct page *copy = copy_of(s, mm, &addr, &copy_tag, caller);

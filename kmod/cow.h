@@ -7,6 +7,7 @@
 
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <asm/ibt.h>
 #include "caller.h"
 #include "state.h"
 
@@ -48,8 +49,8 @@ struct mtag_cow_cpu {
 
 DECLARE_PER_CPU(struct mtag_cow_cpu, mtag_cow_cpu);
 
-void mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag);
-void mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, const struct page *original,
-		  unsigned long addr, enum mtag_caller caller);
+void __noendbr mtag_cow_begin(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag);
+void __noendbr mtag_cow_end(struct mtag_space *s, struct mm_struct *mm, const struct page *original,
+			    unsigned long addr, enum mtag_caller caller);
 
 #endif /* MTAG_COW_H */

@@ -27,9 +27,9 @@
  *
  * Context: page-table lock of the mapping.
  */
-notrace void mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned long a2,
-				  unsigned long a3, unsigned long parent_ip,
-				  struct hlist_node *node)
+notrace void __noendbr mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned long a2,
+					    unsigned long a3, unsigned long parent_ip,
+					    struct hlist_node *node)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_from(node, mtag_new_vma(&args)->vm_mm);
@@ -52,8 +52,9 @@ notrace void mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned l
  * As mtag_direct_new_anon(), for page_remove_rmap() or folio_remove_rmap_ptes(), of pages that are
  * probably anonymous.
  */
-notrace void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned long a2,
-				unsigned long a3, unsigned long parent_ip, struct hlist_node *node)
+notrace void __noendbr mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned long a2,
+					  unsigned long a3, unsigned long parent_ip,
+					  struct hlist_node *node)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);
@@ -73,8 +74,9 @@ notrace void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned lon
 }
 
 /* As mtag_direct_remove(), of pages that are probably those of a file. */
-notrace void mtag_direct_drop(unsigned long a0, unsigned long a1, unsigned long a2,
-			      unsigned long a3, unsigned long parent_ip, struct hlist_node *node)
+notrace void __noendbr mtag_direct_drop(unsigned long a0, unsigned long a1, unsigned long a2,
+					unsigned long a3, unsigned long parent_ip,
+					struct hlist_node *node)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);
@@ -94,9 +96,9 @@ notrace void mtag_direct_drop(unsigned long a0, unsigned long a1, unsigned long 
 }
 
 /* As mtag_direct_new_anon(), for page_add_file_rmap() or folio_add_file_rmap_ptes(). */
-notrace void mtag_direct_add_file(unsigned long a0, unsigned long a1, unsigned long a2,
-				  unsigned long a3, unsigned long parent_ip,
-				  struct hlist_node *node)
+notrace void __noendbr mtag_direct_add_file(unsigned long a0, unsigned long a1, unsigned long a2,
+					    unsigned long a3, unsigned long parent_ip,
+					    struct hlist_node *node)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_from(node, mtag_ptes_vma(&args)->vm_mm);

@@ -7,15 +7,19 @@
 #define MTAG_HOT_DIRECT_H
 
 #include <linux/types.h>
+#include <asm/ibt.h>
 
-void mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			  unsigned long parent_ip, struct hlist_node *node);
-void mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			unsigned long parent_ip, struct hlist_node *node);
-void mtag_direct_drop(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-		      unsigned long parent_ip, struct hlist_node *node);
+void __noendbr mtag_direct_new_anon(unsigned long a0, unsigned long a1, unsigned long a2,
+				    unsigned long a3, unsigned long parent_ip,
+				    struct hlist_node *node);
+void __noendbr mtag_direct_remove(unsigned long a0, unsigned long a1, unsigned long a2,
+				  unsigned long a3, unsigned long parent_ip,
+				  struct hlist_node *node);
+void __noendbr mtag_direct_drop(unsigned long a0, unsigned long a1, unsigned long a2,
+				unsigned long a3, unsigned long parent_ip, struct hlist_node *node);
 
-void mtag_direct_add_file(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			  unsigned long parent_ip, struct hlist_node *node);
+void __noendbr mtag_direct_add_file(unsigned long a0, unsigned long a1, unsigned long a2,
+				    unsigned long a3, unsigned long parent_ip,
+				    struct hlist_node *node);
 
 #endif /* MTAG_HOT_DIRECT_H */

@@ -220,7 +220,7 @@ static int add_image(struct mtag_image **image, struct mtag_image ***block, stru
  * Context: may take spinlocks; stacks are kept.
  * Return: its id; -ENOMEM; -ENOSPC if there are too many, or @user has too many of them.
  */
-int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp)
+int __noendbr mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp)
 {
 	struct mtag_image like = image_like(file, uid);
 	struct mtag_image **block = NULL, *image;

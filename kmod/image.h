@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <linux/uidgid.h>
 #include <asm/barrier.h>
+#include <asm/ibt.h>
 #include "rows.h"
 
 struct file;
@@ -51,7 +52,7 @@ struct mtag_image {
 	char path[];
 };
 
-int mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp);
+int __noendbr mtag_image_of(const struct file *file, kuid_t uid, struct mtag_user *user, gfp_t gfp);
 const struct mtag_rows *mtag_image_rows(unsigned int id);
 int mtag_image_reserve(const struct file *file, size_t bytes, struct mtag_user *user);
 void mtag_image_unreserve(size_t bytes, struct mtag_user *user);

@@ -39,7 +39,7 @@ static struct mtag_leaves *leaves_of(const struct page *page)
 }
 
 /* The part of mtag_leaf_get() for a table that is there. */
-struct mtag_leaf mtag_leaf_read(const struct page *page)
+struct mtag_leaf __noendbr mtag_leaf_read(const struct page *page)
 {
 	unsigned long at = mtag_owner_frame(page) % MTAG_SECTION_PAGES;
 	struct mtag_leaves *l = leaves_of(page);
@@ -53,7 +53,7 @@ struct mtag_leaf mtag_leaf_read(const struct page *page)
 }
 
 /* The part of mtag_leaf_set() for a table that is there. A folio never crosses a section. */
-void mtag_leaf_write(const struct page *page, int nr, struct mtag_leaf leaf)
+void __noendbr mtag_leaf_write(const struct page *page, int nr, struct mtag_leaf leaf)
 {
 	unsigned long at = mtag_owner_frame(page) % MTAG_SECTION_PAGES;
 	struct mtag_leaves *l = leaves_of(page);
@@ -102,7 +102,7 @@ uncharge:
  *
  * Context: any.
  */
-struct mtag_leaf mtag_leaf_slot(unsigned long entry)
+struct mtag_leaf __noendbr mtag_leaf_slot(unsigned long entry)
 {
 	struct mtag_leaf *page, leaf = {};
 
@@ -124,7 +124,7 @@ struct mtag_leaf mtag_leaf_slot(unsigned long entry)
  * Out of memory, the contents have none when they come back.
  * Context: lock of a page table that holds the entry.
  */
-void mtag_leaf_set_slot(unsigned long entry, struct mtag_leaf leaf)
+void __noendbr mtag_leaf_set_slot(unsigned long entry, struct mtag_leaf leaf)
 {
 	struct mtag_leaf *page;
 

@@ -14,6 +14,7 @@
 #include <linux/jiffies.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
+#include <asm/ibt.h>
 
 /* Stacks that are none; ids of the others follow. */
 #define MTAG_LEAF_NONE		0	/* touched before stacks were taken, or without room */
@@ -35,10 +36,10 @@ struct mtag_leaf {
 
 extern bool mtag_leaf_kept;	/* there are leaves: some process has its stacks taken */
 
-struct mtag_leaf mtag_leaf_read(const struct page *page);
-void mtag_leaf_write(const struct page *page, int nr, struct mtag_leaf leaf);
-struct mtag_leaf mtag_leaf_slot(unsigned long entry);
-void mtag_leaf_set_slot(unsigned long entry, struct mtag_leaf leaf);
+struct mtag_leaf __noendbr mtag_leaf_read(const struct page *page);
+void __noendbr mtag_leaf_write(const struct page *page, int nr, struct mtag_leaf leaf);
+struct mtag_leaf __noendbr mtag_leaf_slot(unsigned long entry);
+void __noendbr mtag_leaf_set_slot(unsigned long entry, struct mtag_leaf leaf);
 int mtag_leaf_begin(void);
 void mtag_leaf_end(void);
 

@@ -230,7 +230,7 @@ void mtag_owner_exit(void)
 }
 
 /* The owner of a frame; untagged if it has no place in the table. Context: see owner.h. */
-u16 mtag_owner_get(const struct page *page)
+u16 __noendbr mtag_owner_get(const struct page *page)
 {
 	struct mtag_section *section = mtag_owner_section(page);
 
@@ -238,7 +238,7 @@ u16 mtag_owner_get(const struct page *page)
 }
 
 /* Makes @tag the owner of a frame; mtag_owner_change() if it may be part of a huge page. */
-void mtag_owner_set(const struct page *page, u16 tag)
+void __noendbr mtag_owner_set(const struct page *page, u16 tag)
 {
 	struct mtag_section *section = mtag_owner_section(page);
 
@@ -247,7 +247,7 @@ void mtag_owner_set(const struct page *page, u16 tag)
 }
 
 /* Makes @tag the owner of all frames of the huge page at @head. */
-void mtag_owner_set_huge(const struct page *head, u16 tag)
+void __noendbr mtag_owner_set_huge(const struct page *head, u16 tag)
 {
 	struct mtag_section *section = mtag_owner_section(head);
 
@@ -260,7 +260,7 @@ void mtag_owner_set_huge(const struct page *head, u16 tag)
 }
 
 /* Makes @tag the owner of @nr frames of one folio. */
-void mtag_owner_set_run(const struct page *page, int nr, u16 tag)
+void __noendbr mtag_owner_set_run(const struct page *page, int nr, u16 tag)
 {
 	int i;
 
@@ -273,7 +273,7 @@ void mtag_owner_set_run(const struct page *page, int nr, u16 tag)
 }
 
 /* The owner of all frames of the huge page at @head, or MTAG_MIXED. */
-u16 mtag_owner_get_huge(const struct page *head)
+u16 __noendbr mtag_owner_get_huge(const struct page *head)
 {
 	struct mtag_section *section = mtag_owner_section(head);
 

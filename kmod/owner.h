@@ -15,6 +15,7 @@
 #include <linux/compiler.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <asm/ibt.h>
 #include "compat/huge.h"
 #include "mtag.h"
 
@@ -111,11 +112,11 @@ static __always_inline u16 *mtag_section_huge(struct mtag_section *section, cons
 	return &section->huge[mtag_owner_frame(page) % MTAG_SECTION_PAGES / HPAGE_PMD_NR];
 }
 
-u16 mtag_owner_get(const struct page *page);
-void mtag_owner_set(const struct page *page, u16 tag);
-void mtag_owner_set_huge(const struct page *head, u16 tag);
-void mtag_owner_set_run(const struct page *page, int nr, u16 tag);
-u16 mtag_owner_get_huge(const struct page *head);
+u16 __noendbr mtag_owner_get(const struct page *page);
+void __noendbr mtag_owner_set(const struct page *page, u16 tag);
+void __noendbr mtag_owner_set_huge(const struct page *head, u16 tag);
+void __noendbr mtag_owner_set_run(const struct page *page, int nr, u16 tag);
+u16 __noendbr mtag_owner_get_huge(const struct page *head);
 void mtag_owner_mark_mixed(const struct page *page);
 void mtag_owner_change(const struct page *page, u16 tag);
 void mtag_owner_copy(const struct page *to, const struct page *from, unsigned int nr);

@@ -123,7 +123,7 @@ static struct mtag_answer *answer_for(struct mtag_space *s, const struct vm_area
  * Does not search for it. Context: page-table lock of the mapping; preemption disabled.
  * Return: false if no event has found it yet, or if @vma is in several ranges.
  */
-bool mtag_range_recall(struct mtag_space *s, const struct vm_area_struct *vma)
+bool __noendbr mtag_range_recall(struct mtag_space *s, const struct vm_area_struct *vma)
 {
 	/* See ask_range() for the version. */
 	return mtag_answer_recall((unsigned long)vma, smp_load_acquire(&s->ranges.version),
@@ -139,8 +139,8 @@ bool mtag_range_recall(struct mtag_space *s, const struct vm_area_struct *vma)
  *
  * Context: page-table lock of the mapping.
  */
-u32 mtag_range_event(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
-		     unsigned long *end)
+u32 __noendbr mtag_range_event(struct mtag_space *s, const struct vm_area_struct *vma,
+			       unsigned long addr, unsigned long *end)
 {
 	struct mtag_answer *answer;
 	u32 tag;
@@ -154,7 +154,7 @@ u32 mtag_range_event(struct mtag_space *s, const struct vm_area_struct *vma, uns
 }
 
 /* The part of mtag_range_tag() for a tree that is not empty. */
-u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end)
+u32 __noendbr mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end)
 {
 	unsigned long first, last;
 	void *entry = range_find(s, addr, &first, &last);

@@ -7,14 +7,15 @@
 
 #include <linux/gfp_types.h>
 #include <linux/mm_types.h>
+#include <asm/ibt.h>
 #include "answer.h"
 #include "state.h"
 
 /* Context: a page-table lock or mmap_lock of the space's mm. */
-u32 mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end);
-bool mtag_range_recall(struct mtag_space *s, const struct vm_area_struct *vma);
-u32 mtag_range_event(struct mtag_space *s, const struct vm_area_struct *vma, unsigned long addr,
-		     unsigned long *end);
+u32 __noendbr mtag_range_find(struct mtag_space *s, unsigned long addr, unsigned long *end);
+bool __noendbr mtag_range_recall(struct mtag_space *s, const struct vm_area_struct *vma);
+u32 __noendbr mtag_range_event(struct mtag_space *s, const struct vm_area_struct *vma,
+			       unsigned long addr, unsigned long *end);
 bool mtag_range_explicit(struct mtag_space *s, const struct vm_area_struct *vma,
 			 unsigned long addr, u32 *tag, unsigned long *end);
 bool mtag_range_grown(struct mtag_space *s, unsigned long addr, unsigned long last, u32 *tag,

@@ -108,8 +108,8 @@ static void new_unusual(struct mtag_space *s, struct page *page, struct vm_area_
  *
  * Context: page-table lock of the mapping.
  */
-void mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			 unsigned long parent_ip)
+void __noendbr mtag_rmap_new_other(unsigned long a0, unsigned long a1, unsigned long a2,
+				   unsigned long a3, unsigned long parent_ip)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct vm_area_struct *vma = mtag_new_vma(&args);
@@ -187,8 +187,8 @@ static notrace void remove_slowly(struct mtag_space *s, struct vm_area_struct *v
 }
 
 /* As mtag_rmap_new_other(), for pages that are unmapped. */
-void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			  unsigned long parent_ip)
+void __noendbr mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2,
+				    unsigned long a3, unsigned long parent_ip)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct vm_area_struct *vma = mtag_ptes_vma(&args);
@@ -206,8 +206,8 @@ void mtag_rmap_gone_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 }
 
 /* As mtag_rmap_new_other(), where a page is copied for a writer. */
-void mtag_rmap_copy(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-		    unsigned long parent_ip)
+void __noendbr mtag_rmap_copy(unsigned long a0, unsigned long a1, unsigned long a2,
+			      unsigned long a3, unsigned long parent_ip)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
@@ -224,8 +224,8 @@ void mtag_rmap_copy(unsigned long a0, unsigned long a1, unsigned long a2, unsign
 }
 
 /* As mtag_rmap_gone_other(), where a page has been copied for a writer. */
-void mtag_rmap_copied(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-		      unsigned long parent_ip)
+void __noendbr mtag_rmap_copied(unsigned long a0, unsigned long a1, unsigned long a2,
+				unsigned long a3, unsigned long parent_ip)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
@@ -284,7 +284,7 @@ notrace void mtag_rmap_remove(unsigned long ip, unsigned long parent_ip, struct 
  * As mtag_rmap_new_other(), when the folio is handled and only this CPU's count is full. Context:
  * as there; mtag_cpu_hold() since then, which this ends.
  */
-void mtag_rmap_new_full(unsigned long a0, unsigned long a1)
+void __noendbr mtag_rmap_new_full(unsigned long a0, unsigned long a1)
 {
 	const struct mtag_args args = { { a0, a1 } };
 	struct mtag_space *s = mtag_space_find(mtag_new_vma(&args)->vm_mm);
@@ -295,7 +295,8 @@ void mtag_rmap_new_full(unsigned long a0, unsigned long a1)
 }
 
 /* As mtag_rmap_new_full(), for an anonymous page that is unmapped. */
-void mtag_rmap_gone_full(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
+void __noendbr mtag_rmap_gone_full(unsigned long a0, unsigned long a1, unsigned long a2,
+				   unsigned long a3)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);
@@ -314,7 +315,8 @@ void mtag_rmap_gone_full(unsigned long a0, unsigned long a1, unsigned long a2, u
  *
  * Context: page-table lock of the mapping.
  */
-void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr, unsigned long parent_ip)
+void __noendbr mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr,
+			      unsigned long parent_ip)
 {
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
@@ -332,8 +334,8 @@ void mtag_rmap_gone(struct vm_area_struct *vma, struct page *page, int nr, unsig
  *
  * Context: page-table lock of the mapping.
  */
-void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned long addr, int nr,
-		     unsigned long parent_ip)
+void __noendbr mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned long addr,
+			       int nr, unsigned long parent_ip)
 {
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
@@ -350,8 +352,8 @@ void mtag_rmap_added(struct vm_area_struct *vma, struct page *page, unsigned lon
  *
  * Context: page-table lock of the mapping.
  */
-void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
-			  unsigned long parent_ip)
+void __noendbr mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
+				    unsigned long parent_ip)
 {
 	struct mtag_space *s = mtag_space_find(vma->vm_mm);
 
@@ -369,8 +371,8 @@ void mtag_rmap_added_file(struct vm_area_struct *vma, struct page *page, int nr,
  *
  * Context: page-table lock of the mapping.
  */
-void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3,
-			  unsigned long parent_ip)
+void __noendbr mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2,
+				    unsigned long a3, unsigned long parent_ip)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct vm_area_struct *vma = mtag_ptes_vma(&args);
@@ -390,7 +392,8 @@ void mtag_rmap_file_other(unsigned long a0, unsigned long a1, unsigned long a2, 
 }
 
 /* As mtag_rmap_gone_full(), for pages of a file that come or go. */
-void mtag_rmap_file_full(unsigned long a0, unsigned long a1, unsigned long a2, unsigned long a3)
+void __noendbr mtag_rmap_file_full(unsigned long a0, unsigned long a1, unsigned long a2,
+				   unsigned long a3)
 {
 	const struct mtag_args args = { { a0, a1, a2, a3 } };
 	struct mtag_space *s = mtag_space_find(mtag_ptes_vma(&args)->vm_mm);

@@ -176,7 +176,7 @@ static u64 fold_product(u64 a, u64 b)
  *
  * The same as long as stacks are kept. Context: any; stacks are kept.
  */
-u64 mtag_stack_mix(u64 value)
+u64 __noendbr mtag_stack_mix(u64 value)
 {
 	const siphash_key_t key = { { secrets[0], secrets[1] } };
 
@@ -249,8 +249,8 @@ static u32 add_stack(u32 hash, const u64 *frames, unsigned int nr, unsigned int 
  * Context: any but interrupts, with preemption disabled; stacks are kept.
  * Return: its id; MTAG_LEAF_NONE if there is no room.
  */
-u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
-		      struct mtag_user *user)
+u32 __noendbr mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
+				struct mtag_user *user)
 {
 	u32 hash = hash_of(frames, nr, why);
 	int id = find_stack(hash, frames, nr, why);
@@ -271,7 +271,7 @@ u32 mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
 }
 
 /* The stack @id, or NULL if it is none. Context: stacks are kept. */
-const struct mtag_stack *mtag_stack_at(u32 id)
+const struct mtag_stack *__noendbr mtag_stack_at(u32 id)
 {
 	return id >= MTAG_LEAF_FIRST && id < ids_end ? READ_ONCE(stacks[id]) : NULL;
 }

@@ -213,7 +213,7 @@ static void slot_flush(struct mtag_stock *k, unsigned int i, struct mtag_account
  * Return: true if @left has limits: the caller compares. Otherwise it must not use @left, which
  * may be gone.
  */
-bool mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag)
+bool __noendbr mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag)
 {
 	struct mtag_stock *k = this_cpu_ptr(&mtag_stock);
 	const struct mtag_accounts *acc;
@@ -250,7 +250,7 @@ bool mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag)
  *
  * Context: preemption disabled.
  */
-void mtag_stock_enter(struct mtag_space *s, u32 tag)
+void __noendbr mtag_stock_enter(struct mtag_space *s, u32 tag)
 {
 	struct mtag_stock *k = this_cpu_ptr(&mtag_stock);
 	unsigned int i = tag % MTAG_SLOTS;
@@ -281,8 +281,8 @@ static void stock_flush(const struct mtag_accounts *acc, u32 tag)
  *
  * The caller compares with limits. Context: preemption disabled.
  */
-void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages,
-			   int touched, int transient)
+void __noendbr mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind,
+				     int pages, int touched, int transient)
 {
 	struct mtag_account *a = mtag_accounts_of(acc, tag);
 	raw_spinlock_t *lock = lock_of(acc->space, tag);
@@ -299,7 +299,7 @@ void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_k
 }
 
 /* Counts first touches in the record of an account. Context: preemption disabled. */
-void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages)
+void __noendbr mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages)
 {
 	raw_spinlock_t *lock = lock_of(acc->space, tag);
 
@@ -312,7 +312,7 @@ void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages
  * The hot path has counted as many pages of @tag as it can, of which @transient ones are about to
  * go. Context: preemption disabled.
  */
-void mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient)
+void __noendbr mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient)
 {
 	raw_spinlock_t *lock = lock_of(acc->space, tag);
 
@@ -336,7 +336,7 @@ s64 mtag_stock_resident(const struct mtag_accounts *acc, u32 tag)
 	return pages;
 }
 
-void mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
+void __noendbr mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
 {
 	raw_spinlock_t *lock = lock_of(acc->space, tag);
 
@@ -346,7 +346,7 @@ void mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *
 }
 
 /* As mtag_stock_read(), for showing: none is negative, and the peak is raised. */
-void mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
+void __noendbr mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum)
 {
 	raw_spinlock_t *lock = lock_of(acc->space, tag);
 

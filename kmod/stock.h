@@ -6,6 +6,7 @@
 #define MTAG_STOCK_H
 
 #include <linux/percpu.h>
+#include <asm/ibt.h>
 #include "accounts.h"
 #include "limit.h"
 #include "compat/percpu.h"
@@ -118,16 +119,16 @@ static __always_inline bool mtag_stock_touch(struct mtag_space *s, u32 tag, s64 
 	       mtag_stock_count(&mtag_stock.touched[mtag_stock_slot(tag)], pages);
 }
 
-bool mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag);
-void mtag_stock_enter(struct mtag_space *s, u32 tag);
-void mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind, int pages,
-			   int touched, int transient);
-void mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages);
-void mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient);
+bool __noendbr mtag_stock_leave(u32 tag, struct mtag_space **left, u32 *left_tag);
+void __noendbr mtag_stock_enter(struct mtag_space *s, u32 tag);
+void __noendbr mtag_stock_add_record(const struct mtag_accounts *acc, u32 tag, enum mtag_kind kind,
+				     int pages, int touched, int transient);
+void __noendbr mtag_stock_touch_record(const struct mtag_accounts *acc, u32 tag, s64 pages);
+void __noendbr mtag_stock_full(const struct mtag_accounts *acc, u32 tag, int transient);
 s64 mtag_stock_resident(const struct mtag_accounts *acc, u32 tag);
 /* Fills @sum with the numbers of @tag, as they are. Caller keeps @acc from being freed. */
-void mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
-void mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
+void __noendbr mtag_stock_read(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
+void __noendbr mtag_stock_show(const struct mtag_accounts *acc, u32 tag, struct mtag_sum *sum);
 void mtag_stock_show_slot(const struct mtag_accounts *acc, unsigned int nr_tags, unsigned int slot,
 			  struct mtag_sum *sums, unsigned long *has, struct mtag_sum *total);
 void mtag_stock_set(const struct mtag_accounts *acc, u32 tag, const s64 nr[MTAG_KINDS]);

@@ -183,7 +183,7 @@ unsigned long mtag_swap_left(struct page *page, struct mm_struct *mm, unsigned l
  *
  * Context: page-table lock; the page is locked and in the swap cache.
  */
-void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr)
+void __noendbr mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned long addr)
 {
 	mtag_swap_set(entry, tag);
 	if (unlikely(mtag_swap_tag(entry) != tag)) {
@@ -201,7 +201,7 @@ void mtag_swap_out(struct mtag_space *s, unsigned long entry, u32 tag, unsigned 
  *
  * Context: page-table lock; the page table still holds the entry.
  */
-void mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr)
+void __noendbr mtag_swap_in(struct mtag_space *s, struct mm_struct *mm, unsigned long addr)
 {
 	unsigned long entry = mtag_visit_swap(mm, addr);
 
@@ -242,7 +242,7 @@ static void zap_begins(struct mm_struct *mm)
 }
 
 /* As mtag_swap_zap(), for the arguments of the hooked function; called by entry.S. */
-void mtag_swap_zap_args(const void *tlb, const struct vm_area_struct *vma)
+void __noendbr mtag_swap_zap_args(const void *tlb, const struct vm_area_struct *vma)
 {
 	zap_begins(vma->vm_mm);
 }
@@ -267,7 +267,7 @@ MTAG_HOOK_FUNC(mtag_swap_lazyfree)
  *
  * Context: if a page table is being zapped, its lock.
  */
-void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
+void __noendbr mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 {
 	enum mtag_caller caller = mtag_caller_of(parent_ip);
 	struct mtag_space *s;
@@ -290,7 +290,7 @@ void mtag_swap_freed(unsigned long entry, int nr, unsigned long parent_ip)
 }
 
 /* As mtag_swap_freed(), for one entry; called by entry.S. */
-void mtag_swap_freed_one(unsigned long entry, unsigned long parent_ip)
+void __noendbr mtag_swap_freed_one(unsigned long entry, unsigned long parent_ip)
 {
 	mtag_swap_freed(entry, 1, parent_ip);
 }

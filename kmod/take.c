@@ -221,7 +221,8 @@ static u32 without_walk(struct mtag_touched *touched, const struct mtag_text *te
  * Context: page-table lock, RCU.
  * Return: what the pages are given.
  */
-struct mtag_leaf mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32 tag, int nr)
+struct mtag_leaf __noendbr mtag_take(struct mtag_space *s, const struct mm_struct *mm, u32 tag,
+				     int nr)
 {
 	struct mtag_leaf leaf = { .stack = MTAG_LEAF_KERNEL, .born = mtag_leaf_now() };
 	const struct pt_regs *regs = task_pt_regs(current);
@@ -259,7 +260,7 @@ release_cpu:
  * Context: any but interrupts; no lock of the space is needed.
  * Return: its id; MTAG_LEAF_NONE if there is no room for it, or stacks are no longer taken.
  */
-u32 mtag_take_call(struct mtag_space *s)
+u32 __noendbr mtag_take_call(struct mtag_space *s)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
 	u32 stack = MTAG_LEAF_NONE;
@@ -298,8 +299,8 @@ u32 mtag_take_call(struct mtag_space *s)
  *
  * Context: page-table lock, RCU.
  */
-void mtag_take_pages(struct mtag_space *s, const struct mm_struct *mm, const struct page *page,
-		     int done, int nr, u32 tag)
+void __noendbr mtag_take_pages(struct mtag_space *s, const struct mm_struct *mm,
+			       const struct page *page, int done, int nr, u32 tag)
 {
 	struct mtag_leaf leaf;
 

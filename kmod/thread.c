@@ -119,7 +119,7 @@ static const u32 *find_word(struct mtag_cpu *cpu, struct mtag_space *s)
  * process: a debugger, a monitor or a kernel thread never lends its tag.
  * Context: any but interrupts.
  */
-u32 mtag_thread_tag(struct mtag_space *s)
+u32 __noendbr mtag_thread_tag(struct mtag_space *s)
 {
 	struct mtag_cpu *cpu;
 	u32 tag, nr_tags;

@@ -9,6 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <asm/ibt.h>
 #include "state.h"
 
 /**
@@ -27,7 +28,7 @@ struct mtag_cpu {
 
 DECLARE_PER_CPU(struct mtag_cpu, mtag_cpu);
 
-u32 mtag_thread_tag(struct mtag_space *s);
+u32 __noendbr mtag_thread_tag(struct mtag_space *s);
 unsigned long mtag_thread_word(struct mtag_space *s);
 int mtag_thread_register(struct mtag_space *s, unsigned long word, u32 *tag);
 int mtag_thread_set(struct mtag_space *s, struct task_struct *task, u32 tag, bool own);

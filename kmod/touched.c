@@ -184,8 +184,8 @@ static void grow_soon(struct mtag_touched *t, unsigned int room)
  *
  * Context and return: as for mtag_touched_counter().
  */
-atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table, u64 key,
-			       unsigned int i)
+atomic64_t *__noendbr mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table,
+					 u64 key, unsigned int i)
 {
 	struct mtag_touches *c;
 	unsigned int n;
@@ -215,7 +215,7 @@ atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table
  *
  * Context: any but interrupts; RCU.
  */
-void mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages)
+void __noendbr mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages)
 {
 	atomic64_t *counter = &t->uncounted;
 

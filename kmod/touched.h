@@ -13,6 +13,7 @@
 #include <linux/kref.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
+#include <asm/ibt.h>
 #include "later.h"
 
 struct mtag_stackset;
@@ -80,9 +81,9 @@ struct mtag_touched {
 struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_stackset *own,
 					gfp_t gfp);
 void mtag_touched_put(struct mtag_touched *t);
-atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table, u64 key,
-			       unsigned int i);
-void mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages);
+atomic64_t *__noendbr mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table,
+					 u64 key, unsigned int i);
+void __noendbr mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages);
 void mtag_touched_lost(struct mtag_touched *t);
 void mtag_touched_give(struct mtag_touched *t, u32 from, u32 to);
 

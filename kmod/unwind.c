@@ -329,9 +329,9 @@ static __always_inline unsigned int walk_frames(struct walk *w, u64 *frames,
  * Context: any in which current->mm is the mm of @maps, and @maps and their tables stay.
  * Return: number of frames; 0 if the task is in no executable mapping.
  */
-unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
-			 u64 *frames, struct mtag_unwind_place *places, unsigned int room,
-			 enum mtag_stack_why *why)
+unsigned int __noendbr mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
+				   u64 *frames, struct mtag_unwind_place *places, unsigned int room,
+				   enum mtag_stack_why *why)
 {
 	struct walk w = {
 		.regs = regs,

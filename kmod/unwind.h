@@ -7,6 +7,7 @@
 
 #include <linux/bits.h>
 #include <linux/types.h>
+#include <asm/ibt.h>
 #include "../include/uapi/linux/mtag.h"
 
 struct mtag_rows;
@@ -92,8 +93,8 @@ struct mtag_unwind_maps {
 	struct mtag_unwind_cache *cache;
 };
 
-unsigned int mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
-			 u64 *frames, struct mtag_unwind_place *places, unsigned int room,
-			 enum mtag_stack_why *why);
+unsigned int __noendbr mtag_unwind(const unsigned long *regs, const struct mtag_unwind_maps *maps,
+				   u64 *frames, struct mtag_unwind_place *places, unsigned int room,
+				   enum mtag_stack_why *why);
 
 #endif /* MTAG_UNWIND_H */

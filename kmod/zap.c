@@ -19,7 +19,7 @@
  * Context: any but interrupts.
  * Return: false if this cannot be noted: mtag_zap_mm() will not tell.
  */
-bool mtag_zap_begin(struct mm_struct *mm)
+bool __noendbr mtag_zap_begin(struct mm_struct *mm)
 {
 	struct mtag_thread *t, *spare;
 	bool made;
@@ -54,7 +54,7 @@ bool mtag_zap_begin(struct mm_struct *mm)
  * The current task has zapped all of an mm, perhaps of another process: drops its record if it is
  * kept for nothing else. Context: any but interrupts.
  */
-void mtag_zap_end(void)
+void __noendbr mtag_zap_end(void)
 {
 	struct mtag_thread *t;
 

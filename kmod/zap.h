@@ -6,11 +6,12 @@
 #define MTAG_ZAP_H
 
 #include <linux/types.h>
+#include <asm/ibt.h>
 
 struct mm_struct;
 
-bool mtag_zap_begin(struct mm_struct *mm);
-void mtag_zap_end(void);
+bool __noendbr mtag_zap_begin(struct mm_struct *mm);
+void __noendbr mtag_zap_end(void);
 struct mm_struct *mtag_zap_mm(void);
 
 #endif /* MTAG_ZAP_H */

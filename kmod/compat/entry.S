@@ -47,20 +47,20 @@
 
 	.text
 
-SYM_FUNC_START(mtag_entry_new_anon)
+SYM_START(mtag_entry_new_anon, SYM_L_GLOBAL, SYM_A_ALIGN)
 	UNLESS_UNTRACKED %rsi
 	jmp	mtag_direct_new_anon
 SYM_FUNC_END(mtag_entry_new_anon)
 
 /* The first argument is a page or a folio. What a tail page says here is no more than a guess. */
-SYM_FUNC_START(mtag_entry_remove)
+SYM_START(mtag_entry_remove, SYM_L_GLOBAL, SYM_A_ALIGN)
 	UNLESS_UNTRACKED PTES_VMA
 	testb	$MTAG_MAPPING_ANON, MTAG_PAGE_MAPPING(%rdi)
 	jne	mtag_direct_remove
 	jmp	mtag_direct_drop
 SYM_FUNC_END(mtag_entry_remove)
 
-SYM_FUNC_START(mtag_entry_add_file)
+SYM_START(mtag_entry_add_file, SYM_L_GLOBAL, SYM_A_ALIGN)
 	UNLESS_UNTRACKED PTES_VMA
 	jmp	mtag_direct_add_file
 SYM_FUNC_END(mtag_entry_add_file)
@@ -77,7 +77,7 @@ SYM_FUNC_END(mtag_entry_add_file)
 .endm
 
 /* free_swap_and_cache(entry) or its successors (entry, nr) */
-SYM_FUNC_START(mtag_entry_swap_free)
+SYM_START(mtag_entry_swap_free, SYM_L_GLOBAL, SYM_A_ALIGN)
 	ANNOTATE_NOENDBR	/* As above. */
 	UNLESS_UNRECORDED
 1:
@@ -91,7 +91,7 @@ SYM_FUNC_START(mtag_entry_swap_free)
 SYM_FUNC_END(mtag_entry_swap_free)
 
 /* unmap_page_range(tlb, vma, addr, end, details) or its successor */
-SYM_FUNC_START(mtag_entry_zap)
+SYM_START(mtag_entry_zap, SYM_L_GLOBAL, SYM_A_ALIGN)
 	ANNOTATE_NOENDBR	/* As above. */
 	BUCKET	%rsi
 	cmpq	$0, mtag_space_hash(,%rax,8)

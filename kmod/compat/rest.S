@@ -9,7 +9,7 @@
 
 	.text
 
-SYM_FUNC_START(mtag_rest_new)
+SYM_START(mtag_rest_new, SYM_L_GLOBAL, SYM_A_ALIGN)
 	movq	8(%rsp), %r8
 	cmpq	%r8, mtag_copy_ip(%rip)
 	je	1f
@@ -17,11 +17,11 @@ SYM_FUNC_START(mtag_rest_new)
 1:	CALL_C	mtag_rmap_copy
 SYM_FUNC_END(mtag_rest_new)
 
-SYM_FUNC_START(mtag_rest_new_full)
+SYM_START(mtag_rest_new_full, SYM_L_GLOBAL, SYM_A_ALIGN)
 	CALL_C	mtag_rmap_new_full
 SYM_FUNC_END(mtag_rest_new_full)
 
-SYM_FUNC_START(mtag_rest_gone)
+SYM_START(mtag_rest_gone, SYM_L_GLOBAL, SYM_A_ALIGN)
 	movq	8(%rsp), %r8
 	cmpq	%r8, mtag_copied_ip(%rip)
 	je	1f
@@ -29,15 +29,15 @@ SYM_FUNC_START(mtag_rest_gone)
 1:	CALL_C	mtag_rmap_copied
 SYM_FUNC_END(mtag_rest_gone)
 
-SYM_FUNC_START(mtag_rest_file)
+SYM_START(mtag_rest_file, SYM_L_GLOBAL, SYM_A_ALIGN)
 	movq	8(%rsp), %r8
 	CALL_C	mtag_rmap_file_other
 SYM_FUNC_END(mtag_rest_file)
 
-SYM_FUNC_START(mtag_rest_file_full)
+SYM_START(mtag_rest_file_full, SYM_L_GLOBAL, SYM_A_ALIGN)
 	CALL_C	mtag_rmap_file_full
 SYM_FUNC_END(mtag_rest_file_full)
 
-SYM_FUNC_START(mtag_rest_gone_full)
+SYM_START(mtag_rest_gone_full, SYM_L_GLOBAL, SYM_A_ALIGN)
 	CALL_C	mtag_rmap_gone_full
 SYM_FUNC_END(mtag_rest_gone_full)
