@@ -22,7 +22,7 @@ static unsigned int nr_unused;
 static DEFINE_RAW_SPINLOCK(unused_lock);	/* protects both; nr_unused is read without it */
 
 /* Takes an unused note; NULL if there is none. Context: any. */
-struct mtag_note *__noendbr mtag_note_pop(void)
+__noendbr struct mtag_note *mtag_note_pop(void)
 {
 	struct mtag_note *e;
 	unsigned long flags;
@@ -69,7 +69,7 @@ static struct mtag_note *note_alloc(gfp_t gfp)
  * Does not use the memory reserves: the caller may be in reclaim, and can do without a note.
  * Context: any but interrupts.
  */
-struct mtag_note *__noendbr mtag_note_get(void)
+__noendbr struct mtag_note *mtag_note_get(void)
 {
 	struct mtag_note *e = mtag_note_pop();
 
@@ -163,7 +163,7 @@ static struct mtag_note *note_prev(struct mtag_note *e)
 }
 
 /* The note that holds the page under migration at @addr, or NULL. */
-struct mtag_note *__noendbr mtag_note_find(struct mtag_space *s, unsigned long addr)
+__noendbr struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr)
 {
 	struct mtag_note *e;
 
@@ -223,7 +223,7 @@ static struct mtag_note *note_to_extend(struct mtag_space *s, unsigned long pfn,
 }
 
 /* Adds @nr pages to an existing note, or uses up *@spare. */
-struct mtag_note *__noendbr mtag_note_add(struct mtag_space *s, struct mtag_note **spare,
+__noendbr struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare,
 					  unsigned long pfn, int nr, unsigned long addr, u32 tag,
 					  enum mtag_kind kind)
 {

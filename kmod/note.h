@@ -60,8 +60,8 @@ static inline unsigned long mtag_note_place(const struct mtag_note *e, unsigned 
 }
 
 /* Memory. */
-struct mtag_note *__noendbr mtag_note_pop(void);
-struct mtag_note *__noendbr mtag_note_get(void);
+__noendbr struct mtag_note *mtag_note_pop(void);
+__noendbr struct mtag_note *mtag_note_get(void);
 void __noendbr mtag_note_push(struct mtag_note *e);
 void mtag_note_prepare(unsigned int pages, gfp_t gfp);
 void mtag_note_trim(void);
@@ -69,9 +69,9 @@ void mtag_note_exit(void);
 
 /* The notes of a space; context of all: walk_lock. */
 bool mtag_note_less(struct rb_node *a, const struct rb_node *b);
-struct mtag_note *__noendbr mtag_note_find(struct mtag_space *s, unsigned long addr);
+__noendbr struct mtag_note *mtag_note_find(struct mtag_space *s, unsigned long addr);
 struct mtag_note *mtag_note_behind(struct mtag_space *s, unsigned long addr);
-struct mtag_note *__noendbr mtag_note_add(struct mtag_space *s, struct mtag_note **spare,
+__noendbr struct mtag_note *mtag_note_add(struct mtag_space *s, struct mtag_note **spare,
 					  unsigned long pfn, int nr, unsigned long addr, u32 tag,
 					  enum mtag_kind kind);
 void mtag_note_clear(struct mtag_space *s, struct mtag_note *e, unsigned long place,

@@ -28,7 +28,7 @@ static struct hlist_head *record_bucket(const struct task_struct *task)
  * Context: RCU or mtag_record_lock; the task does not end meanwhile.
  * Return: NULL if there is none.
  */
-struct mtag_thread *__noendbr mtag_record_find(const struct task_struct *task)
+__noendbr struct mtag_thread *mtag_record_find(const struct task_struct *task)
 {
 	struct mtag_thread *t;
 

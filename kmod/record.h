@@ -54,7 +54,7 @@ extern raw_spinlock_t mtag_record_lock;
 #define MTAG_RECORD_BITS	12
 extern struct hlist_head mtag_records[1 << MTAG_RECORD_BITS];
 
-struct mtag_thread *__noendbr mtag_record_find(const struct task_struct *task);
+__noendbr struct mtag_thread *mtag_record_find(const struct task_struct *task);
 bool mtag_record_may_have(const struct task_struct *task);
 struct mtag_thread *mtag_record_new(struct task_struct *task, gfp_t gfp);
 struct mtag_thread *mtag_record_alloc(struct task_struct *task, gfp_t gfp);

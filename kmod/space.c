@@ -80,7 +80,7 @@ void mtag_space_put(struct mtag_space *s)
  *
  * Context: any; the caller keeps @mm from being freed.
  */
-struct mtag_space *__noendbr mtag_space_lookup(const struct mm_struct *mm)
+__noendbr struct mtag_space *mtag_space_lookup(const struct mm_struct *mm)
 {
 	struct mtag_space *s;
 
@@ -98,7 +98,7 @@ struct mtag_space *__noendbr mtag_space_lookup(const struct mm_struct *mm)
  * Context: any.
  * Return: NULL if the process has none, or the current task has no mm.
  */
-struct mtag_space *__noendbr mtag_space_mine(void)
+__noendbr struct mtag_space *mtag_space_mine(void)
 {
 	return current->mm ? mtag_space_lookup(current->mm) : NULL;
 }

@@ -47,10 +47,10 @@ static __always_inline struct mtag_space *mtag_space_find(const struct mm_struct
 	return node ? mtag_space_from(node, mm) : NULL;
 }
 
-struct mtag_space *__noendbr mtag_space_lookup(const struct mm_struct *mm);
+__noendbr struct mtag_space *mtag_space_lookup(const struct mm_struct *mm);
 struct mtag_space *mtag_space_get(struct mtag_space *s);
 void mtag_space_put(struct mtag_space *s);
-struct mtag_space *__noendbr mtag_space_mine(void);
+__noendbr struct mtag_space *mtag_space_mine(void);
 struct mtag_space *mtag_space_current(void);
 void mtag_space_unborn(struct mtag_space *s, int err);
 struct mtag_space *mtag_space_alloc(struct mtag_tree *tree, gfp_t gfp);

@@ -271,7 +271,7 @@ u32 __noendbr mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int
 }
 
 /* The stack @id, or NULL if it is none. Context: stacks are kept. */
-const struct mtag_stack *__noendbr mtag_stack_at(u32 id)
+__noendbr const struct mtag_stack *mtag_stack_at(u32 id)
 {
 	return id >= MTAG_LEAF_FIRST && id < ids_end ? READ_ONCE(stacks[id]) : NULL;
 }

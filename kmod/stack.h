@@ -35,7 +35,7 @@ u64 __noendbr mtag_stack_mix(u64 value);
 void mtag_stack_end(void);
 u32 __noendbr mtag_stack_intern(const u64 *frames, unsigned int nr, unsigned int why,
 				struct mtag_user *user);
-const struct mtag_stack *__noendbr mtag_stack_at(u32 id);
+__noendbr const struct mtag_stack *mtag_stack_at(u32 id);
 u32 mtag_stack_room(void);
 
 #endif /* MTAG_STACK_H */

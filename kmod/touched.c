@@ -184,7 +184,7 @@ static void grow_soon(struct mtag_touched *t, unsigned int room)
  *
  * Context and return: as for mtag_touched_counter().
  */
-atomic64_t *__noendbr mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table,
+__noendbr atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table,
 					 u64 key, unsigned int i)
 {
 	struct mtag_touches *c;

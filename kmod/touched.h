@@ -81,7 +81,7 @@ struct mtag_touched {
 struct mtag_touched *mtag_touched_alloc(struct mtag_user *user, struct mtag_stackset *own,
 					gfp_t gfp);
 void mtag_touched_put(struct mtag_touched *t);
-atomic64_t *__noendbr mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table,
+__noendbr atomic64_t *mtag_touched_probe(struct mtag_touched *t, struct mtag_touched_table *table,
 					 u64 key, unsigned int i);
 void __noendbr mtag_touched_add(struct mtag_touched *t, u32 tag, u32 stack, s64 pages);
 void mtag_touched_lost(struct mtag_touched *t);

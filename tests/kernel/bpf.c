@@ -14,8 +14,8 @@
 #define KPROBE_PMU "/sys/bus/event_source/devices/kprobe/"
 
 static const struct bpf_insn nothing[] = {
-	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 }, /* r0 = 0 */
-	{ .code = BPF_JMP | BPF_EXIT },
+	{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0}, /* r0 = 0 */
+	{.code = BPF_JMP | BPF_EXIT},
 };
 
 _Noreturn static void refused(const char *what)
@@ -51,7 +51,7 @@ static int attach_tracing(const char *function, enum bpf_attach_type where)
 /* As bpftrace's kprobe and kretprobe do. It runs on all CPUs, although the event is of the first. */
 static int attach_kprobe(const char *function, bool at_return)
 {
-	struct perf_event_attr attr = { .size = sizeof(attr), .config = at_return };
+	struct perf_event_attr attr = {.size = sizeof(attr), .config = at_return};
 	int program = loaded(BPF_PROG_TYPE_KPROBE, NULL), event;
 	FILE *type = fopen(KPROBE_PMU "type", "re");
 
@@ -60,14 +60,15 @@ static int attach_kprobe(const char *function, bool at_return)
 	fclose(type);
 	attr.kprobe_func = (uintptr_t)function;
 	event = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	if (event < 0 || ioctl(event, PERF_EVENT_IOC_SET_BPF, program) || ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
+	if (event < 0 || ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ||
+	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
 		refused("attaching");
 	return program;
 }
 
 static uint64_t runs(int program)
 {
-	struct bpf_prog_info info = { 0 };
+	struct bpf_prog_info info = {0};
 	uint32_t size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(program, &info, &size))

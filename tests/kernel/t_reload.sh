@@ -42,7 +42,7 @@ for ((i = 1; i <= cycles; i++)); do
 	esac
 	drift=$((drift + $(health drift))) lost=$((lost + $(health lost))) ended=$((ended + $(health ended)))
 	[ $((i % 100)) != 0 ] || echo "# $i cycles in $((SECONDS - first)) s"
-	[ "$(health drift)" = 0 ] || echo "# cycle $i: $(tr '\n' ' ' <$debug/health)"
+	[ "$(health drift) $(health lost)" = '0 0' ] || echo "# cycle $i: $(tr '\n' ' ' <$debug/health)"
 done
 i=$((i - 1))
 echo "# $i cycles in $((SECONDS - first)) s, the slowest took $slowest s; $ended lifetimes in between"

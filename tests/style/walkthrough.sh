@@ -8,8 +8,8 @@ mapfile -t named < <(grep -oE '[[:alnum:]_./-]+\.[chS]:[[:alnum:]_]+' "$page" | 
 # At the beginning of a line, or behind its type or a macro such as MTAG_HOOK_FUNC(; the body follows, no semicolon.
 defined() { # FILE FUNCTION
 	[ -f "$1" ] && awk -v name="$2" '
-		!inside && /^[A-Za-z_]/ && $0 ~ "(^|[ *(])" name "[()]" { inside = 1 }
-		/^SYM_FUNC_START/ && inside || inside && /\{/ { found = 1; exit }
+		!inside && /^[A-Za-z_]/ && $0 ~ "(^|[ *(])" name "[(),]" { inside = 1 }
+		/^SYM_START/ && inside || inside && /\{/ { found = 1; exit }
 		inside && /;/ { inside = 0 }
 		END { exit !found }' "$1"
 }
