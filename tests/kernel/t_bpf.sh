@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # BPF programs on a function that mtag is called by directly: whoever comes first, mtag counts the same, and each program
 # that attaches is run. A function has room for a single direct call, and fentry and fexit want it, too.
-# vm: also=7.3-rt group=modules module=linger_ms=0 mem=1500M timeout=500 repairs=2 stock=1 because="mtag is not called directly on kernels of our own"
+# vm: group=modules module=linger_ms=0 mem=1500M timeout=500 repairs=2 stock=1 not=rt because="mtag is not called directly on kernels of our own, and the next line is for PREEMPT_RT"
+# vm: also=7.3-rt only=6.1-rt,6.12-rt,6.12-deb13-rt,7.2-rt,7.3-rt group=modules module=linger_ms=0 mem=1500M timeout=500 repairs=any because="another tracer keeps mtag from allocating on PREEMPT_RT, and a walk repairs each run"
 . tests/kernel/beside.sh
 
 # attaches KIND: sets `said` to what bpf says of itself. detaches: it ends; sets `runs` to how often it was run.
@@ -75,5 +76,8 @@ done
 is "$(health foreign)" 0 "each caller was known with direct=0"
 is "$(health drift)" 0 "no drift"
 [ -n "$rt" ] || is "$(health lost)" 0 "nothing lost"
+# As the next test of the VM expects it.
+check "unloaded again" unload
+check "it loads as it was" load linger_ms=0
 rm -rf "$tmp"
 done_testing
