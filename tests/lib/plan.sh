@@ -16,7 +16,9 @@ all_kernels() {
 		kernel_says "$name" kernel_unfit
 		[ -z "$said" ] || continue
 		kernel_says "$name" kernel_base
-		[ -z "$long" ] && [ -n "$said" ] || echo "$name"
+		[ -n "$long" ] || [ -z "$said" ] || continue
+		kernel_says "$name" kernel_check
+		[ -z "$long" ] && [ -n "$pattern" ] && [ "$said" = brief ] || echo "$name"
 	done
 }
 

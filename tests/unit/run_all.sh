@@ -149,6 +149,8 @@ says '^t_brief +ok 1$' "which has a table of its own"
 ran also 6.1 6.12-rt "a test runs on a kernel that its line names"
 ran since 6.12 6.12-rt "it runs on no kernel that is older than its line wants"
 ran not 6.1 6.12 "it runs on no kernel of a flavour that its line excludes"
+run tests/run-all --vm plain
+ran plain 6.1 6.12 6.12-rt "a pattern runs it on all but the kernels for which a few will do"
 run tests/run-all --vm --long
 ran plain 6.1 6.12 6.12-cloud 6.12-rt "make check-long runs it on all"
 ran brief "make check-long runs no line with brief=1, but the others of that test"
