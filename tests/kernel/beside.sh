@@ -12,7 +12,7 @@ swap_on_zram 256M || echo "# no zram: nothing is paged out"
 [ ! -d $huge ] || echo 1000000 >$huge/khugepaged/scan_sleep_millisecs
 
 mode()      { awk -v f="$function" '$1 == f {print $2}' /sys/kernel/debug/mtag/hooks; }
-wait_idle() { until grep -q '^installed 0' /sys/kernel/debug/mtag/health; do sleep 0.1; done; }
+wait_idle() { until_true 60 grep -q '^installed 0' $debug/health || bail "the hooks stay in"; }
 
 # tracks: a program stays tracked, so that the hooks are in. ends: it ends.
 tracks() {
