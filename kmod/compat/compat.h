@@ -26,8 +26,10 @@
 #include <linux/version.h>
 #include "huge.h"
 
-#if KERNEL_VERSION(7, 0, 0) <= LINUX_VERSION_CODE
+#if KERNEL_VERSION(6, 19, 0) <= LINUX_VERSION_CODE
 #include <linux/leafops.h>
+#endif
+#if KERNEL_VERSION(7, 2, 0) <= LINUX_VERSION_CODE
 #include <linux/sched/exec_state.h>
 #endif
 
@@ -38,9 +40,17 @@
 #define MTAG_SINCE(major, minor) (KERNEL_VERSION(major, minor, 0) <= LINUX_VERSION_CODE)
 #define MTAG_KERNEL_6_1		(MTAG_SINCE(6, 1) && !MTAG_SINCE(6, 2))
 #define MTAG_KERNEL_6_12	(MTAG_SINCE(6, 12) && !MTAG_SINCE(6, 13))
+#define MTAG_KERNEL_6_16	(MTAG_SINCE(6, 16) && !MTAG_SINCE(6, 17))
+#define MTAG_KERNEL_6_17	(MTAG_SINCE(6, 17) && !MTAG_SINCE(6, 18))
+#define MTAG_KERNEL_6_18	(MTAG_SINCE(6, 18) && !MTAG_SINCE(6, 19))
+#define MTAG_KERNEL_6_19	(MTAG_SINCE(6, 19) && !MTAG_SINCE(7, 0))
+#define MTAG_KERNEL_7_0		(MTAG_SINCE(7, 0) && !MTAG_SINCE(7, 1))
+#define MTAG_KERNEL_7_1		(MTAG_SINCE(7, 1) && !MTAG_SINCE(7, 2))
 #define MTAG_KERNEL_7_2		(MTAG_SINCE(7, 2) && !MTAG_SINCE(7, 3))
 #define MTAG_KERNEL_7_3		(MTAG_SINCE(7, 3) && !MTAG_SINCE(7, 4))
-#if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_7_2 && !MTAG_KERNEL_7_3
+#if !MTAG_KERNEL_6_1 && !MTAG_KERNEL_6_12 && !MTAG_KERNEL_6_16 && !MTAG_KERNEL_6_17 && \
+	!MTAG_KERNEL_6_18 && !MTAG_KERNEL_6_19 && !MTAG_KERNEL_7_0 && !MTAG_KERNEL_7_1 && \
+	!MTAG_KERNEL_7_2 && !MTAG_KERNEL_7_3
 #error "mtag does not know how this kernel maps pages: known.sh names the nearest that it does"
 #endif
 
@@ -92,7 +102,7 @@ static __always_inline unsigned long mtag_kprobe_parent(const struct pt_regs *re
 }
 
 /* Compilers inline rmap into the function that takes pages away for migration: leaving.c. */
-#if MTAG_SINCE(7, 0) && defined(CONFIG_PREEMPT_RT)
+#if MTAG_SINCE(6, 16) && defined(CONFIG_PREEMPT_RT)
 #define MTAG_LEAVING
 #endif
 
@@ -261,8 +271,8 @@ static __always_inline unsigned long mtag_anon_addr(const struct vm_area_struct 
 #define mtag_swap_read_to(fregs)	((struct page *)mtag_arg0(fregs))
 #endif
 
-/* Since 7.0 one function maps both touched and collapsed huge pages. */
-#define MTAG_FAULT_COLLAPSES	MTAG_SINCE(7, 0)
+/* Since 6.19 one function maps both touched and collapsed huge pages. */
+#define MTAG_FAULT_COLLAPSES	MTAG_SINCE(6, 19)
 
 /* ---- pages ---- */
 
@@ -288,7 +298,7 @@ static inline int mtag_smaps_mappings(struct page *page, bool *alone)
 	int mapcount = mtag_page_mapcount(page);
 
 	*alone = mapcount < 2;
-#if MTAG_SINCE(7, 0)
+#if MTAG_SINCE(6, 15)
 	/* Without a count for each page of a large folio, smaps takes the average of the folio. */
 	if (IS_ENABLED(CONFIG_NO_PAGE_MAPCOUNT)) {
 		struct folio *folio = page_folio(page);
@@ -404,7 +414,7 @@ static inline struct user_namespace *mtag_leaving_user_ns(struct mm_struct *mm, 
 /* Has somebody else begun to take the memory of @mm away, as the OOM reaper does? */
 static inline bool mtag_mm_reaped(const struct mm_struct *mm)
 {
-#if MTAG_SINCE(7, 0)
+#if MTAG_SINCE(6, 18)
 	return mm_flags_test(MMF_UNSTABLE, mm);
 #else
 	return test_bit(MMF_UNSTABLE, &mm->flags);

@@ -21,7 +21,7 @@
 #define mtag_pmd_special(pmd)	false
 #endif
 
-#if MTAG_SINCE(7, 0)
+#if MTAG_SINCE(6, 19)
 
 /* The swap entry in @pte, or 0. @pte is neither empty nor present. */
 static inline unsigned long mtag_pte_swap(pte_t pte)

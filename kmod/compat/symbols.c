@@ -22,6 +22,18 @@
 #define MTAG_FUNCTIONS "functions-6.1.h"
 #elif MTAG_KERNEL_6_12
 #define MTAG_FUNCTIONS "functions-6.12.h"
+#elif MTAG_KERNEL_6_16
+#define MTAG_FUNCTIONS "functions-6.16.h"
+#elif MTAG_KERNEL_6_17
+#define MTAG_FUNCTIONS "functions-6.17.h"
+#elif MTAG_KERNEL_6_18
+#define MTAG_FUNCTIONS "functions-6.18.h"
+#elif MTAG_KERNEL_6_19
+#define MTAG_FUNCTIONS "functions-6.19.h"
+#elif MTAG_KERNEL_7_0
+#define MTAG_FUNCTIONS "functions-7.0.h"
+#elif MTAG_KERNEL_7_1
+#define MTAG_FUNCTIONS "functions-7.1.h"
 #elif MTAG_KERNEL_7_2
 #define MTAG_FUNCTIONS "functions-7.2.h"
 #else

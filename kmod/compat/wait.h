@@ -15,8 +15,12 @@
  */
 static inline int __must_check mtag_vma_wait(struct vm_area_struct *vma)
 {
-#if MTAG_SINCE(7, 0)
+#if MTAG_SINCE(6, 19)
 	return vma_start_write_killable(vma);
+#elif MTAG_SINCE(6, 15)
+	/* There is no other way, and who is waited for holds it for no longer than a fault takes. */
+	vma_start_write(vma);
+	return 0;
 #elif MTAG_SINCE(6, 12) && defined(CONFIG_PER_VMA_LOCK)
 	int ret = down_write_killable(&vma->vm_lock->lock);
 
@@ -45,7 +49,7 @@ static inline int __must_check mtag_vma_lock(struct vm_area_struct *vma)
 {
 	int ret = mtag_vma_wait(vma);
 
-#if MTAG_SINCE(6, 12) && !MTAG_SINCE(7, 0)
+#if MTAG_SINCE(6, 12) && !MTAG_SINCE(6, 15)
 	if (!ret)
 		vma_start_write(vma);
 #endif

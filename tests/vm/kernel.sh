@@ -92,30 +92,62 @@ suite_update() {
 	die "cannot read the package lists of $1"
 }
 
-# deb_newest VERSION FLAVOUR: the name of the newest image package that has its headers beside it. The archive keeps
-# images after it has let go of their headers and sources, for which nothing can be built.
-deb_newest() {
+# deb_images VERSION FLAVOUR: the names of its image packages, the newest last.
+deb_images() {
 	apt_cache pkgnames "linux-image-$1." |
-		grep -E "^linux-image-${1//./\\.}\.[0-9.]+(-[0-9]+)?([+][a-z0-9.]+)?-$2$" |
-		grep -xFf <(apt_cache pkgnames "linux-headers-$1." | sed 's/headers/image/') | sort -V | tail -n 1
+		grep -E "^linux-image-${1//./\\.}\.[0-9.]+(-[0-9]+)?([+][a-z0-9.]+)?-$2$" | sort -V
 }
 
-# deb_packages VERSION FLAVOUR: "NAME=VERSION" of each package to extract.
+# deb_newest VERSION FLAVOUR: the name of the newest one that has its headers beside it, or else of the newest. The
+# archive's lists keep images after they have let go of their headers and sources; its pool has those for longer.
+deb_newest() {
+	local images
+	images=$(deb_images "$@") || return
+	{ grep -xFf <(apt_cache pkgnames "linux-headers-$1." | sed 's/headers/image/') || echo "${images##*$'\n'}"; } <<<"$images" |
+		tail -n 1
+}
+
+# deb_version PACKAGE: that which the lists have of it, or nothing.
+deb_version() { apt_cache policy "$1" | awk '$1 == "Candidate:" && $2 ~ /^[0-9]/ {print $2}'; }
+
+# deb_packages VERSION FLAVOUR: of each package to extract "NAME=VERSION", or its file in the pool.
 deb_packages() {
-	local image headers pkg
-	image=$(deb_newest "$@") || { apt_reread; image=$(deb_newest "$@"); } || not_offered "linux-image-$1.*-$2 with its headers"
+	local image headers wanted version pkg listed
+	image=$(deb_newest "$@") || { apt_reread; image=$(deb_newest "$@"); } || not_offered "linux-image-$1.*-$2"
 	headers=${image/image/headers}
-	for pkg in "$image" "$headers" $(apt_cache depends --important "$image" "$headers" |
-			awk '$1 == "Depends:" && $2 ~ /^linux-(base|binary|modules|headers|kbuild)-[0-9]/ {print $2}'); do
-		apt_cache policy "$pkg" | awk -v p="$pkg" '$1 == "Candidate:" {print p "=" $2}'
+	version=$(deb_version "$image")
+	wanted=("$image")
+	if [ -n "$(deb_version "$headers")" ]; then
+		wanted+=("$headers")
+	else
+		pkg=${image#linux-image-} pkg=${pkg%-"$2"}
+		printf 'pool/%s.deb\n' "${headers}_${version}_amd64" "linux-headers-$pkg-common_${version}_all" "linux-kbuild-${pkg}_${version}_amd64"
+	fi
+	for pkg in "${wanted[@]}" $(apt_cache depends --important "${wanted[@]}" |
+			sed -n 's/^ *Depends: <*\(linux-\(base\|binary\|modules\|headers\|kbuild\)-[0-9][^>]*\)>*$/\1/p'); do
+		listed=$(deb_version "$pkg")
+		if [ -n "$listed" ]; then echo "$pkg=$listed"; else echo "pool/${pkg}_${version}_amd64.deb"; fi
 	done | sort -u
+}
+
+# pool_get DIR FILE…: files of the source package linux that no list names any more. So nothing signed says what is in
+# them, and they are for tests alone. False where one has gone.
+pool_get() {
+	local file site
+	site=$(debian_mirror)
+	for file in "${@:2}"; do
+		/usr/lib/apt/apt-helper -qq -o APT::Sandbox::User=root download-file "${site%/}/pool/main/l/linux/$file" "$1/$file" >&2 || return
+	done
 }
 
 # deb_fetch DIR VERSION FLAVOUR: download and extract; absolute paths are made to point into DIR.
 deb_fetch() {
-	local dir=$1 debs=$1/debs packages deb link
+	local dir=$1 debs=$1/debs packages pool deb link
 	mkdir -p "$debs"
 	mapfile -t packages < <(deb_packages "$2" "$3")
+	mapfile -t pool < <(printf '%s\n' "${packages[@]}" | sed -n 's|^pool/||p')
+	mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -v '^pool/')
+	pool_get "$debs" ${pool[@]+"${pool[@]}"} || not_offered "linux-headers-$2.*-$3"
 	if ! apt_download "$debs" "${packages[@]}"; then
 		[ -n "$key_outdated" ] || die "cannot download ${packages[*]}"
 		return 0

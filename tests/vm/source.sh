@@ -33,25 +33,27 @@ source_ensure() {
 
 # source_fetch NAME PACKAGE VERSION: into the cache, in place of that of another version.
 source_fetch() {
-	local name=$1 package=$2 version=$3 dir=$cache/source/$1.new offered
+	local name=$1 package=$2 version=$3 dir=$cache/source/$1.new final=$cache/source/$1-$3 offered
 	# Chooses the kernel's suite (apt_opts).
 	kernel_key >/dev/null || return
 	offered=$(apt_cache madison "$package" | awk '{print $3}')
-	grep -qxF "$version" <<<"$offered" || {
-		offered=$(head -n 1 <<<"$offered")
-		[ -n "$offered" ] || return
-		say "$name: comparing the source of $offered, as that of $version is not offered"
-	}
-	grep -qxF "$version" <<<"$offered" && offered=$version
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	say "fetching the source of $name, $package=$offered"
-	(cd "$dir" && apt_get download "$package=$offered") >&2 || return
+	say "fetching the source of $name, $package=$version"
+	if [ -z "$offered" ]; then
+		pool_get "$dir" "${package}_${version}_all.deb" || return
+	else
+		grep -qxF "$version" <<<"$offered" || {
+			version=$(head -n 1 <<<"$offered")
+			say "$name: comparing the source of $version"
+		}
+		(cd "$dir" && apt_get download "$package=$version") >&2 || return
+	fi
 	# Some kernels have some of the files elsewhere: tar then fails, after it has unpacked the others.
 	dpkg-deb --fsys-tarfile "$dir"/*.deb | tar -xO --wildcards '*/linux-source-*.tar.xz' | xz -dc |
 		tar -x -C "$dir" --strip-components=1 --no-wildcards-match-slash --wildcards \
 			"${source_files[@]/#/linux-source-*/}" 2>/dev/null || :
 	[ -f "$dir/mm/memory.c" ] || return
 	rm -rf "$dir"/*.deb "$cache/source/$name"-[0-9]*
-	mv "$dir" "$cache/source/$name-$version"
+	mv "$dir" "$final"
 }
