@@ -18,7 +18,11 @@ all_kernels() {
 		kernel_says "$name" kernel_base
 		[ -n "$long" ] || [ -z "$said" ] || continue
 		kernel_says "$name" kernel_check
-		[ -z "$long" ] && [ -n "$pattern" ] && [ "$said" = brief ] || echo "$name"
+		[ -n "$long" ] || case $said in
+			long) continue ;;
+			brief) [ -z "$pattern" ] || continue ;;
+		esac
+		echo "$name"
 	done
 }
 

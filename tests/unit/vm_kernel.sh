@@ -21,6 +21,10 @@ cat >"$tmp/tree/tests/vm/kernels/6.18" <<'END'
 kernel_key()   { deb_packages 6.18 amd64; }
 kernel_fetch() { deb_fetch "$1" 6.18 amd64; }
 END
+cat >"$tmp/tree/tests/vm/kernels/6.19" <<'END'
+kernel_key()   { deb_packages 6.19 amd64; }
+kernel_fetch() { deb_fetch "$1" 6.19 amd64; }
+END
 
 # program NAME: what the harness finds under that name; its text comes on stdin.
 program() {
@@ -41,12 +45,16 @@ program apt-get <<-END
 END
 program apt-cache <<-END
 	case \$* in
-	*policy\ linux-source-*) ;;
+	*policy\ linux-source-* | *policy\ linux-headers-6.19*) ;;
 	*policy*) echo "  Candidate: \$(cat "$tmp/lists")" ;;
-	# Of one image the headers are gone.
-	*pkgnames\ linux-image*) printf '%s\n' linux-image-6.12.0-1-amd64 linux-image-6.18.{0,9}-1-amd64 ;;
+	# Of one image of 6.18 the headers are gone, and of all of 6.19.
+	*pkgnames\ linux-image*) printf '%s\n' linux-image-6.12.0-1-amd64 linux-image-6.18.{0,9}-1-amd64 linux-image-6.19.5-1-amd64 ;;
 	*pkgnames*) printf '%s\n' linux-headers-6.12.0-1-amd64 linux-headers-6.18.0-1-amd64 ;;
 	esac
+END
+program apt-helper <<-END
+	echo "\${@: -2:1}" >>"$tmp/asked"
+	[ -s "$tmp/pool" ]
 END
 program dpkg-deb <<<'echo "unpacked" >&2; exit 2'
 program sudo <<<'exec "$@"'
@@ -71,7 +79,7 @@ ends() {
 no_network="Failed to fetch http://archive.invalid/debian/dists: Could not resolve 'archive.invalid'"
 no_suite="The repository 'http://archive.invalid/debian no-such-suite Release' does not have a Release file."
 prepare 6.16 ''
-ends 123 'no longer offers it: linux-image-6\.16\.\*-amd64 with its headers$' "an archive without the packages no longer offers the kernel"
+ends 123 'no longer offers it: linux-image-6\.16\.\*-amd64$' "an archive without the packages no longer offers the kernel"
 prepare 6.16 "$no_network"
 ends 125 'cannot read the package lists$' "an archive that does not answer is a failure"
 prepare 6.17 "$no_suite"
@@ -110,6 +118,17 @@ rm "$tmp/downloads"
 prepare 6.18 "$no_network"
 ends 125 'cannot download linux-headers' "packages that cannot be had, nor new lists, are a failure"
 got 2 "they are asked for once"
+
+echo 1 | tee "$tmp/archive" >"$tmp/lists"
+prepare 6.19 ''
+ends 123 'no longer offers it: linux-headers-6\.19\.' "headers that neither the lists nor the pool have are no longer offered"
+rm "$tmp/asked" "$tmp/downloads"
+echo there >"$tmp/pool"
+prepare 6.19 ''
+is "$(sort "$tmp/asked" | sed 's|^http://archive.invalid/debian/pool/main/l/linux/||' | paste -sd ' ')" \
+	"linux-headers-6.19.5-1-amd64_1_amd64.deb linux-headers-6.19.5-1-common_1_all.deb linux-kbuild-6.19.5-1_1_amd64.deb" \
+	"what no list has any more comes from the pool"
+is "$(cat "$tmp/downloads")" linux-image-6.19.5-1-amd64=1 "and the rest by the lists"
 
 store=$tmp/cache/mtag/store/6.16-0123456789ab
 mkdir -p "$store"

@@ -10,7 +10,7 @@
 #   kernel_inputs     prints further files that the key is made from
 #   kernel_append     kernel options
 #   kernel_share      how it sees this machine's files: 9p, or virtiofs where it lacks that
-#   kernel_check      what of `make check` runs there, if not all: core or brief, as tests/run-all says
+#   kernel_check      what of `make check` runs there, if not all: core, brief or long (nothing), as tests/run-all says
 #   kernel_thread     single where `make check` has one thread for all CPUs of each VM, whatever a test wants
 #   kernel_base       of a kernel of our own: the one that it is another build of
 #   kernel_slow       how many times longer than on that tests may take
@@ -136,7 +136,7 @@ pool_get() {
 	local file site
 	site=$(debian_mirror)
 	for file in "${@:2}"; do
-		/usr/lib/apt/apt-helper -qq -o APT::Sandbox::User=root download-file "${site%/}/pool/main/l/linux/$file" "$1/$file" >&2 || return
+		PATH=$PATH:/usr/lib/apt apt-helper -qq -o APT::Sandbox::User=root download-file "${site%/}/pool/main/l/linux/$file" "$1/$file" >&2 || return
 	done
 }
 
