@@ -45,6 +45,24 @@ static void arm_timer(void)
 	mtag_lock_end();
 }
 
+/**
+ * mtag_migrate_ready() - prepare for a page that may be taken away for migration
+ *
+ * For where a tracepoint tells that it was: before 7.0 those run without preemption, and with
+ * PREEMPT_RT nothing can be allocated or woken then. If the page is taken away only after the
+ * timer has run, and is zapped meanwhile, it is released at the next read or migration.
+ *
+ * Context: a hook. RCU.
+ */
+void mtag_migrate_ready(void)
+{
+	if (!mtag_lock_begin())
+		return;
+	mtag_note_prepare(0, GFP_NOWAIT | __GFP_NOMEMALLOC);
+	mtag_lock_end();
+	arm_timer();
+}
+
 /* A frame stays locked while its page is under migration. */
 static bool is_over(unsigned long pfn)
 {

@@ -18,6 +18,7 @@ bool mtag_migrate_restore(struct mtag_space *s, unsigned long addr, u32 *tag);
 void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long to,
 			unsigned long len);
 void mtag_migrate_shifted(struct mtag_space *s, const struct task_struct *shifter);
+void mtag_migrate_ready(void);
 void mtag_migrate_prepare(const struct mtag_space *s, gfp_t gfp);
 bool mtag_migrate_seen(struct mtag_space *s, unsigned long addr, u32 *tag);
 bool mtag_migrate_found(struct mtag_space *s, const struct page *page, unsigned long addr, u32 tag,

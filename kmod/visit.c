@@ -131,7 +131,11 @@ static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t 
 			e.page += (addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
 			v->visit(v, &e);
 		}
-	} else if (!mtag_pmd_devmap(*pmd) && !mtag_pmd_special(*pmd)) {
+	} else if (mtag_pmd_special(*pmd)) {
+		/* In anonymous memory that is the huge zero page, since 6.18. */
+		if (vma_is_anonymous(vma))
+			visit_zero(v, addr, e.nr);
+	} else if (!mtag_pmd_devmap(*pmd)) {
 		e.page = pmd_page(*pmd);
 		if (huge_zero(e.page)) {
 			visit_zero(v, addr, e.nr);

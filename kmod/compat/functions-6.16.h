@@ -36,11 +36,15 @@ CALLER("tlb_flush_rmaps", MTAG_BY_FLUSH)
 CALLER("uprobe_write_opcode", MTAG_BY_ZAP)
 PART("tlb_flush_rmap_batch", MTAG_BY_FLUSH)
 PART("copy_present_ptes", MTAG_BY_FORK)
+PART("do_zap_pte_range", MTAG_BY_ZAP)
+PART("zap_nonpresent_ptes", MTAG_BY_ZAP)
 PART("zap_present_ptes", MTAG_BY_ZAP)
 PART("zap_present_folio_ptes", MTAG_BY_ZAP)
 PART("wp_page_copy", MTAG_BY_COPY)
+PART("__uprobe_write_opcode", MTAG_BY_ZAP)
 /* Since 6.18 */
 PART("uprobe_write", MTAG_BY_ZAP)
+PART("__uprobe_write", MTAG_BY_ZAP)
 
 /* PREEMPT_RT has no huge pages. */
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
@@ -60,6 +64,7 @@ PART("insert_pmd", MTAG_BY_TOUCH)
 PART("insert_pud", MTAG_BY_TOUCH)
 PART("zap_huge_pud", MTAG_BY_ZAP)
 PART("__split_huge_pud", MTAG_BY_ZAP)
+PART("__split_huge_pud_locked", MTAG_BY_ZAP)
 CALLER("unmap_huge_pmd_locked", MTAG_BY_UNMAP)
 CALLER("set_pmd_migration_entry", MTAG_BY_MIGRATE)
 CALLER("remove_migration_pmd", MTAG_BY_RESTORE)

@@ -3,7 +3,7 @@
  * Pages that migration takes away: what the rmap function that unmaps them does not tell.
  *
  * That is the address of a page that KSM has merged. And it is the whole event where the compiler
- * has inlined that function (7.2 and 7.3 with PREEMPT_RT). The hook at the enclosing function's
+ * has inlined that function (PREEMPT_RT since 6.16). The hook at the enclosing function's
  * entry knows mapping and address, but not whether a page will go. The rmap function, or else a
  * tracepoint further on, knows that. All run in the same task, which connects them.
  */
@@ -16,6 +16,7 @@
 #include <linux/tracepoint.h>
 #include "../hook.h"
 #include "../leaver.h"
+#include "../migrate.h"
 #include "../mtag.h"
 #include "../rmap.h"
 #include "../space.h"
@@ -33,6 +34,8 @@ static noinline void leaving(struct folio *folio, struct vm_area_struct *vma, un
 	/* No caller's return address is the first one of a function. */
 	if (s && !mtag_leaver_enter(vma, addr, ip + 1) && mtag_leaving_unseen)
 		mtag_space_mark_all_dirty();
+	if (s && mtag_leaving_unseen)
+		mtag_migrate_ready();
 	/* What goes from here must not be taken for what was to go from another mapping. */
 	if (!s && mtag_leaving_unseen)
 		mtag_leaver_leave();

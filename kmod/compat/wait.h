@@ -17,9 +17,21 @@ static inline int __must_check mtag_vma_wait(struct vm_area_struct *vma)
 {
 #if MTAG_SINCE(6, 19)
 	return vma_start_write_killable(vma);
-#elif MTAG_SINCE(6, 15)
-	/* There is no other way, and who is waited for holds it for no longer than a fault takes. */
-	vma_start_write(vma);
+#elif MTAG_SINCE(6, 15) && defined(CONFIG_PER_VMA_LOCK)
+	/*
+	 * vma_start_write(), which cannot be killed here. Who comes from now on finds the mapping
+	 * locked, until mmap_lock is dropped or downgraded; those who hold it are waited for.
+	 */
+	WRITE_ONCE(vma->vm_lock_seq, vma->vm_mm->mm_lock_seq.sequence);
+	/* As vma_start_read() counts itself first, and then looks at vm_lock_seq. */
+	smp_mb();
+	while (refcount_read(&vma->vm_refcnt) > 1) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		schedule_timeout_killable(1);
+	}
+	/* What they did comes before what the caller does. */
+	smp_mb();
 	return 0;
 #elif MTAG_SINCE(6, 12) && defined(CONFIG_PER_VMA_LOCK)
 	int ret = down_write_killable(&vma->vm_lock->lock);

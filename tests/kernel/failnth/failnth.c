@@ -20,6 +20,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/stacktrace.h>
+#include <linux/version.h>
 
 static unsigned long begin, end;
 module_param(begin, ulong, 0600);
@@ -227,12 +228,17 @@ static noinline notrace bool is_beneath(void)
 /*
  * Making a cache shows the stack in the log when it fails, and so does vmalloc when what it allocates itself
  * fails: that would be taken for an error. What looks for bugs switches itself off when its own allocation
- * fails: kmemleak, KASAN's stacks, objects' states. @ip is the allocator's, which itself is not spared.
+ * fails: kmemleak, KASAN's stacks, objects' states. Some kernels warn of a kprobe that cannot be armed. @ip is the
+ * allocator's, which itself is not spared.
  */
 static noinline notrace bool is_spared(unsigned long ip, unsigned long parent_ip)
 {
 	static const char *const spared[] = {"kmem_cache_create", "__vmalloc_node_range",
-					     "create_object", "stack_depot", "fill_pool"};
+					     "create_object", "stack_depot", "fill_pool",
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
+					     "arm_kprobe",
+#endif
+	};
 	unsigned long callers[32];
 	unsigned int i, j, nr;
 	char name[KSYM_SYMBOL_LEN];
