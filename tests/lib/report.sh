@@ -90,14 +90,18 @@ show_progress() {
 	progress "$(find "$tmp/results" -type f | wc -l) of $total tests done${running:+; running: ${running#, }}"
 }
 
-# tables: the kernels on which all tests run, or the core, and then those with a single VM, three at a time, as so many
-# fit into 80 columns.
+# tables: the kernels on which all tests run, or the core, and then those with a single VM; so many at a time as fit into
+# 80 columns.
 tables() {
-	local kernel all=() single=()
+	local kernel all=() single=() width=4
 	for kernel in $kernels; do
 		if in_brief "$kernel"; then single+=("$kernel"); else all+=("$kernel"); fi
 	done
-	table "${all[@]}"
+	[ ${#all[@]} -le $width ] || width=3
+	while [ ${#all[@]} -gt 0 ]; do
+		table "${all[@]:0:width}"
+		all=("${all[@]:width}")
+	done
 	while [ ${#single[@]} -gt 0 ]; do
 		table "${single[@]:0:3}"
 		single=("${single[@]:3}")

@@ -233,10 +233,14 @@ static noinline notrace bool is_beneath(void)
  */
 static noinline notrace bool is_spared(unsigned long ip, unsigned long parent_ip)
 {
-	static const char *const spared[] = {"kmem_cache_create", "__vmalloc_node_range",
-					     "create_object", "stack_depot", "fill_pool",
+	static const char *const spared[] = {
+		"kmem_cache_create",
+		"__vmalloc_node_range",
+		"create_object",
+		"stack_depot",
+		"fill_pool",
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
-					     "arm_kprobe",
+		"arm_kprobe",
 #endif
 	};
 	unsigned long callers[32];
