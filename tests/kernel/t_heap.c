@@ -4,6 +4,7 @@
  * are as many as its counters say. The area of a heap view: read by who may read smaps, and by reading nothing comes.
  */
 /* vm: timeout=200 group=parallel mem=1G */
+#include "lib/folios.h"
 #include "lib/keepers.h"
 #include "lib/owners.h"
 #include "lib/users.h"
@@ -86,6 +87,31 @@ static void as_touched(void)
 	must(munmap(p + N / 2 * PG, N / 2 * PG));
 	must0(owners_of(0, p, N, row));
 	is(row[0] | row[1] | row[N - 4] | row[N - 3], 0, "what is discarded or unmapped is absent");
+}
+
+/* A huge page that is only read is one of zeros, which all processes share. */
+static void huge_zeros(void)
+{
+	static uint32_t row[HPAGE / PG];
+	static uint64_t word[HPAGE / PG];
+	size_t wrong = 0;
+	char *p;
+
+	if (spew(THP "enabled", "madvise")) {
+		skip("a huge page of zeros is told as zeros (no huge pages in this kernel)");
+		return;
+	}
+	p = area_prot(HPAGE, HPAGE, PROT_READ | PROT_WRITE);
+	must(madvise(p, HPAGE, MADV_HUGEPAGE));
+	read_all(a, p, HPAGE);
+	pagemap(p, HPAGE / PG, word);
+	is(word[1] & PAGEMAP_PFN, (word[0] & PAGEMAP_PFN) + 1,
+	   "what is read is a huge page of zeros");
+	must0(owners_of(0, p, HPAGE / PG, row));
+	for (size_t i = 0; i < HPAGE / PG; i++)
+		wrong += row[i] != MTAG_OWNER_ZERO;
+	is(wrong, 0, "which is told as zeros");
+	must(munmap(p, HPAGE));
 }
 
 /* The answer does not depend on how it is asked for. */
@@ -376,6 +402,7 @@ int main(void)
 	a = tag("a");
 	b = tag("b");
 	as_touched();
+	huge_zeros();
 	in_parts();
 	whole_process();
 	owners_refused();

@@ -143,7 +143,7 @@ sees 4 fail symbols 'lacks: exit_mmap, do_wp_page (there is do_wp_page.isra.0)|'
 sed -i '/^lru_gen_del_mm$/d' "$root/$sys/tracing/available_filter_functions"
 sees 4 warn 'function tracing' 'cannot be traced: lru_gen_del_mm|' '' 'so is what cannot be traced there'
 # The build says the same of each version, be it older, newer, between, or a release candidate.
-for version in 2.6 5.10.0-1-amd64 6.0-rc3 6.6 6.7.0 6.17.1 6.18.0-rc2 6.19.5 7.0 7.1.0 8.0-rc1 19.3; do
+for version in 2.6 5.10.0-1-amd64 6.0-rc3 6.6 6.7.0 6.13.1 6.14.0-rc2 6.15.5 7.4 7.5.0 8.0-rc1 19.3; do
 	put proc/sys/kernel/osrelease "$version"
 	nearest=$(kmod/compat/known.sh "$version" 2>&1 | sed -n 's/.* The nearest is \(.*\)\.$/\1/p')
 	sees 4 fail kernel " and the nearest is ${nearest:-?}|" '' "the build and doctor agree on what is near $version"
