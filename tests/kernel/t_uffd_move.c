@@ -345,7 +345,10 @@ static void on_demand(void)
 static atomic_bool stop;
 static atomic_ulong rounds;
 
-/* However often others hold a page. 6.18 may have moved one, and not say so: its place is taken then, and it is gone on. */
+/*
+ * However often others hold a page. 6.18 may have moved one without saying so: then its place is taken, and the next one
+ * is moved.
+ */
 static void move_all(void *dst, const void *src, size_t len)
 {
 	struct uffdio_move move = {.dst = (uintptr_t)dst, .src = (uintptr_t)src, .len = len};

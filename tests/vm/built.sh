@@ -14,7 +14,11 @@ built_open() {
 	built=$cache/built/${kernel_dir##*/}-$(cat - "$vm/built.sh" <<<"$compiler $KCFLAGS" | sha256sum | cut -c1-12).tar.zst
 }
 
-built_sums() { (cd "$repo" && find Kbuild kmod include tests/kernel/failnth tests/kernel/rival -type f -exec sha256sum {} + | sort -k 2); }
+# built_sums: of the sources.
+built_sums() (
+	cd "$repo" &&
+		find Kbuild kmod include tests/kernel/{failnth,rival} -type f -exec sha256sum {} + | sort -k 2
+)
 
 # built_take: in a checkout that has nothing of this kernel yet.
 built_take() {

@@ -121,7 +121,8 @@ deb_packages() {
 		wanted+=("$headers")
 	else
 		pkg=${image#linux-image-} pkg=${pkg%-"$2"}
-		printf 'pool/%s.deb\n' "${headers}_${version}_amd64" "linux-headers-$pkg-common_${version}_all" "linux-kbuild-${pkg}_${version}_amd64"
+		printf 'pool/%s.deb\n' "${headers}_${version}_amd64" "linux-headers-$pkg-common_${version}_all" \
+			"linux-kbuild-${pkg}_${version}_amd64"
 	fi
 	for pkg in "${wanted[@]}" $(apt_cache depends --important "${wanted[@]}" |
 			sed -n 's/^ *Depends: <*\(linux-\(base\|binary\|modules\|headers\|kbuild\)-[0-9][^>]*\)>*$/\1/p'); do
@@ -136,7 +137,8 @@ pool_get() {
 	local file site
 	site=$(debian_mirror)
 	for file in "${@:2}"; do
-		PATH=$PATH:/usr/lib/apt apt-helper -qq -o APT::Sandbox::User=root download-file "${site%/}/pool/main/l/linux/$file" "$1/$file" >&2 || return
+		PATH=$PATH:/usr/lib/apt apt-helper -qq -o APT::Sandbox::User=root download-file \
+			"${site%/}/pool/main/l/linux/$file" "$1/$file" >&2 || return
 	done
 }
 
