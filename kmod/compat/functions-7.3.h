@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * 7.3 has the functions and the callers of 7.2.
+ * 7.3 has the functions and the callers of 7.1.
  */
-#include "functions-7.2.h"
+#include "functions-7.1.h"

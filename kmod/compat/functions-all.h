@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The functions that mtag needs in every kernel: those that it hooks, and the
- * callers by which it tells page events apart. functions-*.h add those of one
- * kernel version.
+ * callers by which it tells page events apart. functions-folios.h adds those of
+ * 6.12 and later kernels, functions-puds.h those of 6.16 and later ones, and
+ * functions-VERSION.h those of one version.
  *
  * CALLED: the callers of a hooked function in its own source file, where a
  * compiler might inline it. PART: a static function within a caller, which is

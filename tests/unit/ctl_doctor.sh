@@ -115,8 +115,7 @@ sees 4 fail kernel 'does not know a.kernel; it knows 6.1' '' 'no version is near
 
 # listed VERSION [CALLER]: the functions that mtag hooks there, and their callers.
 listed() {
-	{ sed '/^#if/,/^#endif/d' kmod/compat/functions-"$1".h; cat kmod/compat/functions-all.h; } |
-		sed -nE "s/^(HOOK${2:+|$2})\(\"(\w+)\".*/\2/p" | sort -u
+	cpp -P kmod/compat/functions-"$1".h | sed -nE "s/^(HOOK${2:+|$2})\(\"(\w+)\".*/\2/p" | sort -u
 }
 # An unknown kernel that has all functions of the nearest one.
 unknown() {
