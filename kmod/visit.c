@@ -3,6 +3,7 @@
  * Visits the page tables: the pages and swap entries of a VMA, or of one address.
  * Each part of a walk runs under the page-table lock and the space's walk_lock.
  */
+#include <linux/fs.h>
 #include <linux/hugetlb.h>
 #include <linux/mmap_lock.h>
 #include <linux/sched/mm.h>
@@ -24,13 +25,12 @@ static void visit_zero(struct mtag_visitor *v, unsigned long addr, int nr)
 		v->zero(v, addr, nr);
 }
 
-/* Returns the PMD entry for @addr, or NULL. @next is the end of what it covers or of the hole. */
-static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
+/* Returns the PUD entry for @addr, or NULL. @next is the end of what it covers or of the hole. */
+static pud_t *find_pud(struct mm_struct *mm, unsigned long addr, unsigned long end,
 		       unsigned long *next)
 {
 	pgd_t *pgd = pgd_offset(mm, addr);
 	p4d_t *p4d;
-	pud_t *pud;
 
 	*next = pgd_addr_end(addr, end);
 	if (pgd_none(READ_ONCE(*pgd)) || unlikely(pgd_bad(*pgd)))
@@ -39,9 +39,17 @@ static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long e
 	*next = p4d_addr_end(addr, end);
 	if (p4d_none(READ_ONCE(*p4d)) || unlikely(p4d_bad(*p4d)))
 		return NULL;
-	pud = pud_offset(p4d, addr);
 	*next = pud_addr_end(addr, end);
-	if (pud_none(READ_ONCE(*pud)) || unlikely(pud_bad(*pud)))
+	return pud_offset(p4d, addr);
+}
+
+/* Returns the PMD entry, likewise. */
+static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
+		       unsigned long *next)
+{
+	pud_t *pud = find_pud(mm, addr, end, next);
+
+	if (!pud || pud_none(READ_ONCE(*pud)) || unlikely(pud_bad(*pud)))
 		return NULL;
 	*next = pmd_addr_end(addr, end);
 	return pmd_offset(pud, addr);
@@ -131,8 +139,11 @@ static void visit_pmd(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t 
 			e.page += (addr & ~HPAGE_PMD_MASK) >> PAGE_SHIFT;
 			v->visit(v, &e);
 		}
-	} else if (mtag_pmd_special(*pmd)) {
-		/* In anonymous memory that is the huge zero page, since 6.18. */
+	} else if (mtag_pmd_special(*pmd) && !vma_is_dax(vma)) {
+		/*
+		 * In anonymous memory that is the huge zero page, since 6.18. What DAX maps
+		 * counts as RSS on 6.16, which marks it, too.
+		 */
 		if (vma_is_anonymous(vma))
 			visit_zero(v, addr, e.nr);
 	} else if (!mtag_pmd_devmap(*pmd)) {
@@ -227,25 +238,62 @@ static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t
 	return empty || huge;
 }
 
+/*
+ * Visits 1 GiB of DAX that one PUD entry maps, or passes an empty range, up to @next; false if there is a
+ * table of PMD entries. Only DAX has such pages. They count as RSS since 6.16, older kernels mark the
+ * entry otherwise. The lock is held as by visit_huge().
+ */
+static bool visit_gigantic(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
+			   unsigned long end, unsigned long *next)
+{
+	struct mtag_pte e = { .vma = vma, .addr = addr };
+	bool empty, gigantic;
+	spinlock_t *ptl;
+	pud_t *pud;
+
+	raw_spin_lock(&v->s->walk_lock);
+	pud = find_pud(vma->vm_mm, addr, end, next);
+	if (!pud)
+		leave_range(v, *next);
+	raw_spin_unlock(&v->s->walk_lock);
+	if (!pud)
+		return true;
+	ptl = pud_lock(vma->vm_mm, pud);
+	empty = pud_none(*pud);
+	gigantic = pud_trans_huge(*pud);
+	if (empty || gigantic) {
+		raw_spin_lock(&v->s->walk_lock);
+		if (gigantic) {
+			e.page = pud_page(*pud) + ((addr & ~PUD_MASK) >> PAGE_SHIFT);
+			e.nr = (*next - addr) >> PAGE_SHIFT;
+			v->visit(v, &e);
+		}
+		leave_range(v, *next);
+		raw_spin_unlock(&v->s->walk_lock);
+	}
+	spin_unlock(ptl);
+	return empty || gigantic;
+}
+
 static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 			unsigned long end)
 {
 	unsigned long next;
 	pmd_t *pmd;
 
-	for (;;) {
+	for (; addr < end; addr = next) {
+		if (vma_is_dax(vma) && visit_gigantic(v, vma, addr, end, &next))
+			continue;
 		/* The next round sees an upper level that appears now. */
 		raw_spin_lock(&v->s->walk_lock);
 		pmd = find_pmd(vma->vm_mm, addr, end, &next);
 		if (!pmd)
 			leave_range(v, next);
 		raw_spin_unlock(&v->s->walk_lock);
+		/* Once more: */
 		if (pmd && !visit_table(v, vma, pmd, addr, next) &&
 		    !visit_huge(v, vma, pmd, addr, next))
-			continue;
-		if (next >= end)
-			return;
-		addr = next;
+			next = addr;
 		if (preemptible())
 			cond_resched();
 	}
@@ -270,11 +318,11 @@ void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned
 }
 
 /* The first address of a part of [@addr, @end) that may be populated, or @end. */
-static unsigned long pass_hole(struct mm_struct *mm, unsigned long addr, unsigned long end)
+static unsigned long pass_hole(struct vm_area_struct *vma, unsigned long addr, unsigned long end)
 {
 	unsigned long next;
 
-	while (addr < end && !find_pmd(mm, addr, end, &next)) {
+	while (addr < end && !vma_is_dax(vma) && !find_pmd(vma->vm_mm, addr, end, &next)) {
 		addr = next;
 		cond_resched();
 	}
@@ -307,7 +355,7 @@ int mtag_visit_mm(struct mtag_visitor *v, struct mm_struct *mm, unsigned long st
 		if (ret)
 			break;
 		/* A stack may grow at its lower end meanwhile. */
-		addr = pass_hole(mm, max(addr, READ_ONCE(vma->vm_start)), vma->vm_end);
+		addr = pass_hole(vma, max(addr, READ_ONCE(vma->vm_start)), vma->vm_end);
 		end = min(vma->vm_end, ALIGN(addr + 1, stride));
 		mtag_visit_vma(v, vma, addr, end);
 		addr = end;

@@ -3,7 +3,7 @@
  * Rule 3 for large folios of shared memory and files, which are mapped and unmapped by the batch: huge,
  * cut by the page table, moved, truncated, punched, reclaimed, collapsed.
  */
-/* vm: core=1 group=mthp timeout=600 */
+/* vm: core=1 group=plain timeout=600 */
 #include "lib/model.h"
 
 #define MOUNT "/run/mtag-batch"

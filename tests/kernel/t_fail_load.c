@@ -3,8 +3,8 @@
  * Each n-th allocation of the module fails while it is loaded and while it is unloaded. Either it is not loaded and
  * leaves nothing behind, or it is loaded completely.
  */
-/* vm: group=fail mem=1G timeout=300 */
-/* vm: group=fail mem=1G timeout=7200 long=1 args=every */
+/* vm: group=apart mem=1G timeout=300 */
+/* vm: group=apart mem=1G timeout=7200 long=1 args=every */
 #include "lib/test.h"
 #include "lib/fail.h"
 

@@ -3,7 +3,7 @@
  * A process that is dying when the OOM killer chooses it, by its own exit or somebody's SIGKILL: the kernel takes its
  * memory, and kills nobody. The history does not say that the OOM killer killed it, as the kernel's log does not.
  */
-/* vm: group=oom mem=512M timeout=300 */
+/* vm: group=stress mem=600M timeout=300 */
 #include "lib/klog.h"
 #include "lib/past.h"
 

@@ -3,7 +3,7 @@
  * Rules 1 and 2 for folios of every size that private memory may have: mapped, unmapped, moved, copied
  * and forked in part, split, migrated, merged, collapsed, retagged.
  */
-/* vm: core=1 group=mthp timeout=900 since=6.12 not=rt because="no such folios" */
+/* vm: core=1 group=plain timeout=900 since=6.12 not=rt because="no such folios" */
 #include "lib/mthp.h"
 #include "lib/mthp_collapse.h"
 

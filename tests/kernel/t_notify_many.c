@@ -3,7 +3,7 @@
  * Many limits that end at once: the tags of a process are compared once for all of them, and not once for each. The
  * kernel counts how often, by a probe.
  */
-/* vm: group=notify mem=1G cpus=2 timeout=100 */
+/* vm: group=apart mem=1G timeout=100 */
 #include <sys/eventfd.h>
 #include "lib/test.h"
 

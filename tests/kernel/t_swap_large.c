@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 and I3 for large folios: out to swap as a whole, back as a whole or in parts. */
-/* vm: group=mthp timeout=900 since=6.12 not=rt because="no such folios" */
+/* vm: group=plain timeout=900 since=6.12 not=rt because="no such folios" */
 #include "lib/model.h"
 
 #define MANY 8

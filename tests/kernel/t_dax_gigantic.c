@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of a device that is mapped by 1 GiB (DAX). Since 6.16 that is RSS. smaps splits such mappings by looking at
+ * them, so the truth is what the kernel itself has counted.
+ */
+/* vm: group=gigantic mem=7G append=memmap=2G!4G timeout=200 since=6.16 not=rt because="there it is no RSS, or not mapped by 1 GiB" */
+#include "lib/test.h"
+
+#define GIB (1UL << 30)
+
+/* Of the namespace that the kernel makes of the memory. */
+static const char device[] =
+	"set -e; modprobe -a nd_e820 nd_pmem device_dax dax_pmem; cd /sys/bus/nd/devices\n"
+	"echo namespace0.0 >../drivers/nd_pmem/unbind\n"
+	"echo ram >dax0.0/mode; echo $((1 << 30)) >dax0.0/align\n"
+	"cat /proc/sys/kernel/random/uuid >dax0.0/uuid; echo namespace0.0 >dax0.0/namespace\n"
+	"echo dax0.0 >../drivers/dax_pmem/bind; ls /dev/dax0.0";
+
+static mtag_t a, w;
+
+static char *map(int fd)
+{
+	char *room = must(mmap(NULL, 2 * GIB, PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+	mtag_t before = mtag_enter(a);
+	char *p = must(mmap((void *)(((uintptr_t)room + GIB - 1) & -GIB), GIB,
+			    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0));
+
+	mtag_leave(before);
+	return p;
+}
+
+/* What the kernel has counted, in bytes. */
+static uint64_t statm_rss(pid_t pid)
+{
+	unsigned long pages;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	if (sscanf(slurp(path), "%*u %lu", &pages) != 1)
+		bail("read %s", path);
+	return pages * PG;
+}
+
+static void sums(pid_t pid, const char *when)
+{
+	uint64_t before, after, told;
+	int tries = 0;
+
+	do {
+		before = statm_rss(pid);
+		told = show(pid, NULL).rss;
+		after = statm_rss(pid);
+	} while (before != after && ++tries < 20);
+	is(told, after, "%s: the sum is the kernel's", when);
+}
+
+static void late(char *p)
+{
+	pid_t pid;
+
+	frozen_child(pid) touch(w, p, PG);
+	sums(pid, "a child that touched it");
+	sh("mtagctl untrack %d", pid);
+	is(sh("mtagctl track %d", pid), 0,
+	   "another process that has it mapped comes to be tracked");
+	sums(pid, "tracked late");
+	is(audit(pid).drift, 0, "tracked late: no drift");
+	end_child(pid);
+}
+
+int main(void)
+{
+	char *p;
+	int fd;
+
+	begin_test();
+	begin();
+	a = tag("a");
+	w = tag("worker");
+	if (sh("{ %s; } >&2", device))
+		skip_all("no device that is mapped by 1 GiB");
+	fd = must(open("/dev/dax0.0", O_RDWR | O_CLOEXEC));
+	p = map(fd);
+	touch(w, p, PG);
+	is(file_of(a) + shmem_of(a), GIB, "1 GiB is the mapping's, by a single touch");
+	sums(getpid(), "touched");
+	late(p);
+	smaps(p, GIB);
+	sums(getpid(), "split by who looks at it");
+	touch(w, p, PG);
+	sums(getpid(), "touched again");
+	must(munmap(p, GIB));
+	close(fd);
+	is(file_of(a) + shmem_of(a), 0, "unmapped: nothing is left");
+	exact("unmapped: exact");
+	return end_test();
+}
