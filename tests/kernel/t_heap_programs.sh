@@ -84,8 +84,9 @@ neighbours() {
 			const size_t heap = 64 << 20;
 			pthread_t thread;
 			char *large, *p;
-			p = mmap(NULL, 2 * heap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-			p = (char *)(((uintptr_t)p + heap - 1) & ~(heap - 1));
+			/* Apart from large, with which it would be one mapping, which the allocator uses. */
+			p = mmap(NULL, 3 * heap, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			p = (char *)(((uintptr_t)p + heap) & ~(heap - 1));
 			if (mprotect(p, heap, PROT_READ | PROT_WRITE)) return 1;
 			memset(p, 1, 20 << 20);
 			large = memset(malloc(20 << 20), 1, 20 << 20);
