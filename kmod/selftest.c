@@ -40,36 +40,41 @@ static int selftest_touch(unsigned long addr, bool write)
 	return missing ? -EFAULT : 0;
 }
 
+/* How many pages of this sort are counted. A file's are shared memory where it is on a tmpfs. */
+static s64 counted(struct mtag_space *s, const struct file *file)
+{
+	return file ? mtag_ways_count(s, MTAG_FILE) + mtag_ways_count(s, MTAG_SHMEM)
+		    : mtag_ways_count(s, MTAG_ANON);
+}
+
 /*
  * Maps, touches and unmaps pages. Fills @up with the change of the counter after
  * touching them, and @down with what is left of it after unmapping them.
  */
-static int touch_and_unmap(struct mtag_space *s, struct file *file, enum mtag_kind kind, s64 *up,
-			   s64 *down)
+static int touch_and_unmap(struct mtag_space *s, struct file *file, s64 *up, s64 *down)
 {
 	unsigned long len = PAGES * PAGE_SIZE, addr;
-	s64 before = mtag_ways_count(s, kind);
+	s64 before = counted(s, file);
 	int ret;
 
 	addr = vm_mmap(file, 0, len, PROT_READ | (file ? 0 : PROT_WRITE), MAP_PRIVATE, 0);
 	if (IS_ERR_VALUE(addr))
 		return addr;
 	ret = selftest_touch(addr, !file);
-	*up = mtag_ways_count(s, kind) - before;
+	*up = counted(s, file) - before;
 	vm_munmap(addr, len);
-	*down = mtag_ways_count(s, kind) - before;
+	*down = counted(s, file) - before;
 	return ret;
 }
 
 /* Retries: reclaim may interfere, but not every time. */
-static int expect_counts(struct mtag_space *s, struct file *file, enum mtag_kind kind,
-			 const char *hooks)
+static int expect_counts(struct mtag_space *s, struct file *file, const char *hooks)
 {
 	s64 up, down;
 	int i, ret;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		ret = touch_and_unmap(s, file, kind, &up, &down);
+		ret = touch_and_unmap(s, file, &up, &down);
 		if (ret)
 			return ret;
 		/* Fault-around also maps the neighbours of a file's page. */
@@ -87,10 +92,9 @@ static int prove_counting(struct mtag_space *s)
 	struct mtag_audit audit;
 	int ret;
 
-	ret = expect_counts(s, NULL, MTAG_ANON, "the hooks on new anonymous pages and on removal");
+	ret = expect_counts(s, NULL, "the hooks on new anonymous pages and on removal");
 	if (!ret && exe && i_size_read(file_inode(exe)) >= PAGES * PAGE_SIZE)
-		ret = expect_counts(s, exe, MTAG_FILE,
-				    "the hooks on pages of files and on removal");
+		ret = expect_counts(s, exe, "the hooks on pages of files and on removal");
 	if (exe)
 		fput(exe);
 	if (!ret) {

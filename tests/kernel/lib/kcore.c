@@ -6,14 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "files.h"
 #include "tap.h"
+
+/* The kernel takes half a second to print them, so they are kept. */
+#define SYMBOLS "/tmp/kallsyms"
 
 uint64_t symbol(const char *name, bool of_mtag)
 {
+	static bool kept;
 	char command[256], line[256] = "";
 	FILE *found;
 
-	snprintf(command, sizeof(command), "grep ' %s%s' /proc/kallsyms", name,
+	if (!kept && sh("cp /proc/kallsyms " SYMBOLS))
+		bail("cannot keep the symbols");
+	kept = true;
+	snprintf(command, sizeof(command), "grep ' %s%s' " SYMBOLS, name,
 		 of_mtag ? "\t\\[mtag\\]$" : "$");
 	found = popen(command, "r");
 	if (!found)
