@@ -239,16 +239,16 @@ static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t
 }
 
 /*
- * Visits 1 GiB of DAX that one PUD entry maps, or passes an empty range, up to @next; false if there is a
- * table of PMD entries. Only DAX has such pages. They count as RSS since 6.16, older kernels mark the
- * entry otherwise. The lock is held as by visit_huge().
+ * Visits 1 GiB of DAX that one PUD entry maps, or passes an empty range, up to @next; false if there
+ * is a table of PMD entries. Only DAX has such pages. They count as RSS since 6.16; older kernels mark
+ * the entry otherwise. The lock is held as by visit_huge().
  */
 static bool visit_gigantic(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 			   unsigned long end, unsigned long *next)
 {
 	struct mtag_pte e = { .vma = vma, .addr = addr };
 	bool empty, gigantic;
-	spinlock_t *ptl;
+	spinlock_t *ptl;	/* of the table with the PUD entry */
 	pud_t *pud;
 
 	raw_spin_lock(&v->s->walk_lock);

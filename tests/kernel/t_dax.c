@@ -130,19 +130,27 @@ static void private(int fd)
 	is(anon_of(w) + file_of(a), 0, "private: nothing is left");
 }
 
+/* Also where the pages of that program are no RSS. */
+static bool loads(void)
+{
+	return !sh("cp $(command -v insmod) " MOUNT "/insmod && rmmod mtag && " MOUNT
+		   "/insmod $MTAG_MODULE linger_ms=3600000 count_down=1");
+}
+
 int main(void)
 {
 	int fd;
 
 	begin_test();
-	begin();
-	a = tag("a");
-	b = tag("b");
-	w = tag("worker");
 	if (sh("{ modprobe nd_pmem; modprobe nd_e820; modprobe ext4; "
 	       "mkfs.ext4 -q -F -b 4096 /dev/pmem0 && mkdir -p " MOUNT
 	       " && mount -o dax /dev/pmem0 " MOUNT "; } >&2"))
 		skip_all("no memory to map files from directly");
+	ok(loads(), "the module is loaded by a program that is mapped directly");
+	begin();
+	a = tag("a");
+	b = tag("b");
+	w = tag("worker");
 	fd = must(open(MOUNT "/file", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	must(fallocate(fd, 0, 0, LEN));
 	shared(fd);

@@ -50,7 +50,7 @@ static void *registrar(void *arg)
 /* Untracks and tracks the calling process for a while; how often a pin was left. */
 static int untrack_often(int64_t pins_before)
 {
-	double end = now() + (getenv("MTAG_LONG") ? 8 : 3);
+	double end = now() + (getenv("MTAG_LONG") ? 8 : 1);
 	int left = 0, times = 0;
 
 	for (; now() < end || times < 2; times++) {
