@@ -357,8 +357,8 @@ $(uapi):
 KERNEL ?= $(shell uname -r)
 CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mtag
 KDIR   ?= $(firstword $(wildcard $(CACHE)/kernels/*/lib/modules/$(KERNEL)/build) /lib/modules/$(KERNEL)/build)
-# Where the headers want another release's compiler and libc they have a root with them: tests/vm/root.sh.
-KROOT  := $(wildcard $(KDIR:%/lib/modules/$(KERNEL)/build=%/root))
+# Where the headers want another release's compiler and libc the cache has a root with them: tests/vm/root.sh.
+KROOT  := $(if $(filter $(CACHE)/%,$(KDIR)),$(wildcard $(KDIR:%/lib/modules/$(KERNEL)/build=%/root)))
 M      := $(B)/$(KERNEL)
 
 .PHONY: module
