@@ -43,16 +43,16 @@ static pud_t *find_pud(struct mm_struct *mm, unsigned long addr, unsigned long e
 	return pud_offset(p4d, addr);
 }
 
-/* Returns the PMD entry, likewise. */
+/* Returns the PMD entry, likewise. Devices' huge pages may be unmapped meanwhile: *pud is read once. */
 static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
 		       unsigned long *next)
 {
-	pud_t *pud = find_pud(mm, addr, end, next);
+	pud_t *pud = find_pud(mm, addr, end, next), now = pud ? READ_ONCE(*pud) : __pud(0);
 
-	if (!pud || pud_none(READ_ONCE(*pud)) || unlikely(pud_bad(*pud)))
+	if (pud_none(now) || unlikely(pud_bad(now)))
 		return NULL;
 	*next = pmd_addr_end(addr, end);
-	return pmd_offset(pud, addr);
+	return pmd_offset(&now, addr);
 }
 
 static pte_t *find_pte(struct mm_struct *mm, unsigned long addr)
@@ -90,12 +90,15 @@ static bool is_leaf(pmd_t pmd)
 	       (!pmd_present(pmd) || pmd_trans_huge(pmd) || mtag_pmd_devmap(pmd));
 }
 
-/* True for the huge zero page, which no process is charged for. */
+/*
+ * True for the huge zero page, which no process is charged for. DAX has folios without a mapping, too:
+ * those that several files share.
+ */
 static bool huge_zero(const struct page *page)
 {
 	struct folio *folio = page_folio((struct page *)page);
 
-	return !folio_test_anon(folio) && !folio->mapping;
+	return !folio_test_anon(folio) && !folio->mapping && !is_zone_device_page(page);
 }
 
 /**
@@ -282,6 +285,8 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 	pmd_t *pmd;
 
 	for (; addr < end; addr = next) {
+		if (preemptible())
+			cond_resched();
 		if (vma_is_dax(vma) && visit_gigantic(v, vma, addr, end, &next))
 			continue;
 		/* The next round sees an upper level that appears now. */
@@ -294,8 +299,6 @@ static void visit_range(struct mtag_visitor *v, struct vm_area_struct *vma, unsi
 		if (pmd && !visit_table(v, vma, pmd, addr, next) &&
 		    !visit_huge(v, vma, pmd, addr, next))
 			next = addr;
-		if (preemptible())
-			cond_resched();
 	}
 }
 
@@ -317,12 +320,21 @@ void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned
 		visit_range(v, vma, addr, end);
 }
 
+/* Is nothing mapped at @addr, up to @next? Then there is no table of PMD entries, nor 1 GiB of DAX. */
+static bool is_hole(struct mm_struct *mm, unsigned long addr, unsigned long end,
+		    unsigned long *next)
+{
+	pud_t *pud = find_pud(mm, addr, end, next);
+
+	return !pud || pud_none(READ_ONCE(*pud));
+}
+
 /* The first address of a part of [@addr, @end) that may be populated, or @end. */
-static unsigned long pass_hole(struct vm_area_struct *vma, unsigned long addr, unsigned long end)
+static unsigned long pass_hole(struct mm_struct *mm, unsigned long addr, unsigned long end)
 {
 	unsigned long next;
 
-	while (addr < end && !vma_is_dax(vma) && !find_pmd(vma->vm_mm, addr, end, &next)) {
+	while (addr < end && is_hole(mm, addr, end, &next)) {
 		addr = next;
 		cond_resched();
 	}
@@ -355,7 +367,7 @@ int mtag_visit_mm(struct mtag_visitor *v, struct mm_struct *mm, unsigned long st
 		if (ret)
 			break;
 		/* A stack may grow at its lower end meanwhile. */
-		addr = pass_hole(vma, max(addr, READ_ONCE(vma->vm_start)), vma->vm_end);
+		addr = pass_hole(mm, max(addr, READ_ONCE(vma->vm_start)), vma->vm_end);
 		end = min(vma->vm_end, ALIGN(addr + 1, stride));
 		mtag_visit_vma(v, vma, addr, end);
 		addr = end;

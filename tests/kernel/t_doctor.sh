@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Each obstacle is put in the module's way for real; mtagctl doctor names it, and doing what it advises
 # removes it. (What Debian's kernels cannot be made to lack, tests/unit/ctl_doctor.sh makes up.)
-# vm: stock=1 short=6.1 because="it is mtagctl that says so; no kernel of our own has lockdown and signed modules" group=top mem=2G module=linger_ms=2000 timeout=600
+# vm: stock=1 short=6.1 because="it is mtagctl that says so; no kernel of our own has lockdown and signed modules" group=doctor module=linger_ms=2000 timeout=600
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 mount -t securityfs none /sys/kernel/security
