@@ -6,7 +6,7 @@
 #define MTAG_RESOLVE_H
 
 /* The compiler may change a function's arguments or split off a part that is called alone. */
-#define MTAG_SUFFIXES "", ".isra.0", ".constprop.0", ".part.0"
+#define MTAG_SUFFIXES "", ".isra.0", ".constprop.0", ".part.0", ".constprop.0.isra.0"
 
 int mtag_resolve(const char *name, unsigned long *addr);
 int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,

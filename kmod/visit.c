@@ -43,7 +43,7 @@ static pud_t *find_pud(struct mm_struct *mm, unsigned long addr, unsigned long e
 	return pud_offset(p4d, addr);
 }
 
-/* Returns the PMD entry, likewise. Devices' huge pages may be unmapped meanwhile: *pud is read once. */
+/* Returns the PMD entry, likewise. Huge pages of devices may go meanwhile: *pud is read once. */
 static pmd_t *find_pmd(struct mm_struct *mm, unsigned long addr, unsigned long end,
 		       unsigned long *next)
 {
@@ -91,8 +91,8 @@ static bool is_leaf(pmd_t pmd)
 }
 
 /*
- * True for the huge zero page, which no process is charged for. DAX has folios without a mapping, too:
- * those that several files share.
+ * True for the huge zero page, which no process is charged for. DAX has folios without a mapping,
+ * too: those that several files share.
  */
 static bool huge_zero(const struct page *page)
 {
@@ -242,9 +242,9 @@ static bool visit_huge(struct mtag_visitor *v, struct vm_area_struct *vma, pmd_t
 }
 
 /*
- * Visits 1 GiB of DAX that one PUD entry maps, or passes an empty range, up to @next; false if there
- * is a table of PMD entries. Only DAX has such pages. They count as RSS since 6.16; older kernels mark
- * the entry otherwise. The lock is held as by visit_huge().
+ * Visits 1 GiB of DAX that one PUD entry maps, or passes an empty range, up to @next; false if
+ * there is a table of PMD entries. Only DAX has such pages. They count as RSS since 6.16; older
+ * kernels mark the entry otherwise. The lock is held as by visit_huge().
  */
 static bool visit_gigantic(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned long addr,
 			   unsigned long end, unsigned long *next)
@@ -320,7 +320,7 @@ void mtag_visit_vma(struct mtag_visitor *v, struct vm_area_struct *vma, unsigned
 		visit_range(v, vma, addr, end);
 }
 
-/* Is nothing mapped at @addr, up to @next? Then there is no table of PMD entries, nor 1 GiB of DAX. */
+/* Is nothing mapped at @addr, up to @next: no table of PMD entries, nor 1 GiB of DAX? */
 static bool is_hole(struct mm_struct *mm, unsigned long addr, unsigned long end,
 		    unsigned long *next)
 {
