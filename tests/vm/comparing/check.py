@@ -11,6 +11,7 @@ import tempfile
 import assumed
 import compare
 import lists as mtag
+import rules
 import source
 
 COUNT = [0, 0]
@@ -188,6 +189,10 @@ def tables(kmod, kernels):
         missing |= {f"{hook} of {each.name}" for hook, positions in ((hook, reads.get(hook)) for hook in lists.hooks)
                     if positions is None or len(each.types.parameters(hook) or range(9)) <= max(positions, default=-1)}
     ok(not missing, "the table of arguments has those of all hooked functions, and no more", *sorted(missing))
+    forms = mtag.forms(mtag.sources(kmod))
+    strange = {f"{name} of {each.name}" for each in kernels for name in rules.Rules.strange(
+        each.image, mtag.Lists(kmod, each.name, each.release, each.config()), forms)}
+    ok(not strange, "the module looks for all callers by the names that they have", *sorted(strange))
     for name, entry in assumed.read(f"{compare.HERE}/assumptions").items():
         files = [word.rstrip(",") for word in entry["code"].split() if word.endswith((".c", ".h", ".c,", ".h,", ".S,"))]
         missing = [each for each in files if not os.path.exists(f"{kmod}/{each}")]

@@ -83,6 +83,12 @@ def resolved(text):
     return sorted(set(re.findall(r'mtag_resolve\("(\w+)"', text)))
 
 
+def forms(text):
+    """What the compiler may add to a caller's name: the suffixes by which the module looks for it."""
+    suffixes = re.findall(r'"([\w.]*)"', re.search(r"#define MTAG_SUFFIXES (.*)", text)[1])
+    return {suffix + cold for suffix in suffixes for cold in ("", ".cold")}
+
+
 def members(text):
     """The names after -> and . : members, of whatever structure."""
     return set(re.findall(r"(?:->|\.)(\w+)", text)) | set(re.findall(r"offsetof\(struct \w+, (\w+)\)", text))

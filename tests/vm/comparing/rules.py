@@ -177,6 +177,18 @@ class Rules:
             if more and caller in before:
                 self.look(f"caller {caller}", f"newly calls {some(more)}.")
 
+    @staticmethod
+    def strange(image, lists, forms):
+        """Known callers, by names by which the module does not look for them."""
+        callers = {caller for each in lists.hooks if lists.of_pages(each) for caller in image.callers.get(each, ())}
+        return {each for each in callers if image.whole(each) in lists.all_callers() and
+                each[len(image.whole(each)):] not in forms}
+
+    def caller_forms(self):
+        for each in sorted(self.strange(self.new.image, self.lists, mtag.forms(self.kmod))):
+            self.must(f"caller {self.new.image.whole(each)}",
+                      f"its name is {each}, which MTAG_SUFFIXES does not allow for; its events would be foreign.")
+
     def caller(self, function):
         subject, image = f"caller {function}", self.new.image
         if function not in image.sizes and function not in image.parts:
@@ -261,6 +273,7 @@ class Rules:
         for function in self.lists.callers:
             self.caller(function)
         self.page_callers()
+        self.caller_forms()
         self.other_callers()
         self.source_callers()
         self.resolved()
