@@ -143,6 +143,10 @@ static void over_collapse(void)
 {
 	struct model *m;
 
+	if (!has_huge_pages()) {
+		skip("what has a guard does not collapse (no huge pages)");
+		return;
+	}
 	use_folios(0);
 	m = model_of(0, area_prot(HPAGE, HPAGE, PROT_READ | PROT_WRITE), HPAGE);
 	touch_pages(m, a, 0, m->pages, 1);
