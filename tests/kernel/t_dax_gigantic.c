@@ -30,41 +30,16 @@ static char *map(int fd)
 	return p;
 }
 
-/* What the kernel has counted, in bytes. */
-static uint64_t statm_rss(pid_t pid)
-{
-	unsigned long pages;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	if (sscanf(slurp(path), "%*u %lu", &pages) != 1)
-		bail("read %s", path);
-	return pages * PG;
-}
-
-static void sums(pid_t pid, const char *when)
-{
-	uint64_t before, after, told;
-	int tries = 0;
-
-	do {
-		before = statm_rss(pid);
-		told = show(pid, NULL).rss;
-		after = statm_rss(pid);
-	} while (before != after && ++tries < 20);
-	is(told, after, "%s: the sum is the kernel's", when);
-}
-
 static void late(char *p)
 {
 	pid_t pid;
 
 	frozen_child(pid) touch(w, p, PG);
-	sums(pid, "a child that touched it");
+	counted_of(pid, "a child that touched it");
 	sh("mtagctl untrack %d", pid);
 	is(sh("mtagctl track %d", pid), 0,
 	   "another process that has it mapped comes to be tracked");
-	sums(pid, "tracked late");
+	counted_of(pid, "tracked late");
 	is(audit(pid).drift, 0, "tracked late: no drift");
 	end_child(pid);
 }
@@ -84,12 +59,12 @@ int main(void)
 	p = map(fd);
 	touch(w, p, PG);
 	is(file_of(a) + shmem_of(a), GIB, "1 GiB is the mapping's, by a single touch");
-	sums(getpid(), "touched");
+	counted_of(getpid(), "touched");
 	late(p);
 	smaps(p, GIB);
-	sums(getpid(), "split by who looks at it");
+	counted_of(getpid(), "split by who looks at it");
 	touch(w, p, PG);
-	sums(getpid(), "touched again");
+	counted_of(getpid(), "touched again");
 	must(munmap(p, GIB));
 	close(fd);
 	is(file_of(a) + shmem_of(a), 0, "unmapped: nothing is left");

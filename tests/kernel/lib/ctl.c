@@ -196,6 +196,19 @@ bool exact_of(pid_t pid, const char *format, ...)
 	return good;
 }
 
+bool counted_of(pid_t pid, const char *when)
+{
+	uint64_t before, after, told;
+	int tries = 0;
+
+	do {
+		before = statm_rss(pid);
+		told = show(pid, NULL).rss;
+		after = statm_rss(pid);
+	} while (before != after && ++tries < 20);
+	return is(told, after, "%s: RSS is what the kernel counts", when);
+}
+
 static uint64_t nl_u64(const struct nlmsghdr *h, int type)
 {
 	const struct nlattr *attr = nl_attr(h, type);

@@ -28,6 +28,9 @@ struct shown show_by_mtagctl(pid_t pid, const char *path);
 /* Checks I1 to I3 for another process, which must not run meanwhile. */
 PRINTF(2, 3) bool exact_of(pid_t pid, const char *format, ...);
 
+/* Checks RSS alone with what the kernel has counted, where smaps does not show all of that, or changes it. */
+bool counted_of(pid_t pid, const char *when);
+
 struct audit {
 	uint64_t rows, kernel, walked, accounted, drift, migrating, lost, overflow;
 };

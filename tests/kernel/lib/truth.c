@@ -103,6 +103,17 @@ void flush_rss(void)
 	must(madvise(page, PG, MADV_DONTNEED));
 }
 
+uint64_t statm_rss(pid_t pid)
+{
+	unsigned long pages;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	if (sscanf(slurp(path), "%*u %lu", &pages) != 1)
+		bail("read %s", path);
+	return pages * PG;
+}
+
 uint64_t poisoned_bytes;
 
 struct truth truth_of(pid_t pid)

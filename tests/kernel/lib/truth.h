@@ -48,6 +48,9 @@ extern uint64_t poisoned_bytes;
  */
 struct truth truth_of(pid_t pid);
 
+/* What the kernel itself has counted, in bytes. Before 6.2 each thread keeps up to 64 faults' worth back. */
+uint64_t statm_rss(pid_t pid);
+
 #define PAGEMAP_PRESENT (1ULL << 63)
 #define PAGEMAP_SWAP	(1ULL << 62)
 #define PAGEMAP_PFN	((1ULL << 55) - 1)
