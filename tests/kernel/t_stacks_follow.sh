@@ -3,7 +3,7 @@
 # What a program executes or loads long after mtagctl has begun to take its stacks gets its unwind table, too, also in its
 # children: pages that code without frame pointers touches there are beneath complete stacks. In a container it is that of
 # its own file, whatever has that path here.
-# vm: short=6.1 because="who hands them in is mtagctl; t_stacks.c shows on each kernel that it is told of files"
+# vm: short=6.1 also=7.3-rt because="who hands them in is mtagctl; t_stacks.c shows on each kernel that it is told of files"
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 pids=()
@@ -35,7 +35,7 @@ touched_by() {
 		jq -r 'map(select(.anon_bytes == 64 * 4096 and .complete) | .stack[-1].module) | sort | join(" ")'
 }
 
-has_ended() { grep -qsE '^(child|no) ' "$tmp/out"; }
+has_ended() { grep -qs ^child "$tmp/out" || ! kill -0 "$pid" 2>/dev/null; }
 none_left() { ! pgrep -x mtagctl >/dev/null; }
 
 # follows WHAT FILE: the program that has begun goes on.
