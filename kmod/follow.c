@@ -397,7 +397,7 @@ static void learn_removal(enum mtag_caller caller, bool anon, int nr, unsigned l
 	if (caller == MTAG_BY_ZAP && anon && nr == 1)
 		mtag_caller_learn(&mtag_zap_ip, parent_ip);
 	else if ((caller == MTAG_BY_ZAP || caller == MTAG_BY_FLUSH) && !anon &&
-		 parent_ip != READ_ONCE(mtag_zap_ip))
+		 nr < HPAGE_PMD_NR && parent_ip != READ_ONCE(mtag_zap_ip))
 		mtag_caller_learn(&mtag_unmap_ip, parent_ip);
 	else if (caller == MTAG_BY_COPY && anon)
 		mtag_caller_learn(&mtag_copied_ip, parent_ip);

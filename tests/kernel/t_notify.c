@@ -193,14 +193,14 @@ static void copy_on_write(void)
 
 #define THREADS 4
 
-static atomic_size_t begun, touched, early, late;
+static atomic_size_t begun, touched, early, late, latecomers;
 static int shared_fd;
 static char *ground;
 
 static void *toucher(void *unused)
 {
 	struct pollfd told = {.fd = shared_fd, .events = POLLIN};
-	size_t i, n;
+	size_t i, n, mine = 0;
 
 	(void)unused;
 	mtag_enter(t);
@@ -210,12 +210,18 @@ static void *toucher(void *unused)
 		if (poll(&told, 1, 0))
 			early += atomic_load(&begun) < FAR;
 		else
-			late += n >= FAR;
+			mine += n >= FAR;
 	}
+	late += mine;
+	latecomers += mine > 0;
 	return NULL;
 }
 
-/* However many threads touch: told when so many have been touched, not before as many were begun. */
+/*
+ * However many threads touch: told when so many have been touched, not before as many were begun.
+ * On PREEMPT_RT a thread of the kernel tells it, which holds up only the one that has reached the
+ * size: the others may go on.
+ */
 static void threads(void)
 {
 	pthread_t thread[THREADS];
@@ -227,7 +233,12 @@ static void threads(void)
 	for (int n = 0; n < THREADS; n++)
 		must0(pthread_join(thread[n], NULL));
 	is(early, 0, "four threads that touch at once are never told too early");
-	is(late, 0, "nor does one of them go on, at %d pages, without being told", FAR);
+	if (strstr(slurp("/proc/version"), "PREEMPT_RT"))
+		ok(latecomers < THREADS,
+		   "nor do all of them go on, at %d pages, without being told (%zu times)", FAR,
+		   (size_t)late);
+	else
+		is(late, 0, "nor does one of them go on, at %d pages, without being told", FAR);
 	must(munmap(ground, 2 * FAR * PG));
 	close(shared_fd);
 }
