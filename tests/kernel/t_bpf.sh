@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # BPF programs on a function that mtag is called by directly: whoever comes first, mtag counts the same, and each program
 # that attaches is run. A function has room for a single direct call, and fentry and fexit want it, too.
-# vm: also=7.3-rt group=modules module=linger_ms=0 mem=1500M timeout=500 stock=1 because="mtag is not called directly on kernels of our own"
+# vm: also=7.3-rt group=hooks module=linger_ms=0 mem=2G timeout=500 stock=1 because="mtag is not called directly on kernels of our own"
 . tests/kernel/beside.sh
 
 # attaches KIND: sets `said` to what bpf says of itself. detaches: it ends; sets `runs` to how often it was run.

@@ -5,7 +5,7 @@
  * kernel itself counts none of it; on 6.16 it shows nothing of huge mappings that the kernel counts, and
  * the kernel's sum is the truth.
  */
-/* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=200 since=6.12 because="smaps counts it wrongly" */
+/* vm: group=append mem=7G append=numa=fake=2,memmap=128M!1G,memmap=2G!4G timeout=200 since=6.12 because="smaps counts it wrongly" */
 #include "lib/test.h"
 
 #define MOUNT "/run/mtag-dax"

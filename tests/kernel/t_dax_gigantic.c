@@ -3,7 +3,7 @@
  * Memory of a device that is mapped by 1 GiB (DAX). Since 6.16 that is RSS. smaps splits such mappings by looking at
  * them, so the truth is what the kernel itself has counted.
  */
-/* vm: group=gigantic mem=7G append=memmap=2G!4G timeout=200 since=6.16 not=rt because="there it is no RSS, or not mapped by 1 GiB" */
+/* vm: group=append mem=7G append=numa=fake=2,memmap=128M!1G,memmap=2G!4G timeout=200 since=6.16 not=rt because="there it is no RSS, or not mapped by 1 GiB" */
 #include "lib/test.h"
 
 #define GIB (1UL << 30)
@@ -11,10 +11,10 @@
 /* Of the namespace that the kernel makes of the memory. */
 static const char device[] =
 	"set -e; modprobe -a nd_e820 nd_pmem device_dax dax_pmem; cd /sys/bus/nd/devices\n"
-	"echo namespace0.0 >../drivers/nd_pmem/unbind\n"
-	"echo ram >dax0.0/mode; echo $((1 << 30)) >dax0.0/align\n"
-	"cat /proc/sys/kernel/random/uuid >dax0.0/uuid; echo namespace0.0 >dax0.0/namespace\n"
-	"echo dax0.0 >../drivers/dax_pmem/bind; ls /dev/dax0.0";
+	"echo namespace1.0 >../drivers/nd_pmem/unbind\n"
+	"echo ram >dax1.0/mode; echo $((1 << 30)) >dax1.0/align\n"
+	"cat /proc/sys/kernel/random/uuid >dax1.0/uuid; echo namespace1.0 >dax1.0/namespace\n"
+	"echo dax1.0 >../drivers/dax_pmem/bind; ls /dev/dax1.0";
 
 static mtag_t a, w;
 
@@ -55,7 +55,7 @@ int main(void)
 	w = tag("worker");
 	if (sh("{ %s; } >&2", device))
 		skip_all("no device that is mapped by 1 GiB");
-	fd = must(open("/dev/dax0.0", O_RDWR | O_CLOEXEC));
+	fd = must(open("/dev/dax1.0", O_RDWR | O_CLOEXEC));
 	p = map(fd);
 	touch(w, p, PG);
 	is(file_of(a) + shmem_of(a), GIB, "1 GiB is the mapping's, by a single touch");

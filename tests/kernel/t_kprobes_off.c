@@ -4,7 +4,8 @@
  * the loss, and keeps nothing of processes that ended meanwhile. A reading looks for itself: it does not rely on
  * mtag's own look each second.
  */
-/* vm: group=kprobes module=force_kprobes=1,linger_ms=3600000 mem=1G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
+/* vm: group=hooks mem=2G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
+#include "lib/fail.h"
 #include "lib/test.h"
 
 #define N	 64
@@ -14,6 +15,16 @@
 static void kprobes(const char *on)
 {
 	must0(spew("/sys/kernel/debug/kprobes/enabled", "%s", on));
+}
+
+static void load(const char *how)
+{
+	char parameters[256];
+
+	snprintf(parameters, sizeof(parameters), "%s %s", getenv("MTAG_MODULE_ARGS") ?: "", how);
+	must0(module_unload_soon("mtag"));
+	must0(module_load(module_path(), parameters));
+	ok(until(!access(MTAG_DEVICE, F_OK), 30), "the module is loaded");
 }
 
 /* A tracked child that touches something and waits. */
@@ -29,7 +40,7 @@ static pid_t waiter(struct gate *g, mtag_t t)
 	_exit(0);
 }
 
-int main(void)
+static void switched_off(void)
 {
 	struct gate *g;
 	pid_t pids[CHILDREN];
@@ -37,7 +48,6 @@ int main(void)
 	char *p;
 	mtag_t t;
 
-	need_root();
 	begin();
 	g = gate();
 	t = tag("t");
@@ -63,5 +73,14 @@ int main(void)
 	in_child
 		exact("a child forked afterwards is exact");
 	ok(until(health("tracked") == 1, 30), "its end is seen as well");
+}
+
+int main(void)
+{
+	need_root();
+	load("force_kprobes=1");
+	in_child
+		switched_off();
+	load("");
 	return done();
 }

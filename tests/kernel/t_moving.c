@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Pages stay charged while they migrate: a tag has its pages at any instant, whatever moves them meanwhile. */
-/* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=400 */
+/* vm: group=append mem=7G append=numa=fake=2,memmap=128M!1G,memmap=2G!4G timeout=400 */
 #include "lib/folios.h"
 #include "lib/shares.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rule 2 between nodes of memory: pages and folios of every size, moved by policy and by request. */
-/* vm: group=append append=numa=fake=2,memmap=128M!1G timeout=400 */
+/* vm: group=append mem=7G append=numa=fake=2,memmap=128M!1G,memmap=2G!4G timeout=400 */
 #include "lib/model.h"
 #include <linux/mempolicy.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A reader never sees the stacks of processes that had its frames and swap slots before. */
-/* vm: mem=1G timeout=300 */
+/* vm: timeout=300 */
 #include "lib/stacks.h"
 #include "lib/swap.h"
 #include "lib/users.h"

@@ -87,7 +87,7 @@ each_vm() {
 # gone DIR KERNEL: the tests in DIR/list are left out, as there is no such kernel.
 gone() {
 	local command name
-	while IFS=$'\t' read -r _ _ _ command; do
+	while IFS=$'\t' read -r _ _ _ _ command; do
 		name=$(basename "${command%% *}" .sh)
 		printf '%s\t%s\t%s\n' "$name" "$2" "$2: $(cat "$tmp/gone.$2")" >>"$tmp/only"
 	done <"$1/list"

@@ -33,7 +33,7 @@ matches() { [[ $1 =~ $pattern ]]; }
 plan_vms() {
 	local source name command line n=0 machine key each why said slow memory threads parameters
 	# The words of a test's vm: line: parse sets them, and what is called here reads them.
-	local group mem cpus dimm icount module append thread timeout args only_long only since not also core brief short stock
+	local group mem cpus dimm icount module append thread timeout args only_long only since not also core brief short stock settings
 	local because needs repairs
 	declare -A dirs=()
 	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
@@ -67,8 +67,8 @@ plan_vms() {
 				[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
 				n=$((n + 1))
 				set_slow "$each"
-				printf '%s\t%s\t%s\t%s\n' "$n-$name" $((timeout * 2 * slow)) "$repairs" "$command${args:+ $args}" \
-					>>"${dirs[$key]}/list"
+				printf '%s\t%s\t%s\t%s\t%s\n' "$n-$name" $((timeout * 2 * slow)) "$repairs" "$settings" \
+					"$command${args:+ $args}" >>"${dirs[$key]}/list"
 			done
 		done < <(head -n 40 "$source" | sed -n 's|^[ /*#]*vm: *||p' | sed 's| *\*/ *$||' | grep . || echo)
 	done
@@ -154,10 +154,18 @@ set_threads() {
 	threads=${said:-$2}
 }
 
-# set_parameters KERNEL LIST: sets `parameters` to the module's there. No sanitizer sees what direct calls run
-# (kmod/direct.c); the same code behind ftrace_ops is instrumented.
+# set_parameters KERNEL LIST: sets `parameters` to those that the module is loaded with there, and `settings` to those that
+# may change later, as tests that share a VM have their own. No sanitizer sees what direct calls run (kmod/direct.c); the
+# same code behind ftrace_ops is instrumented.
 set_parameters() {
-	parameters=$2
+	local word
+	parameters=linger_ms=3600000,count_down=1 settings=''
+	for word in ${2//,/ }; do
+		case $word in
+		linger_ms=* | count_down=* | max_stacks=* | unwind_kb=*) settings+="${settings:+ }$word" ;;
+		*) parameters+=,$word ;;
+		esac
+	done
 	kernel_says "$1" kernel_base
 	[ -z "$said" ] || [[ $2 =~ (direct|force_[a-z]*)= ]] || parameters+=,direct=0
 }
@@ -209,7 +217,7 @@ longest_first() {
 		kernel=$(option "$dir" kernel)
 		touch "$cache/seconds"
 		awk -F '\t' -v kernel="$kernel" -v dir="${dir%/}" 'FILENAME == ARGV[1] {took[$2, $3] = $1; next}
-			{sum += (kernel, $4) in took ? took[kernel, $4] : $2 / 10} END {print sum "\t" dir}' \
+			{sum += (kernel, $5) in took ? took[kernel, $5] : $2 / 10} END {print sum "\t" dir}' \
 			"$cache/seconds" "$dir/list"
 	done | sort -rn | cut -f 2
 }

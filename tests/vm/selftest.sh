@@ -58,20 +58,22 @@ mkdir "$tmp/home"
 ln -s "$(realpath "${XDG_CACHE_HOME:-$HOME/.cache}/mtag")" "$tmp/home/mtag"
 # shellcheck disable=SC2016
 XDG_CACHE_HOME=$tmp/home vm linked --fast -- sh -c 'test -e "/lib/modules/$(uname -r)/build/Makefile"'
-# guest-tap with a health that tests write: each of them "ID REPAIRS COMMAND".
+# guest-tap with a health and parameters that tests write: each of them "ID REPAIRS SETTING COMMAND".
 mkdir "$tmp/health"
-while read -r id allowed command; do
-	printf '%s\t30\t%s\t%s\n' "$id" "$allowed" "sh -c '$command'"
+while read -r id allowed setting command; do
+	printf '%s\t30\t%s\t%s\t%s\n' "$id" "$allowed" "$setting" "sh -c '$command'"
 done >"$tmp/health/list" <<-'END'
-	none 0 true
-	as_many 2 echo repairs 7 >/sys/kernel/debug/mtag/health
-	more 2 echo repairs 10 >/sys/kernel/debug/mtag/health
-	any any echo repairs 99 >/sys/kernel/debug/mtag/health
-	anew 1 rm /sys/kernel/debug/mtag/health; echo repairs 2 >/sys/kernel/debug/mtag/health
-	gone 0 rm /sys/kernel/debug/mtag/health
+	none 0 linger_ms=7 cat /sys/module/mtag/parameters/linger_ms; echo 8 >/sys/module/mtag/parameters/max_stacks
+	as_many 2 linger_ms=7 echo repairs 7 >/sys/kernel/debug/mtag/health
+	more 2 count_down=1 echo repairs 10 >/sys/kernel/debug/mtag/health
+	any any count_down=1 echo repairs 99 >/sys/kernel/debug/mtag/health
+	anew 1 count_down=1 rm /sys/kernel/debug/mtag/health; echo repairs 2 >/sys/kernel/debug/mtag/health
+	gone 0 count_down=1 rm /sys/kernel/debug/mtag/health; cd /sys/module/mtag/parameters; cat linger_ms max_stacks count_down
 END
 MTAG_VM_OUT=$tmp/health vm health --fast -- sh -c 'mount -t tmpfs tmpfs /sys/kernel/debug &&
-	mkdir /sys/kernel/debug/mtag && echo repairs 5 >/sys/kernel/debug/mtag/health && tests/vm/guest-tap "$0"' "$tmp/health"
+	mkdir /sys/kernel/debug/mtag && echo repairs 5 >/sys/kernel/debug/mtag/health &&
+	mount -t tmpfs tmpfs /sys/module && mkdir -p /sys/module/mtag/parameters && for name in linger_ms max_stacks count_down; do
+		echo 5 >/sys/module/mtag/parameters/$name; done && tests/vm/guest-tap "$0"' "$tmp/health"
 wait
 
 check "arguments arrive as they were given" cmp -s "$tmp/args.out" <(printf '<%s>\n' "${args[@]}")
@@ -107,6 +109,9 @@ check "repairs: any number" repairs any ''
 check "repairs: a module that was loaded anew counts from 0" repairs anew \
 	"mtag health: repairs 2, but the test's vm: line allows 1"
 check "repairs: no module, no repairs" repairs gone ''
+prints() { cmp "$tmp/health/$1.out" <(printf '%s\n' "${@:2}"); }
+check "parameters: a test has that of the module for which it asks" prints none 7
+check "parameters: those of tests before it are as they were" prints gone 5 5 1
 
 # tap STATUS LINE…: the judge's first line.
 tap() { local s=$1; shift; printf '%s\n' "$@" | awk -v status="$s" -f tests/lib/tap.awk | head -n 1; }
