@@ -3,7 +3,7 @@
  * Threads on all CPUs that touch and unmap pages under one tag, under one each, or under tags that take each other's
  * place in what a CPU has cached: readers meanwhile see each page exactly once, and what stays is what smaps says.
  */
-/* vm: also=7.3-rt group=contend mem=1G cpus=4 timeout=300 */
+/* vm: also=7.3-rt group=machine mem=1G cpus=4 dimm=512M append=preempt=full,init_on_free=1 timeout=300 */
 #include <sched.h>
 #include <sys/sysinfo.h>
 #include "lib/netlink.h"

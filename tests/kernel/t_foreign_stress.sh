@@ -5,14 +5,14 @@
 # vm: group=stress mem=600M timeout=420 repairs=any because="pages that are merged while a relative may have their slot in swap are counted anew" args=memory
 # vm: also=7.3-rt group=stress mem=600M timeout=420 args=process
 # vm: group=stress mem=600M timeout=420 args=shared
-# vm: group=stress mem=600M timeout=420 repairs=any short=6.1 because="stacks follow pages in the same code everywhere; pages that are merged while a relative may have their slot in swap are counted anew" args=memory 2 stacks
+# vm: group=stress mem=600M timeout=420 repairs=any short=6.1 because="stacks follow pages in the same code everywhere; pages that are merged while a relative may have their slot in swap are counted anew" args=memory 1 stacks
 # vm: group=stress mem=600M timeout=420 short=6.1 because="stacks follow pages in the same code everywhere" args=process 1 stacks
 # vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 repairs=any because="pages that are merged while a relative may have their slot in swap are counted anew" args=memory 20
 # vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=process 20
 # vm: group=stress-long thread=multi mem=600M timeout=7200 long=1 args=shared 20
 command -v stress-ng >/dev/null || { echo "1..0 # SKIP no stress-ng"; exit; }
 . tests/kernel/foreign.sh
-seconds=${2:-2} stacks=${3:-}
+seconds=${2:-1} stacks=${3:-}
 
 # batch NAME OPTION…: these stressors at once. No process may grow so far that the kernel has to kill.
 batch() {

@@ -3,7 +3,7 @@
  * Owners by address: every page of a process is told as pagemap has it and as it was touched, and the pages of each tag
  * are as many as its counters say. The area of a heap view: read by who may read smaps, and by reading nothing comes.
  */
-/* vm: timeout=200 group=parallel mem=1G */
+/* vm: timeout=200 */
 #include "lib/folios.h"
 #include "lib/keepers.h"
 #include "lib/owners.h"

@@ -3,7 +3,7 @@
 # The account of RSS of programs that know nothing of mtag, whose memory is of many kinds: a compiler with a collector of
 # its own, a database that forks, a heap full of holes, node. And those whose allocator nothing can come between: they get
 # a sentence.
-# vm: group=parallel mem=1G timeout=400 short=6.1 because="what the allocators do is the same on all; what pages do is seen by t_heap_view.sh" args=fragments neighbours compiler without
+# vm: timeout=400 short=6.1 because="what the allocators do is the same on all; what pages do is seen by t_heap_view.sh" args=fragments neighbours compiler without
 # vm: group=heap-programs mem=2G timeout=900 long=1 args=postgres node
 . tests/kernel/lib.sh
 . tests/kernel/heaps.sh

@@ -8,7 +8,7 @@
 # - it is at least what the kernel gets back, and at most that and what does not fill whole pages;
 # - what the account has as free at most is no less than what the kernel gets back, and what it has at least no more,
 #   but for what does not fill whole pages.
-# vm: timeout=200 group=parallel mem=1G
+# vm: timeout=200
 . tests/kernel/lib.sh
 . tests/kernel/heaps.sh
 mtagctl=$PWD/build/bin/mtagctl tmp=$(mktemp -d)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mtagctl run --heap --stacks of a program of which it is known what each of its places has allocated and not freed: the
 # stacks say it, beside what has made RSS grow; in a forked child and after exec, too.
-# vm: short=6.1 because="numbers of stacks are made in the same code on all" timeout=400 group=parallel mem=1G
+# vm: short=6.1 because="numbers of stacks are made in the same code on all" timeout=400
 . tests/kernel/lib.sh
 mtagctl=build/bin/mtagctl tmp=$(mktemp -d)
 trap 'exec 9>&-; pkill -P $$; rm -rf "$tmp"' EXIT

@@ -4,7 +4,7 @@
  * sections takes the place of the one that hooks may be reading, and some of them read it in no RCU read side. So what
  * the old one held stays where it was; freed memory is overwritten here (init_on_free).
  */
-/* vm: stock=1 because="kernels of our own look for no plugged-in memory: they do without ACPI" group=hotplug mem=1G dimm=512M append=preempt=full,init_on_free=1 timeout=300 */
+/* vm: stock=1 because="kernels of our own look for no plugged-in memory: they do without ACPI" group=machine mem=1G cpus=4 dimm=512M append=preempt=full,init_on_free=1 timeout=300 */
 #include "lib/test.h"
 #include "lib/kcore.h"
 

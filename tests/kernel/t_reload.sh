@@ -3,10 +3,10 @@
 # Loading and unloading many times under load, with processes attached, whose stacks are taken: no warning (the
 # harness looks), no leak, and those tracked afterwards are exact.
 # vm: brief=1 timeout=900 args=1
-# vm: group=hooks module=linger_ms=2000 mem=2G timeout=900 args=2
+# vm: group=hooks module=linger_ms=2000 mem=2G timeout=900 args=1
 # vm: group=modules-long module=linger_ms=2000 mem=1500M timeout=14400 long=1 args=250
 . tests/kernel/lib.sh
-cycles=${1:-2}
+cycles=${1:-1}
 tmp=$(mktemp -d)
 
 unload
