@@ -384,45 +384,6 @@ static void ends(const char *how)
 	close(fd);
 }
 
-#define CROWD 400
-
-/*
- * Processes that end together, each with a size set: the kernel's grace period, which has to pass before a size can
- * go, passes once for all of them and not once for each. membarrier(2) waits for one, which counts them however slow
- * the machine is. In series they would take 400; all at once they take a few, and half of that is allowed. What the
- * ends themselves take has passed before.
- */
-static void crowd(void)
-{
-	int fd = must(eventfd(0, EFD_NONBLOCK));
-	struct gate *g = gate();
-	uint64_t live = health("tracked");
-	pid_t pid[CROWD];
-	double began;
-	int periods = 0;
-
-	for (int i = 0; i < CROWD; i++) {
-		pid[i] = child();
-		if (pid[i])
-			continue;
-		must0(mtag_notify(t, UINT64_C(1) << 40, fd));
-		atomic_fetch_add(&g->step, 1);
-		pause();
-	}
-	pass_gate(g, CROWD);
-	began = now();
-	for (int i = 0; i < CROWD; i++)
-		must(kill(pid[i], SIGKILL));
-	for (int i = 0; i < CROWD; i++)
-		must(waitpid(pid[i], NULL, 0));
-	diag("%d ends take %.3f s", CROWD, now() - began);
-	while ((visit_cpus(), health("tracked")) > live && periods++ < CROWD / 2)
-		must(syscall(SYS_membarrier, 1 /* GLOBAL */, 0, 0));
-	is(health("tracked"), live,
-	   "%d processes with sizes that end are gone at once: %d grace periods", CROWD, periods);
-	close(fd);
-}
-
 /* From outside, by mtagctl: it exits with 3 as soon as the tag is there. */
 static void from_outside(void)
 {
@@ -501,7 +462,6 @@ int main(void)
 	ends("ends");
 	ends("executes another program");
 	ends("is untracked");
-	crowd();
 	from_outside();
 	exact("and all adds up");
 	return end_test();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many limits that end at once: the tags of a process are compared once for all of them, and not once for each. Probes of
- * the kernel tell how often.
+ * Many limits that end at once: the tags of a process are compared once for all of them, and not once for each, which
+ * probes of the kernel tell; and grace periods are waited for as rarely.
  */
-/* vm: group=apart mem=1G timeout=100 */
+/* vm: also=7.3-rt group=apart mem=1G timeout=100 */
 #include <sys/eventfd.h>
+#include "lib/keepers.h"
 #include "lib/test.h"
 
 #define LIMITS	64
@@ -60,6 +61,45 @@ static void end_at_once(void)
 	close(fd);
 }
 
+#define CROWD 400
+
+/*
+ * Processes that end together, each with a size set: the kernel's grace period, which has to pass before a size can
+ * go, passes once for all of them and not once for each. membarrier(2) waits for one, which counts them however slow
+ * the machine is. In series they would take 400; all at once they take a few, and half of that is allowed. What the
+ * ends themselves take has passed before.
+ */
+static void crowd(void)
+{
+	int fd = must(eventfd(0, EFD_NONBLOCK));
+	struct gate *g = gate();
+	uint64_t live = health("tracked");
+	pid_t pid[CROWD];
+	double began;
+	int periods = 0;
+
+	for (int i = 0; i < CROWD; i++) {
+		pid[i] = child();
+		if (pid[i])
+			continue;
+		must0(mtag_notify(MTAG_UNTAGGED, UINT64_C(1) << 40, fd));
+		atomic_fetch_add(&g->step, 1);
+		pause();
+	}
+	pass_gate(g, CROWD);
+	began = now();
+	for (int i = 0; i < CROWD; i++)
+		must(kill(pid[i], SIGKILL));
+	for (int i = 0; i < CROWD; i++)
+		must(waitpid(pid[i], NULL, 0));
+	diag("%d ends take %.3f s", CROWD, now() - began);
+	while ((visit_cpus(), health("tracked")) > live && periods++ < CROWD / 2)
+		must(syscall(SYS_membarrier, 1 /* GLOBAL */, 0, 0));
+	is(health("tracked"), live,
+	   "%d processes with sizes that end are gone at once: %d grace periods", CROWD, periods);
+	close(fd);
+}
+
 int main(void)
 {
 	begin_test();
@@ -69,6 +109,8 @@ int main(void)
 	must0(spew(TRACING "events/mtag_test/enable", "1"));
 	in_child
 		end_at_once();
+	begin();
+	crowd();
 	must0(spew(TRACING "events/mtag_test/enable", "0"));
 	must0(spew(TRACING "kprobe_events", "-:mtag_test/looks\n-:mtag_test/limit"));
 	return end_test();
