@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * No test of its own: a program of t_heap_retained.sh. It frees nearly all of what it has allocated, in two threads, and
- * waits until its allocator was asked again. Then, twice: it prints "ready SAYS STUCK", what the allocator itself says
- * that it keeps free, and how much of this cannot be given back, as it does not fill whole pages; it waits for a line, lets
- * the allocator give back to the kernel all that it can, and prints by how much that has lowered its RSS.
+ * prints "filled". Then it does what lines say. At "ask" it waits until its allocator may be asked again, and prints
+ * "ready SAYS STUCK", what the allocator itself says that it keeps free, and how much of this cannot be given back, as it
+ * does not fill whole pages. At "release" it lets the allocator give back to the kernel all that it can, and prints by how
+ * much that has lowered its RSS.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -147,19 +148,20 @@ int main(void)
 	/* One after the other, so that neither's samples are lost to the other's lock. */
 	sem_wait(&filled);
 	fill_and_free(NULL);
-	for (int i = 0; i < 2; i++) {
+	puts("filled");
+	while (read(0, line, sizeof(line)) > 0) {
 		long before;
 
-		/* The library asks at a sample, which this is, when a second has passed. */
-		usleep(1500000);
-		memset(malloc(1 << 20), 1, 1 << 20);
-		tell();
-		if (read(0, line, sizeof(line)) <= 0)
-			break;
+		if (*line == 'a') {
+			/* The library asks at a sample, which this is, when a second has passed. */
+			usleep(1500000);
+			memset(malloc(1 << 20), 1, 1 << 20);
+			tell();
+			continue;
+		}
 		before = rss();
 		release();
 		printf("released %ld\n", before - rss());
 	}
-	pause();
 	return 0;
 }
