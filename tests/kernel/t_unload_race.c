@@ -79,7 +79,7 @@ static void delay_each(void (*run)(void), bool unload, const char *what)
 	int bad = 0, delays = 0, missed = 0, status, delayed_now;
 
 	/* Until there are no more allocations. */
-	for (int n = 1; missed < 2; n += getenv("MTAG_LONG") ? 1 : 3) {
+	for (int n = 1; missed < 2; n += getenv("MTAG_LONG") ? 1 : 2) {
 		pid_t pid;
 
 		fail_beneath_mtag();
