@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* No user takes up the room that all stacks have in common: each leaves as much to others as he has. */
+/*
+ * No user takes up the room that all stacks have in common: each leaves as much to others as he has. In its VM no test has
+ * had stacks kept before it: how many there may be is looked at when the first are.
+ */
 /* vm: group=append append=numa=fake=2,memmap=128M!1G,memmap=2G!4G module=max_stacks=600,unwind_kb=1024 timeout=300 mem=7G */
 #include <sys/mman.h>
 #include "lib/keepers.h"
