@@ -36,12 +36,12 @@ static size_t compact(const char *p)
 }
 
 /*
- * Every fourth page of a, every fourth of b; between them holes that compaction likes to fill. Half of the memory is
- * in use meanwhile, and free afterwards, so that the pages are spread, and those below are to go up.
+ * Every fourth page of a, every fourth of b; between them holes that compaction likes to fill. An eighth of the memory
+ * is in use meanwhile, and free afterwards, so that there is room for those below to go up.
  */
 static char *sieve(void)
 {
-	size_t len = sysconf(_SC_PHYS_PAGES) / 2 * PG;
+	size_t len = sysconf(_SC_PHYS_PAGES) / 8 * PG;
 	char *filler = area(len), *p = area(SIEVE * PG);
 
 	must(madvise(filler, len, MADV_POPULATE_WRITE));
