@@ -25,48 +25,43 @@ static struct caller_range {
 } ranges[RANGES_MAX];
 static int nr_ranges;
 
-static int range_add(const char *name, const char *suffix, enum mtag_caller caller)
+/* Return: is there such a function? */
+static bool range_add(const char *name, const char *suffix, enum mtag_caller caller)
 {
 	unsigned long start, end;
-	int ret = mtag_resolve_range(name, suffix, &start, &end);
 
-	if (ret)
-		return ret;
+	if (!mtag_resolve_range(name, suffix, &start, &end))
+		return false;
 	/* A range too many is counted but not stored: mtag_caller_init() fails. */
 	if (nr_ranges < RANGES_MAX)
 		ranges[nr_ranges] = (struct caller_range){ start, end, caller };
 	nr_ranges++;
-	return 0;
+	return true;
 }
 
 /*
- * Adds a function and the cold part that the compiler may have split off. -ENOENT if there is no
- * such function.
+ * Adds a function and the cold part that the compiler may have split off. Return: is there such a
+ * function?
  */
-static int function_add(const char *name, const char *suffix, enum mtag_caller caller)
+static bool function_add(const char *name, const char *suffix, enum mtag_caller caller)
 {
 	char cold[32];
-	int ret = range_add(name, suffix, caller);
 
-	if (ret)
-		return ret;
+	if (!range_add(name, suffix, caller))
+		return false;
 	snprintf(cold, sizeof(cold), "%s.cold", suffix);
-	ret = range_add(name, cold, caller);
-	return ret == -ENOENT ? 0 : ret;
+	range_add(name, cold, caller);
+	return true;
 }
 
 static int caller_add(const struct mtag_caller_name *c)
 {
 	static const char *const suffixes[] = { MTAG_SUFFIXES };
 	bool found = false;
-	int i, ret;
+	int i;
 
-	for (i = 0; i < ARRAY_SIZE(suffixes); i++) {
-		ret = function_add(c->name, suffixes[i], c->caller);
-		if (ret && ret != -ENOENT)
-			return ret;
-		found |= !ret;
-	}
+	for (i = 0; i < ARRAY_SIZE(suffixes); i++)
+		found |= function_add(c->name, suffixes[i], c->caller);
 	if (found || c->part)
 		return 0;
 	pr_err("this kernel has no function %s, which mtag needs to classify events\n", c->name);

@@ -55,35 +55,32 @@ static bool range_calls(unsigned long start, unsigned long end, const struct mta
 	return false;
 }
 
-/* Does the function @name, or this part of it, exist, and does it call @callee? */
-static int part_calls(const char *name, const char *suffix, const struct mtag_hook *callee,
-		      bool *exists, bool *calls)
+/* Does the function @name, or this part of it, call @callee? Return: does it exist? */
+static bool part_calls(const char *name, const char *suffix, const struct mtag_hook *callee,
+		       bool *calls)
 {
 	unsigned long start, end;
-	int ret = mtag_resolve_range(name, suffix, &start, &end);
 
-	if (ret)
-		return ret == -ENOENT ? 0 : ret;
-	*exists = true;
+	if (!mtag_resolve_range(name, suffix, &start, &end))
+		return false;
 	*calls |= range_calls(start, end, callee);
-	return 0;
+	return true;
 }
 
-static int caller_calls(const char *name, const struct mtag_hook *callee, bool *exists, bool *calls)
+static void caller_calls(const char *name, const struct mtag_hook *callee, bool *exists,
+			 bool *calls)
 {
 	static const char *const suffixes[] = { MTAG_SUFFIXES };
 	char cold[32];
-	int i, ret;
+	int i;
 
 	for (i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		if (!part_calls(name, suffixes[i], callee, calls))
+			continue;
+		*exists = true;
 		snprintf(cold, sizeof(cold), "%s.cold", suffixes[i]);
-		ret = part_calls(name, suffixes[i], callee, exists, calls);
-		if (!ret)
-			ret = part_calls(name, cold, callee, exists, calls);
-		if (ret)
-			return ret;
+		part_calls(name, cold, callee, calls);
 	}
-	return 0;
 }
 
 /* A caller may be missing, as inlined itself. Each that exists must call, and one must exist. */
@@ -92,16 +89,13 @@ static int check_called(const struct mtag_called *called, const struct mtag_hook
 	const char *rest = called->callers, *end;
 	char name[KSYM_NAME_LEN];
 	bool seen = false;
-	int ret;
 
 	for (; *rest; rest = *end ? end + 1 : end) {
 		bool exists = false, calls = false;
 
 		end = strchrnul(rest, ' ');
 		snprintf(name, sizeof(name), "%.*s", (int)(end - rest), rest);
-		ret = caller_calls(name, callee, &exists, &calls);
-		if (ret)
-			return ret;
+		caller_calls(name, callee, &exists, &calls);
 		if (exists && !calls && called->inlined) {
 			*called->inlined = true;
 			calls = true;
@@ -132,8 +126,8 @@ static const struct mtag_hook *hook_of(const struct mtag_called *called,
  * @hooks:	table of the hooked functions, with addresses
  * @called:	hooked functions that a compiler might inline
  *
- * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
- * Return: 0; -ENOENT if one is inlined, which is logged by name; -ENOMEM.
+ * Context: module load, after mtag_resolve_init().
+ * Return: 0; -ENOENT if one is inlined, which is logged by name.
  */
 int mtag_inlined_check(const struct mtag_hook *hooks, const struct mtag_called *called)
 {

@@ -20,6 +20,7 @@
 #include "mtag.h"
 #include "netlink.h"
 #include "owner.h"
+#include "resolve.h"
 #include "selftest.h"
 #include "space.h"
 #include "stat.h"
@@ -115,6 +116,7 @@ static const struct {
 } parts[] = {
 	{ mtag_owner_init, mtag_owner_exit },
 	{ mtag_tree_init, mtag_tree_exit },
+	{ mtag_resolve_init, NULL },
 	{ mtag_symbols_init, mtag_symbols_exit },
 	{ mtag_hook_init, mtag_hook_exit },
 	{ mtag_access_init, NULL },

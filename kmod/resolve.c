@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Finds functions of the kernel by name.
+ *
+ * What is to be hooked or called is looked up by a probe, which the kernel refuses where none may
+ * be. Whether there is a function of some other name is asked a thousand times at each load, by the
+ * kernel's own lookup: for a probe it looks through all jump labels, and decodes each.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/slab.h>
+#include <linux/static_call.h>
 #include "mtag.h"
 #include "resolve.h"
 
@@ -62,9 +67,8 @@ void mtag_resolve_end(void)
 }
 
 /*
- * Returns the end of the function that contains @addr, or 0. kallsyms offers the
- * size only in print: name+offset/size. @addr lies after an ENDBR, so the offset
- * need not be 0.
+ * Returns the end of the function that begins at @addr, or 0. kallsyms offers the
+ * size only in print: name+offset/size.
  */
 static unsigned long function_end(unsigned long addr)
 {
@@ -78,28 +82,54 @@ static unsigned long function_end(unsigned long addr)
 	return addr - offset + bytes;
 }
 
+typedef unsigned long lookup_name_t(const char *name);
+
+static unsigned long no_lookup_name(const char *name)
+{
+	return 0;
+}
+
+DEFINE_STATIC_CALL(mtag_lookup_name, no_lookup_name);
+
+/**
+ * mtag_resolve_init() - find the kernel's own lookup, which is not exported
+ *
+ * Context: module load. May sleep.
+ * Return: 0; -ENOENT, after a message that names the function; -ENOMEM.
+ */
+int mtag_resolve_init(void)
+{
+	unsigned long addr;
+	int ret = mtag_resolve("kallsyms_lookup_name", &addr);
+
+	if (ret == -ENOENT)
+		pr_err("this kernel has no function kallsyms_lookup_name\n");
+	if (ret)
+		return ret;
+	mtag_resolve_end();
+	static_call_update(mtag_lookup_name, (lookup_name_t *)addr);
+	return 0;
+}
+
 /**
  * mtag_resolve_range() - look up the start and end of a function's code
  * @name:	name of the function
  * @suffix:	suffix the compiler gave to this part of the function, or ""
- * @start:	filled: after an ENDBR
+ * @start:	filled
  * @end:	filled
  *
- * Context: as mtag_resolve().
- * Return: as mtag_resolve().
+ * Context: module load, after mtag_resolve_init().
+ * Return: is there such a function?
  */
-int mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
-		       unsigned long *end)
+bool mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,
+			unsigned long *end)
 {
 	char symbol[KSYM_NAME_LEN];
-	int ret;
 
 	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
-	ret = mtag_resolve(symbol, start);
-	if (ret)
-		return ret;
-	*end = function_end(*start);
-	return *end ? 0 : -ENOENT;
+	*start = static_call(mtag_lookup_name)(symbol);
+	*end = *start ? function_end(*start) : 0;
+	return *end;
 }
 
 /**

@@ -2,7 +2,6 @@
 /*
  * Resolves the table of hooked functions against the running kernel.
  */
-#include <linux/kallsyms.h>
 #include "caller.h"
 #include "inlined.h"
 #include "mtag.h"
@@ -15,14 +14,10 @@ int mtag_nr_hooks __ro_after_init;
 /* The compiler may inline the beginning of a function and call the rest, past the hook. */
 static int check_whole(const char *name)
 {
-	char symbol[KSYM_NAME_LEN];
-	unsigned long addr;
-	int ret;
+	unsigned long start, end;
 
-	snprintf(symbol, sizeof(symbol), "%s.part.0", name);
-	ret = mtag_resolve(symbol, &addr);
-	if (ret)
-		return ret == -ENOENT ? 0 : ret;
+	if (!mtag_resolve_range(name, ".part.0", &start, &end))
+		return 0;
 	pr_err("this kernel calls a part of the function %s that lies past the hook\n", name);
 	return -ENOENT;
 }
