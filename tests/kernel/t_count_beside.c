@@ -12,8 +12,8 @@
 #include "lib/netlink.h"
 
 #define N	4
-#define AUDITS	200
-#define RETAGS	200
+#define AUDITS	(getenv("MTAG_LONG") ? 200 : 100)
+#define RETAGS	(getenv("MTAG_LONG") ? 200 : 100)
 #define THREADS 2
 
 static char *areas[THREADS];
