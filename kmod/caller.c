@@ -79,7 +79,8 @@ static int compare_ranges(const void *a, const void *b)
  * mtag_caller_init() - look up the functions that call hooked ones
  * @c:		their names, ended by an empty entry
  *
- * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
+ * Context: module load, after mtag_resolve_init(). May sleep. The caller must mtag_resolve_end()
+ * afterwards.
  * Return: 0; -ENOENT if one is missing, which is logged by name; -ENOMEM; -E2BIG.
  */
 int mtag_caller_init(const struct mtag_caller_name *c)

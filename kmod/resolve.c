@@ -4,7 +4,7 @@
  *
  * What is to be hooked or called is looked up by a probe, which the kernel refuses where none may
  * be. Whether there is a function of some other name is asked a thousand times at each load, by the
- * kernel's own lookup: for a probe it looks through all jump labels, and decodes each.
+ * kernel's own lookup: for each probe the kernel goes through all jump labels, and decodes them.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>

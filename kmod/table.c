@@ -50,7 +50,7 @@ static int resolve_hooks(void)
  * @called:	those that a compiler might inline, ended by an empty entry
  * @callers:	functions that call the hooked ones, ended by an empty entry
  *
- * Context: module load. May sleep.
+ * Context: module load, after mtag_resolve_init(). May sleep.
  * Return: 0; -ENOENT if one is missing or inlined, which is logged by name; -ENOMEM; -E2BIG.
  */
 int mtag_table_init(struct mtag_hook *hooks, const struct mtag_called *called,

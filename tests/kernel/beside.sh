@@ -14,7 +14,7 @@ swap_on_zram 256M || echo "# no zram: nothing is paged out"
 mode()      { awk -v f="$function" '$1 == f {print $2}' /sys/kernel/debug/mtag/hooks; }
 wait_idle() { until_true 60 grep -q '^installed 0' $debug/health || bail "the hooks stay in"; }
 
-# before: what health counts from here on is of this test, which a module loaded by an earlier one may have counted for, too.
+# before: what health counts from here on is of this test. A module that an earlier test loaded has counted for that, too.
 before() { lost_before=$(health lost) repairs_before=$(health repairs); }
 
 # tracks: a program stays tracked, so that the hooks are in. ends: it ends.
