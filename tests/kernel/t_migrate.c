@@ -7,14 +7,13 @@
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
 #endif
-#define COMPACT	   "/proc/sys/vm/compact_memory"
-#define KEPT	   "/proc/sys/vm/percpu_pagelist_high_fraction"
-#define N	   4096
-#define RUN	   128 /* pages */
-#define RUNS	   64
-#define SIEVE	   (RUN * RUNS)
-#define AT(p, run) ((p) + (run)*RUN * PG)
-#define TRIES	   10
+#define COMPACT "/proc/sys/vm/compact_memory"
+#define KEPT	"/proc/sys/vm/percpu_pagelist_high_fraction"
+#define N	4096
+#define RUN	128 /* pages */
+#define RUNS	64
+#define SIEVE	(RUN * RUNS)
+#define TRIES	10
 
 static mtag_t a, b, w;
 static uint64_t was[SIEVE], is_now[SIEVE];
@@ -30,6 +29,11 @@ static size_t moved(const char *p, size_t pages)
 		    (is_now[i] & PAGEMAP_PFN) != (was[i] & PAGEMAP_PFN))
 			n++;
 	return n;
+}
+
+static char *at(char *p, size_t run)
+{
+	return p + run * RUN * PG;
 }
 
 static size_t compact(const char *p)
@@ -49,10 +53,18 @@ static char *sieve(void)
 	char *p = area(SIEVE * PG);
 
 	for (size_t i = 0; i < RUNS; i++)
-		touch(i % 4 == 0 ? a : i % 4 == 2 ? b : w, AT(p, i), RUN * PG);
+		touch(i % 4 == 0 ? a : i % 4 == 2 ? b : w, at(p, i), RUN * PG);
 	for (size_t i = 1; i < RUNS; i += 2)
-		must(madvise(AT(p, i), RUN * PG, MADV_DONTNEED));
+		must(madvise(at(p, i), RUN * PG, MADV_DONTNEED));
 	return p;
+}
+
+static char *another(char *p)
+{
+	char *q = sieve();
+
+	must(munmap(p, SIEVE * PG));
+	return q;
 }
 
 static void intact(size_t pages, const char *when)
@@ -67,13 +79,12 @@ static void compaction(void)
 {
 	uint64_t before = vmstat("pgmigrate_success");
 	size_t n = 0;
-	char *p;
+	char *p = sieve();
 
-	/* What did not move once does not, however often it is asked. */
-	for (int tries = 0; !n && tries < TRIES; tries++) {
-		if (tries)
-			must(munmap(p, SIEVE * PG));
-		p = sieve();
+	n = compact(p);
+	/* What did not move once does not, however often it is asked: then others, in other frames. */
+	for (int tries = 1; !n && tries < TRIES; tries++) {
+		p = another(p);
 		n = compact(p);
 	}
 	ok(n > 0, "compaction moves pages of the area (%zu of %d)", n, SIEVE / 2);
@@ -85,7 +96,7 @@ static void compaction(void)
 		intact(SIEVE, "in a child that copied");
 	}
 	for (size_t i = 0; i < RUNS; i += 4)
-		must(munmap(AT(p, i), RUN * PG));
+		must(munmap(at(p, i), RUN * PG));
 	is(anon_of(a), 0, "munmap of one tag's pages ends them, wherever they are now");
 	is(anon_of(b), SIEVE / 4 * PG, "and no others");
 	must(munmap(p, SIEVE * PG));
@@ -96,10 +107,11 @@ static void compaction(void)
 static void compaction_of_shared(void)
 {
 	struct gate *g = gate();
-	char *p;
+	char *p = sieve();
 
 	for (int tries = 0; !atomic_load(&g->step) && tries < TRIES; tries++) {
-		p = sieve();
+		if (tries)
+			p = another(p);
 		in_child {
 			atomic_store(&g->step, compact(p));
 			if (atomic_load(&g->step)) {
@@ -110,8 +122,8 @@ static void compaction_of_shared(void)
 		}
 		if (atomic_load(&g->step))
 			intact(SIEVE, "in its parent");
-		must(munmap(p, SIEVE * PG));
 	}
+	must(munmap(p, SIEVE * PG));
 	ok(atomic_load(&g->step) > 0, "compaction moves pages that two share (%d of %d)",
 	   atomic_load(&g->step), SIEVE / 2);
 	is(anon_of(a) + anon_of(b), 0, "munmap ends them");
@@ -158,15 +170,15 @@ static size_t come_and_go(char *p)
 	pagemap(p, SIEVE, was);
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < RUNS; i += 2)
-			touch(i % 4 ? b : a, AT(p, i), RUN * PG);
+			touch(i % 4 ? b : a, at(p, i), RUN * PG);
 		/* All are there at first: what is elsewhere then was moved. */
 		if (round)
 			pagemap(p, SIEVE, was);
 		for (size_t i = 0; i < RUNS; i += 16)
-			must(madvise(AT(p, i), RUN * PG, MADV_DONTNEED));
+			must(madvise(at(p, i), RUN * PG, MADV_DONTNEED));
 		if (!round) {
 			in_child {
-				touch(w, AT(p, 4), 2 * PG);
+				touch(w, at(p, 4), 2 * PG);
 				must(munmap(p, SIEVE * PG));
 				if (anon_of(a) + anon_of(b))
 					ok(false, "a child that unmapped all has nothing left");
@@ -189,8 +201,7 @@ static void while_busy(void)
 		bail("thread");
 	n = come_and_go(p);
 	for (int tries = 1; !n && tries < TRIES; tries++) {
-		must(munmap(p, SIEVE * PG));
-		p = sieve();
+		p = another(p);
 		n = come_and_go(p);
 	}
 	atomic_store(&stop, true);
