@@ -6,6 +6,7 @@
 /* vm: timeout=300 */
 #include "lib/addresses.h"
 #include "lib/handed.h"
+#include "lib/keepers.h"
 #include "lib/netlink.h"
 #include "lib/users.h"
 
@@ -383,6 +384,7 @@ static uint64_t settled_memory(void)
 
 	do {
 		before = health("memory");
+		visit_cpus();
 		usleep(300000);
 		memory = health("memory");
 	} while (memory != before);

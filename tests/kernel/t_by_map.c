@@ -234,14 +234,11 @@ static void own(void)
 	finish(&p);
 }
 
-/* Stops a program where it is. */
+/* Stops a program where it is: all its threads, of which one may be in the middle of a page fault. */
 static void stop(pid_t pid)
 {
-	char path[64];
-
 	must(kill(pid, SIGSTOP));
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (!until(strstr(slurp(path), ") T "), 60))
+	if (!until(sh("grep -h ^State: /proc/%d/task/*/status | grep -qv 'T ('", pid), 60))
 		bail("the program does not stop");
 }
 

@@ -5,8 +5,8 @@
 #include "lib/stacks.h"
 #include "lib/test.h"
 
-#define FORKS	600 /* at least three times TAGS */
-#define TAGS	200
+#define FORKS	900 /* at least three times TAGS */
+#define TAGS	300
 #define AT_ONCE 4
 #define OPEN	120 /* files that an exit has to close */
 #define THREADS 160

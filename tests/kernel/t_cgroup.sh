@@ -4,6 +4,7 @@
 # bytes that JSON has.
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
+no_khugepaged
 mkdir "$tmp/cgroup"
 mount -t cgroup2 none "$tmp/cgroup" || bail "there is no cgroup v2"
 finish() {

@@ -19,10 +19,14 @@ events=$!
 until_true 30 has '.event == "track" and .caught_up'
 ok $? "-a begins with those that are tracked already"
 
-mtagctl run -- bash -c 'for i in {1..50}; do (exit 0) & echo $!; done; wait' | sort -n >"$tmp/ended"
-until_true 30 has '.event == "exit" and .pid == '"$(tail -1 "$tmp/ended")"
-is "$(jq -r 'select(.event == "exit" and .comm == "bash") | .pid' "$tmp/events" | sort -n | uniq -c |
-	awk '$1 == 1 {print $2}' | comm -12 - "$tmp/ended" | wc -l)" 50 "50 children that end are told of, once each"
+mtagctl run -- bash -c 'for i in {1..50}; do (exit 0) & echo $!; done; wait' | sort >"$tmp/ended"
+# once_each: how many of them are told of once, by now.
+once_each() {
+	jq -r 'select(.event == "exit" and .comm == "bash") | .pid' "$tmp/events" | sort | uniq -c |
+		awk '$1 == 1 {print $2}' | comm -12 - "$tmp/ended" | wc -l
+}
+until_true 30 eval '[ "$(once_each)" = 50 ]'
+is "$(once_each)" 50 "50 children that end are told of, once each"
 
 kill -STOP $events
 mtagctl run -- python3 -c '

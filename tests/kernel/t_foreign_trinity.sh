@@ -112,7 +112,7 @@ until_true 60 eval 'visit_cpus; [ "$(health tracked)" -le "$tracked" ]'
 echo "# $(tr '\n' ' ' <$debug/health)"
 for name in drift lost dirty_ended; do is "$(health $name)" 0 "$name stays 0"; done
 # A space takes less than that; trinity's would be thousands.
-[ "$(health memory)" -le $((memory + 65536)) ]
+until_true 60 eval '[ "$(health memory)" -le $((memory + 65536)) ]'
 ok $? "the module's memory is back ($memory bytes at first, now $(health memory))"
 unload
 ok $? "the module can be unloaded"

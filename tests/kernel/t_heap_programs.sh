@@ -24,6 +24,9 @@ under() {
 end() { kill -9 "$@" 2>/dev/null; wait "$@" 2>/dev/null; }
 says() { grep -q "$1" "$tmp/out"; }
 
+# keeps PID MIB: that much is kept by the allocator, as far as the library knows.
+keeps() { mtagctl heap -j -o "$tmp/json" "$1" && [ "$(of retained_bytes)" -ge $(($2 << 20)) ]; } 2>/dev/null
+
 # Seven of eight objects are freed: what is alive is little, what is resident much.
 fragments() {
 	cat >"$tmp/fragments.c" <<-'END'
@@ -38,12 +41,16 @@ fragments() {
 			for (int i = 0; i < N; i++) p[i] = memset(malloc(1000), 1, 1000);
 			for (int i = 0; i < N; i++) if (i % 8) free(p[i]);
 			puts("ready"); fflush(stdout);
-			return pause();
+			/* The library asks the allocator when something comes or goes. */
+			for (;;) { free(memset(malloc(1 << 16), 1, 1 << 16)); usleep(100000); }
 		}
 	END
 	gcc -O1 -fno-builtin "$tmp/fragments.c" -o "$tmp/fragments" || bail "no compiler"
 	MTAG_HEAP_PERIOD=32768 under "$tmp/fragments"
 	until_true 60 says ready || bail "not ready: $(cat "$tmp/out")"
+	# Not before what asking has cost is paid for by time, a thousand times as long.
+	until_true 240 keeps "$started" 40
+	ok $? "fragments: the allocator is asked what it keeps"
 	accounted fragments "$started"
 	within fragments rss_bytes 64 72
 	within fragments rss_live_bytes 5 11

@@ -350,6 +350,7 @@ int main(void)
 	/* It would fill huge pages of a process between its last smaps and its end. */
 	if (has_huge_pages())
 		spew(THP "khugepaged/scan_sleep_millisecs", "1000000");
+	ctl(NULL, "history --clear");
 	l = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	ends_by(by_exit, "exit(7)");
 	ends_by(by_sigterm, "SIGTERM");

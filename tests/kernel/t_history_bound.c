@@ -56,7 +56,8 @@ static bool is_there(pid_t pid)
 
 static void many(int n)
 {
-	uint64_t dropped = health("history_dropped"), memory = health("memory");
+	uint64_t dropped = health("history_dropped"), memory = health("memory"),
+		 lost = health("history_lost");
 	pid_t killed = short_processes(1, SIGKILL), last = short_processes(n, 0);
 
 	ok(health("history") <= MIB / ENTRY, "%d processes ended, and the bound holds", n);
@@ -64,7 +65,7 @@ static void many(int n)
 	is(health("memory"), memory, "the module's memory is what it was");
 	is(health("history_dropped") - dropped + health("history"), n + 3,
 	   "those that were dropped are counted, and no other is missing");
-	is(health("history_lost"), 0, "none was lost");
+	is(health("history_lost") - lost, 0, "none was lost");
 	ok(is_there(last), "the last of them is there");
 	ok(is_there(killed),
 	   "so is one that was killed before them: those that exit do not displace it");
@@ -73,7 +74,7 @@ static void many(int n)
 
 static void changed(void)
 {
-	uint64_t memory = health("memory");
+	uint64_t memory = health("memory"), lost = health("history_lost");
 	pid_t last;
 
 	limit(4);
@@ -84,7 +85,7 @@ static void changed(void)
 	is(health("history"), 0, "a bound of 0 empties the history");
 	last = short_processes(1, 0);
 	ok(!health("history") && !is_there(last), "and nothing is kept");
-	is(health("history_lost"), 0, "which is no loss");
+	is(health("history_lost") - lost, 0, "which is no loss");
 	ok(spew(PARAMETER("history_kb"), "%llu", 1ULL << 32), "a bound beyond 32 bits is refused");
 	limit(1024);
 	ok(is_there(short_processes(1, 0)), "until there is a bound again");
@@ -221,6 +222,8 @@ int main(void)
 	nl_begin();
 	sock = nl_open();
 	ctl(NULL, "history --clear");
+	/* What an earlier test tracked is freed only now, perhaps. */
+	until((visit_cpus(), !health("tracked")), 60);
 	/* More than the 2,048 for which there is room. */
 	many(getenv("MTAG_LONG") ? 100000 : 2200);
 	readers();

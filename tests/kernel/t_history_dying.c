@@ -71,6 +71,7 @@ static void found_dying(void (*end)(void), const char *how, const char *what)
 int main(void)
 {
 	begin_test();
+	ctl(NULL, "history --clear");
 	l = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	sh("echo +memory >/sys/fs/cgroup/cgroup.subtree_control");
 	must(mkdir(CGROUP, 0755));

@@ -53,6 +53,7 @@ static void unload(void)
 int main(void)
 {
 	begin_test();
+	ctl(NULL, "history --clear");
 	l = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	fail_begin();
 	fail_beneath_mtag();

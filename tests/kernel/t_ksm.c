@@ -341,22 +341,30 @@ static void by_stray(void)
 	reap(pid);
 }
 
-/* Merged pages move to other frames, and no event says where they are mapped; the old frames are gone for good. */
-_Noreturn static void move_on_and_on(char *p, size_t pages, double pause)
+#define MOVES 7 /* while a child is forked, which is counted in up to 8 attempts */
+
+/*
+ * Merged pages move to other frames, and no event says where they are mapped; the old frames are gone for good. Each step
+ * of @g lets some more of them move.
+ */
+_Noreturn static void move_on_and_on(char *p, size_t pages, struct gate *g, double pause)
 {
-	for (size_t i = 0;; i = (i + 2) % pages) {
-		madvise(p + i * PG, PG, MADV_SOFT_OFFLINE);
-		usleep((useconds_t)(1e6 * pause));
+	int step = 0, left = 0;
+
+	for (size_t i = 0;; usleep((useconds_t)(1e6 * pause))) {
+		left = step == atomic_load(&g->step) ? left : MOVES;
+		step = atomic_load(&g->step);
+		if (left-- > 0)
+			madvise(p + (i += 2) % pages * PG, PG, MADV_SOFT_OFFLINE);
 	}
 }
 
-static double fork_some(size_t n)
+static double fork_some(size_t n, struct gate *g)
 {
 	double began = now();
 
 	for (size_t i = 0; i < n; i++) {
-		pid_t pid = child();
-
+		pid_t pid = (atomic_fetch_add(&g->step, 1), child());
 		if (!pid)
 			_exit(0);
 		reap(pid);
@@ -368,6 +376,7 @@ static void forks_beside_moves(void)
 {
 	size_t pages = 8 * N;
 	char *p = area(pages * PG);
+	struct gate *g = gate();
 	uint64_t unmended;
 	double takes;
 	pid_t mover;
@@ -377,12 +386,12 @@ static void forks_beside_moves(void)
 	must(madvise(p, pages * PG, MADV_MERGEABLE));
 	ok(merged(p, pages, pages / 2), "pairs of pages are merged");
 	unmended = health("dirty_ended");
-	takes = fork_some(8);
+	takes = fork_some(8, g);
 	mover = child();
 	/* Often enough to hit one count of a child, too seldom to hit all the attempts. */
 	if (!mover)
-		move_on_and_on(p, pages, takes / 8);
-	fork_some(200);
+		move_on_and_on(p, pages, g, takes / (MOVES + 1));
+	fork_some(200, g);
 	must0(kill(mover, SIGKILL));
 	waitpid(mover, NULL, 0);
 	ok(until((visit_cpus(), health("tracked") == 1), 60), "all children have ended");

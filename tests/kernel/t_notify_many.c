@@ -73,11 +73,13 @@ static void crowd(void)
 {
 	int fd = must(eventfd(0, EFD_NONBLOCK));
 	struct gate *g = gate();
-	uint64_t live = health("tracked");
+	uint64_t live;
 	pid_t pid[CROWD];
 	double began;
 	int periods = 0;
 
+	until((visit_cpus(), health("tracked") == 1), 60);
+	live = health("tracked");
 	for (int i = 0; i < CROWD; i++) {
 		pid[i] = child();
 		if (pid[i])

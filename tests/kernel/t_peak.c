@@ -102,7 +102,10 @@ static void collapses(void)
 		no_huge(p, HPAGE);
 		touch(t, p, HPAGE);
 		must(madvise(p, HPAGE, MADV_HUGEPAGE));
-		collapsed += !madvise(p, HPAGE, MADV_COLLAPSE);
+		collapsed += until(!madvise(p, HPAGE, MADV_COLLAPSE) ||
+					   (errno != EAGAIN && errno != EBUSY),
+				   30) &&
+			     smaps(p, HPAGE).huge;
 		judge(r, HPAGE, &excess);
 		must(madvise(p, HPAGE, MADV_DONTNEED));
 	}

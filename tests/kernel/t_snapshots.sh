@@ -38,11 +38,13 @@ is "$(mtagctl -j show $pid | jq -r 'map(.tag) | join(" ")')" " cache cache/block
 	"the program has its own tags and no other"
 kill -KILL $pid
 wait $pid 2>/dev/null
-rm -f "$tmp"/snap.*
+rm -f "$tmp"/snap.* "$tmp/out"
 
 MTAG_SNAPSHOT_SIGNAL=USR2 build/examples/ingest --hold 600 "$tmp/text" >"$tmp/out" &
 pid=$!
-until_true 60 grep -q touched "$tmp/out"
+until_true 60 grep -qs touched "$tmp/out"
+# A signal just before it sleeps does not end its sleep.
+until_true 60 grep -q '^State:.S' /proc/$pid/status
 [ ! -e "$tmp/snap.0000.json" ]
 ok $? "without an interval there is none unasked"
 kill -USR2 $pid

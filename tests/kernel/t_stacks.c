@@ -140,6 +140,7 @@ static void huge(mtag_t a, mtag_t b)
 		skip("huge pages keep their stack (there are none)");
 		return;
 	}
+	spew("/proc/sys/vm/compact_memory", "1");
 	p = huge_area(2 * HPAGE);
 	visit(&s, 11, touch_here, a, p, 1);
 	is(smaps(p, 2 * HPAGE).huge, HPAGE, "a touch brings a huge page");
@@ -444,6 +445,7 @@ static void refused(void)
 		execl("/bin/sleep", "sleep", "1000", NULL);
 		_exit(1);
 	}
+	until(!sh("grep -qx sleep /proc/%d/comm", untracked), 60);
 	sh("mtagctl untrack %d 2>/dev/null", untracked);
 	is(-stacks_start(untracked, 1, -1), ENOENT, "an untracked process is said to be one");
 	is(-stacks(untracked)->error, ENOENT, "also when it is read");

@@ -106,6 +106,7 @@ wait "$pid"
 # ---- one first touch in eight ----
 
 # 8,000 pages make 1,000 draws come true, give or take 5 times the root of 8000 * 1/8 * 7/8.
+: >"$tmp/out"
 mtagctl run --stacks=1/8 -- sh -c '"$0"; :' "$tmp/grow" <"$tmp/in" >"$tmp/out" &
 shell=$!
 exec 3>"$tmp/in"

@@ -20,7 +20,7 @@ copy_to() { # FILE
 begin() {
 	local file=$1
 	shift
-	rm -f "$tmp/in"
+	rm -f "$tmp/in" "$tmp/out"
 	mkfifo "$tmp/in"
 	"$@" "$tmp/late" "$file" "$file.so" "$file-child.so" <"$tmp/in" >"$tmp/out" 2>&1 &
 	pid=$!

@@ -92,14 +92,15 @@ static void large(mtag_t a)
 		return;
 	}
 	use_folios(middle);
+	spew("/proc/sys/vm/compact_memory", "1");
 	p = must(mmap(NULL, 2 * HPAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	p = (char *)(((uintptr_t)p + HPAGE - 1) & ~(HPAGE - 1));
 	visit(&s, 8, touch_here, a, p, 1);
 	is(present(p, HPAGE), middle, "a touch brings a folio of %zu KiB", middle >> 10);
 	has(getpid(), a, &s, middle, 0, "all of it is beneath the stack");
 	if (swap_zram()) {
-		must(madvise(p, middle, MADV_PAGEOUT));
-		ok(until(present(p, middle) == 0, 30), "all of it goes to swap");
+		ok(until((madvise(p, middle, MADV_PAGEOUT), present(p, middle) == 0), 30),
+		   "all of it goes to swap");
 		has(getpid(), a, &s, 0, middle, "where it is beneath the stack, too");
 		read_all(0, p, middle);
 		has(getpid(), a, &s, middle, 0, "and when it is read back");

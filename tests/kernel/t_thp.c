@@ -242,6 +242,7 @@ static void shared(void)
 		skip("huge pages of shared memory are counted (not in this kernel)");
 		return;
 	}
+	spew("/proc/sys/vm/compact_memory", "1");
 	before = mtag_enter(s);
 	p = must(mmap(NULL, 3 * HPAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	mtag_leave(before);

@@ -9,7 +9,7 @@
 #include <linux/membarrier.h>
 #include <sys/resource.h>
 
-#define STALL_MS 20000
+#define STALL_MS 40000
 #define RANGES	 200
 #define BUSY_CPU 1
 

@@ -41,9 +41,11 @@ bool idle(void)
 		diag("%" PRIu64 " processes are tracked", health("tracked"));
 	sh("mtagctl run /bin/true");
 	is_idle = until((visit_cpus(), !health("tracked")) && !health("installed"), 60);
-	/* Memory that the hooks may still use is freed after they are gone. */
+	/* Memory that the hooks may still use is freed after they are gone, grace periods and a worker later. */
 	do {
 		memory = health("memory");
+		for (int i = 0; i < 3; i++)
+			must(syscall(SYS_membarrier, 1 /* GLOBAL */, 0, 0));
 		usleep(100000);
 	} while (health("memory") != memory);
 	must0(spew(PARAMETER("linger_ms"), "%" PRIu64, linger));

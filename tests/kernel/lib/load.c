@@ -61,9 +61,14 @@ struct load load_end(const struct load *before)
 	return l;
 }
 
+bool is_linear(size_t few, double took_few, size_t many, double took_many)
+{
+	return took_many <= 2.5 * took_few * many / few + 1;
+}
+
 void linear(const char *what, size_t few, double took_few, size_t many, double took_many)
 {
-	ok(took_many <= 2.5 * took_few * many / few + 1,
+	ok(is_linear(few, took_few, many, took_many),
 	   "%s: %zu take %.2f s, %zu take %.2f s: not the square", what, few, took_few, many,
 	   took_many);
 }

@@ -21,7 +21,8 @@ void no_loss(const struct load *before, const char *what);
 /* Checks, once every process of the load has ended, that the module is as before. */
 struct load load_end(const struct load *before);
 
-/* Checks that a time is proportional at most, with a margin for the noise of the machine. */
+/* Is a time proportional at most, with a margin for the noise of the machine? linear() checks it. */
+bool is_linear(size_t few, double took_few, size_t many, double took_many);
 void linear(const char *what, size_t few, double took_few, size_t many, double took_many);
 
 _Noreturn void rest(void);
