@@ -237,6 +237,8 @@ static void without_room(void)
 int main(void)
 {
 	begin_test();
+	/* An earlier test may have made the table, which goes with the hooks: with room for more. */
+	idle();
 	begin();
 	is(asks(MTAG_HEAP_ASK | MTAG_HEAP_STACK, 0, 0), 0,
 	   "without stacks the question is no error");
