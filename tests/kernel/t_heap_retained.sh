@@ -27,9 +27,10 @@ between() {
 	ok $? "$1" || echo "#   $3 is not from $2 to $4"
 }
 
-# begin LIBRARY HOW: the program with that allocator, until it is ready.
+# begin LIBRARY HOW: the program with that allocator. Sampled so often that there is a sample among the few objects that
+# stay in each of its mappings: one without would not be known as the allocator's.
 begin() {
-	LD_PRELOAD=$1 MTAG_HEAP_PERIOD=16384 $mtagctl run "--heap$2" -- "$tmp/retainer" <"$tmp/in" >"$tmp/out" 2>&1 &
+	LD_PRELOAD=$1 MTAG_HEAP_PERIOD=4096 $mtagctl run "--heap$2" -- "$tmp/retainer" <"$tmp/in" >"$tmp/out" 2>&1 &
 	pid=$!
 	exec 9>"$tmp/in"
 }
