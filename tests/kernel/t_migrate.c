@@ -11,8 +11,7 @@
 #define KEPT	"/proc/sys/vm/percpu_pagelist_high_fraction"
 #define N	4096
 #define RUN	128 /* pages */
-#define RUNS	64
-#define SIEVE	(RUN * RUNS)
+#define SIEVE	(64 * RUN)
 #define TRIES	10
 
 static mtag_t a, b, w;
@@ -31,9 +30,9 @@ static size_t moved(const char *p, size_t pages)
 	return n;
 }
 
-static char *at(char *p, size_t run)
+static bool is_hole(size_t page)
 {
-	return p + run * RUN * PG;
+	return page / RUN % 2;
 }
 
 static size_t compact(const char *p)
@@ -43,19 +42,28 @@ static size_t compact(const char *p)
 	return moved(p, SIEVE);
 }
 
+/* Every second page is a's, every second b's, but for those of holes. */
+static void touch_all(char *p, bool holes)
+{
+	for (size_t i = 0; i < SIEVE; i++)
+		if (!is_hole(i))
+			touch(i % 2 ? b : a, p + i * PG, PG);
+		else if (holes)
+			touch(w, p + i * PG, PG);
+}
+
 /*
- * Every fourth run of pages is a's, every fourth b's; between them are holes, into which compaction moves those below.
- * In runs, not single pages: compaction looks for a hole at every 32nd frame alone where it found none for a while, and
- * ends where a large folio of the page cache fits into none of those that it found.
+ * Between the runs are holes, into which compaction moves pages from below. Runs, not single pages: compaction looks for
+ * a hole at every 32nd frame alone where it found none for a while, and ends where a large folio of the page cache fits
+ * into none of those that it found.
  */
 static char *sieve(void)
 {
 	char *p = area(SIEVE * PG);
 
-	for (size_t i = 0; i < RUNS; i++)
-		touch(i % 4 == 0 ? a : i % 4 == 2 ? b : w, at(p, i), RUN * PG);
-	for (size_t i = 1; i < RUNS; i += 2)
-		must(madvise(at(p, i), RUN * PG, MADV_DONTNEED));
+	touch_all(p, true);
+	for (size_t i = RUN; i < SIEVE; i += 2 * RUN)
+		must(madvise(p + i * PG, RUN * PG, MADV_DONTNEED));
 	return p;
 }
 
@@ -95,8 +103,8 @@ static void compaction(void)
 		touch(w, p, PG);
 		intact(SIEVE, "in a child that copied");
 	}
-	for (size_t i = 0; i < RUNS; i += 4)
-		must(munmap(at(p, i), RUN * PG));
+	for (size_t i = 0; i < SIEVE; i += 2)
+		must(munmap(p + i * PG, PG));
 	is(anon_of(a), 0, "munmap of one tag's pages ends them, wherever they are now");
 	is(anon_of(b), SIEVE / 4 * PG, "and no others");
 	must(munmap(p, SIEVE * PG));
@@ -169,16 +177,15 @@ static size_t come_and_go(char *p)
 
 	pagemap(p, SIEVE, was);
 	for (int round = 0; round < 3; round++) {
-		for (size_t i = 0; i < RUNS; i += 2)
-			touch(i % 4 ? b : a, at(p, i), RUN * PG);
+		touch_all(p, false);
 		/* All are there at first: what is elsewhere then was moved. */
 		if (round)
 			pagemap(p, SIEVE, was);
-		for (size_t i = 0; i < RUNS; i += 16)
-			must(madvise(at(p, i), RUN * PG, MADV_DONTNEED));
+		for (size_t i = 0; i < SIEVE; i += 8)
+			must(madvise(p + i * PG, PG, MADV_DONTNEED));
 		if (!round) {
 			in_child {
-				touch(w, at(p, 4), 2 * PG);
+				touch(w, p + 4 * PG, 2 * PG);
 				must(munmap(p, SIEVE * PG));
 				if (anon_of(a) + anon_of(b))
 					ok(false, "a child that unmapped all has nothing left");
