@@ -86,10 +86,9 @@ static void intact(size_t pages, const char *when)
 static void compaction(void)
 {
 	uint64_t before = vmstat("pgmigrate_success");
-	size_t n = 0;
 	char *p = sieve();
+	size_t n = compact(p);
 
-	n = compact(p);
 	/* What did not move once does not, however often it is asked: then others, in other frames. */
 	for (int tries = 1; !n && tries < TRIES; tries++) {
 		p = another(p);
