@@ -33,7 +33,7 @@ build/bin/mtagctl show -j "$pid" >"$tmp/json"
 # metrics WORD…: a line for each tag and class, as JSON
 metrics() {
 	build/bin/mtagctl show -f openmetrics "$@" |
-		sed -n 's/^mtag_rss_bytes{\(.*\)} \(.*\)$/{\1,bytes="\2"}/; s/\([a-z]*\)=/"\1":/gp'
+		sed -n '/^mtag_rss_bytes{/{s/^[^{]*{\(.*\)} \(.*\)$/{\1,bytes="\2"}/; s/\([a-z]*\)=/"\1":/gp}'
 }
 for source in "$pid" "--from $tmp/snapshot"; do
 	# shellcheck disable=SC2086

@@ -128,7 +128,7 @@ static void unloads(const char *params)
 	char what[128], when[256];
 
 	wrong = false;
-	others_warn = !sh("grep -q ' fprobe_module_callback$' /proc/kallsyms");
+	others_warn = !sh("grep -qaz '^fprobe_module_callback$' /sys/kernel/btf/vmlinux");
 	fail_beneath(0, 0);
 	for (n = 1;; n = next(n)) {
 		/* fprobe, where it hears of modules, warns of its own failure: then what mtag does alone. */

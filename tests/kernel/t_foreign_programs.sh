@@ -54,7 +54,7 @@ gcc_build() {
 	# shellcheck disable=SC2016
 	tracked_job gcc sh -c 'for f in $0; do echo "$f"; done | xargs -P 3 -I {} sh -c "
 		gcc -std=c11 -D_GNU_SOURCE -DMTAG_VERSION='\''\"0\"'\'' -DMTAG_KERNELS='\''\"0\"'\'' '"$(more -O0 -O2)"' -g -Iinclude -Ictl -I/usr/include/libnl3 -c {} \
-			-o '"$tmp"'/build/\$(echo {} | tr / _).o"' "$(more 'lib/[a-j]*.c' 'lib/*.c ctl/*.c ctl/*/*.c')"
+			-o '"$tmp"'/build/\$(echo {} | tr / _).o"' "$(more 'lib/[a-d]*.c' 'lib/*.c ctl/*.c ctl/*/*.c')"
 }
 
 sqlite() {
@@ -117,7 +117,7 @@ for program; do
 	case $program in
 	stacks) stacks=yes ;;
 	python) python; least=$((least + 25)) ;;
-	gcc) gcc_build; least=$((least + 20)) ;;
+	gcc) gcc_build; least=$((least + 15)) ;;
 	sqlite) sqlite; least=$((least + 1)) ;;
 	redis) redis; least=$((least + 3)) ;;
 	postgres) postgres; least=$((least + 10)) ;;

@@ -8,7 +8,7 @@
 # - it is at least what the kernel gets back, and at most that and what does not fill whole pages;
 # - what the account has as free at most is no less than what the kernel gets back, and what it has at least no more,
 #   but for what does not fill whole pages.
-# vm: timeout=600 short=6.1,7.3 because="what an allocator keeps is the same on all; that RSS is told exactly is seen by other tests on each"
+# vm: timeout=600 short=6.1 because="what an allocator keeps is the same on all; that RSS is told exactly is seen by other tests on each"
 . tests/kernel/lib.sh
 . tests/kernel/heaps.sh
 mtagctl=$PWD/build/bin/mtagctl tmp=$(mktemp -d)

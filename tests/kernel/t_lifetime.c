@@ -18,7 +18,7 @@ static int64_t pins(void)
 	return vmstat("nr_foll_pin_acquired") - vmstat("nr_foll_pin_released");
 }
 
-static void register_word(void *word)
+static int register_word(void *word)
 {
 	struct mtag_ioc_thread arg = {.size = sizeof(arg), .word = (uintptr_t)word};
 	int error = mtag_ioctl(MTAG_IOC_THREAD, &arg);
@@ -29,6 +29,7 @@ static void register_word(void *word)
 		atomic_fetch_add(&refused, 1);
 	else
 		atomic_fetch_add(&wrong, 1);
+	return error;
 }
 
 static void *registrar(void *arg)
@@ -37,7 +38,9 @@ static void *registrar(void *arg)
 	while (!atomic_load(&stop)) {
 		char *page = area(2 * PG);
 
-		register_word(page);
+		/* Who is to track the process again needs a processor. */
+		if (register_word(page) == -ESRCH)
+			nanosleep(&a_while, NULL);
 		register_word(page + PG);
 		register_word(NULL);
 		register_word(page + 8);

@@ -362,7 +362,7 @@ int main(int argc, char **argv)
 	lives = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	before = load_begin();
 	storm(enough);
-	in_and_out(4 + enough / 100);
+	in_and_out(2 + enough / 100);
 	no_loss(&before, "storm");
 	events();
 	after = load_end(&before);

@@ -175,7 +175,7 @@ static size_t come_and_go(char *p)
 	size_t n = 0;
 
 	pagemap(p, SIEVE, was);
-	for (int round = 0; round < 3; round++) {
+	for (int round = 0; round < 2; round++) {
 		touch_all(p, false);
 		/* All are there at first: what is elsewhere then was moved. */
 		if (round)

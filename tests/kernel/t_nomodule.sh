@@ -8,7 +8,7 @@ coproc TAGGER { exec $bin/tagger outlive; }
 read -r line <&"${TAGGER[0]}"
 is "$line" "init 0" "a program attaches"
 pid=$TAGGER_PID
-$bin/tagger loop 8 &
+$bin/tagger loop 5 &
 loop=$!
 until_true 30 eval '[ "$(health tracked)" -ge 2 ]'
 unload

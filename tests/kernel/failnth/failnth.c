@@ -13,6 +13,7 @@
 #include <linux/ftrace.h>
 #include <linux/gfp.h>
 #include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -322,39 +323,45 @@ static void remove(int nr)
 	}
 }
 
-static int find(struct group *group)
+/*
+ * Where they are: ftrace itself would look at the names of all functions for each. As long as a probe is registered it has
+ * the address, and it need not be enabled.
+ */
+static int find_all(void)
 {
-	char name[64];
-	int i, ret;
+	static struct kprobe probes[ARRAY_SIZE(allocators)], *found[ARRAY_SIZE(allocators)];
+	struct group *group;
+	int i, nr = 0, ret = 0;
 
-	for (i = 0; i < ARRAY_SIZE(allocators); i++) {
-		if (allocators[i].gfp != group->gfp)
+	for (i = 0; i < ARRAY_SIZE(allocators) && !ret; i++) {
+		probes[i].symbol_name = allocators[i].name;
+		probes[i].flags = KPROBE_FLAG_DISABLED;
+		if (register_kprobe(&probes[i]))
 			continue;
-		strscpy(name, allocators[i].name, sizeof(name));
-		ret = ftrace_set_filter(&group->ops, name, strlen(name), 0);
-		if (!ret)
-			group->found++;
-		else if (ret != -EINVAL)
-			return ret;
+		found[nr++] = &probes[i];
+		group = &groups[allocators[i].gfp + 1];
+		ret = ftrace_set_filter_ip(&group->ops, (unsigned long)probes[i].addr, 0, 0);
+		group->found += !ret;
 	}
-	return 0;
+	unregister_kprobes(found, nr);
+	return ret;
 }
 
 static int __init failnth_init(void)
 {
-	int i, ret, found = 0;
+	int i, found = 0, ret = find_all();
 
 	for (i = 0; i < ARRAY_SIZE(groups); i++) {
 		groups[i].gfp = i - 1;
 		groups[i].ops.func = called;
-		groups[i].ops.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
-		ret = find(&groups[i]);
+		groups[i].ops.flags |= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY;
 		/* An empty filter is every function. */
 		if (!ret && groups[i].found)
 			ret = register_ftrace_function(&groups[i].ops);
 		if (ret) {
-			groups[i].found = 0;
-			remove(i + 1);
+			for (; i < ARRAY_SIZE(groups); i++)
+				groups[i].found = 0;
+			remove(ARRAY_SIZE(groups));
 			return ret;
 		}
 		found += groups[i].found;
