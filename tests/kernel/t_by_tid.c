@@ -335,7 +335,7 @@ static void races(void)
 		must0(pthread_create(&thread[i], NULL, renamer, (void *)(i * 7)));
 	first = MTAG_ID_FIRST;
 	last = first + count_tags();
-	for (end = now() + 3 * slowness(); now() < end;) {
+	for (end = now() + slowness(); now() < end;) {
 		for (mtag_t tag = first; tag < last; tag++, seen++) {
 			const char *path = path_of(tag);
 

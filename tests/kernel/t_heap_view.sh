@@ -95,7 +95,13 @@ known() {
 	local tag asked allocated objects resident error n=0
 	begin "$2"
 	until_true 60 ready || bail "heaper is not ready: $(cat "$tmp/out")"
-	accounted "heaper$how"
+	if [ "$how" = -linked ] && [ -z "${MTAG_LONG:-}" ]; then
+		# But for how it came into the program the library is the same.
+		check "heaper$how: heap prints JSON" $mtagctl heap -j -o "$tmp/json" "$pid"
+		take_json
+	else
+		accounted "heaper$how"
+	fi
 	while read -r tag asked allocated objects resident; do
 		[ "$tag" != ready ] || break
 		# Estimates may be 5 sigma off; a page at the end of an object is not worth a word.

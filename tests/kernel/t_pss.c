@@ -316,7 +316,7 @@ static void coming_and_going(void)
 			in_child {
 			}
 	}
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 3; i++) {
 		ctl(&status, "show --pss >/dev/null 2>&1");
 		wrong += status != 0;
 	}
