@@ -154,9 +154,11 @@ watch_work() {
 # lifetimes: how many of the processes have ended.
 lifetimes() { echo $(($(health ended) - ended_before)); }
 
-# verdict LEAST: the work is over; at least so many processes' lives must have been checked.
+# verdict LEAST: the work is over; at least so many processes' lives must have been checked. A process that missed an event
+# is counted anew by its next reader, and may end before: at most $unread %.
+unread=0
 verdict() {
-	local lifetimes
+	local lifetimes unmended
 	kill "$compactor"
 	wait "$compactor" 2>/dev/null
 	echo 1 >"$work/cgroup.kill"
@@ -176,7 +178,9 @@ verdict() {
 	is "$(health drift)" 0 "every process that ended had all counters at 0"
 	is "$(health lost)" "$lost_before" "nothing was lost"
 	[ -z "$stacks" ] || is "$(health stack_lost)" "$unstacked_before" "no stack was lost"
-	is "$(health dirty_ended)" "$unmended_before" "no process ended before its counters were mended"
+	unmended=$(($(health dirty_ended) - unmended_before))
+	[ $unmended -le $((lifetimes * unread / 100)) ]
+	ok $? "at most $unread % of the processes ended before their counters were mended ($unmended)"
 	[ "$audited" -gt 0 ]
 	ok $? "processes were audited while they ran"
 	if [ -e $thp/hugepages-64kB/stats/anon_fault_alloc ]; then

@@ -333,10 +333,10 @@ int main(void)
 	w = tag("worker");
 	spew(THP "khugepaged/scan_sleep_millisecs", "1000000");
 	tmpfs("always");
-	tmpfs("advise");
 	shared_folios(16 * KIB);
 	shared_folios(512 * KIB);
 	if (getenv("MTAG_LONG")) {
+		tmpfs("advise");
 		tmpfs("within_size");
 		tmpfs("never");
 		shared_folios(64 * KIB);

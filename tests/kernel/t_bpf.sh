@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # BPF programs on a function that mtag is called by directly: whoever comes first, mtag counts the same, and each program
 # that attaches is run. A function has room for a single direct call, and fentry and fexit want it, too.
-# vm: also=7.3-rt group=hooks module=linger_ms=0 mem=2G timeout=500 stock=1 because="mtag is not called directly on kernels of our own"
+# vm: also=7.3-rt group=plain module=linger_ms=0 mem=2G timeout=500 stock=1 because="mtag is not called directly on kernels of our own"
 . tests/kernel/beside.sh
 
 # attaches KIND: sets `said` to what bpf says of itself. detaches: it ends; sets `runs` to how often it was run.
@@ -46,9 +46,9 @@ for kind in fentry fexit kprobe $(more "" kretprobe); do
 	ends
 done
 
+tracks
+is "$(mode)" direct "mtag came first, and is called directly"
 for kind in fentry fexit; do
-	tracks
-	is "$(mode)" direct "$kind: mtag came first, and is called directly"
 	attaches $kind
 	# 7.3 calls it EINVAL.
 	[[ $said == "attaching: "@("Device or resource busy"|"Invalid argument") ]]
@@ -56,34 +56,32 @@ for kind in fentry fexit; do
 	exec {to}>&- {from}<&-
 	wait "$bpf"
 	exact "$kind was refused"
-	ends
 done
-for kind in $(more "" kprobe) kretprobe; do
-	tracks
+for kind in kprobe kretprobe; do
 	attaches $kind
 	is "$said" attached "$kind: mtag came first, and the program attaches all the same"
 	exact "$kind came last"
 	detaches
 	ok $((runs == 0)) "$kind: the program was run ($runs times)"
 	exact "$kind has gone again"
-	ends
 done
+ends
 sound "direct calls"
 
 check "unloaded" unload
 check "it loads with direct=0" load linger_ms=0 direct=0 || bail "without the module there is nothing to test"
 wait_idle
 before
+tracks
+is "$(mode)" ftrace "direct=0: mtag is called by ftrace"
 for kind in fentry fexit; do
-	tracks
-	is "$(mode)" ftrace "direct=0: mtag is called by ftrace"
 	attaches $kind
 	is "$said" attached "direct=0 makes room for $kind"
 	exact "direct=0, $kind"
 	detaches
 	ok $((runs == 0)) "direct=0: the program was run ($runs times)"
-	ends
 done
+ends
 sound "direct=0"
 # As the next test of the VM expects it.
 check "unloaded again" unload

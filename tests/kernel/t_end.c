@@ -3,7 +3,7 @@
  * How a process's counters end: compared with the kernel's just before its pages go, or counted down to 0
  * (count_down). A miscount, which failnth/missnth.c plants, is found either way.
  */
-/* vm: core=1 group=hooks module=linger_ms=2000,count_down=0 mem=2G timeout=300 */
+/* vm: core=1 group=plain module=linger_ms=2000,count_down=0 mem=2G timeout=300 */
 #include <libgen.h>
 #include "lib/fail.h"
 #include "lib/keepers.h"

@@ -3,7 +3,7 @@
  * Each n-th allocation of mtag fails, in all that a process can do with mtag. The result must be an error, after
  * which the caller may try again, or a counted loss, but never a wrong total. See failnth/failnth.c for what counts.
  */
-/* vm: group=apart mem=1G timeout=600 repairs=any because="each allocation that fails in a hook may cost one" */
+/* vm: group=parallel mem=1G timeout=600 repairs=any because="each allocation that fails in a hook may cost one" */
 #include "lib/fail_by.h"
 #include "lib/fail_each.h"
 #include "lib/fail_fork.h"

@@ -3,7 +3,7 @@
  * Each k-th allocation of mtag fails while programs fork, copy, move, page out, merge and collapse their memory. Losses
  * are counted, and once that is over every process adds up again. In every other program stacks are taken, too.
  */
-/* vm: group=apart mem=1G timeout=300 repairs=any because="each allocation that fails in a hook may cost one" */
+/* vm: group=parallel mem=1G timeout=300 repairs=any because="each allocation that fails in a hook may cost one" */
 /* vm: group=apart mem=1G timeout=3600 repairs=any because="each allocation that fails in a hook may cost one" long=1 args=24 */
 #include "lib/load.h"
 #include "lib/fail.h"

@@ -3,7 +3,7 @@
  * Each n-th allocation of the module fails while it is loaded and while it is unloaded. Either it is not loaded and
  * leaves nothing behind, or it is loaded completely.
  */
-/* vm: group=apart mem=1G timeout=300 */
+/* vm: group=parallel mem=1G timeout=300 */
 /* vm: group=apart mem=1G timeout=7200 long=1 args=every */
 #include "lib/test.h"
 #include "lib/fail.h"
@@ -13,7 +13,7 @@ static bool each_one, wrong;
 /* Returns the next number to try. Without --long it skips some: a load takes half a second. */
 static int next(int n)
 {
-	return each_one || n < 4 ? n + 1 : 2 * n;
+	return each_one || n < 4 ? n + 1 : 4 * n;
 }
 
 /* Like ok(), but prints only failures. */

@@ -3,7 +3,7 @@
  * mtagctl run --by-thread=tid: a thread whose record cannot be had for lack of memory does not keep the tag that was
  * made for it. Its tag is used again, like that of any thread that has ended.
  */
-/* vm: group=apart mem=1G timeout=300 */
+/* vm: group=parallel mem=1G timeout=300 */
 #include "lib/fail.h"
 
 #define THREADS 400 /* each takes a tag; a sweep leaves some 100, more where it is slow */

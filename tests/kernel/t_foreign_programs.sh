@@ -3,9 +3,9 @@
 # Programs that know nothing of mtag, under mtagctl run: python3, gcc, redis, sqlite3, PostgreSQL; behind the word
 # stacks with the stacks of their pages.
 # vm: brief=1 timeout=600 args=gcc sqlite
-# vm: group=foreign mem=900M timeout=600 args=python gcc sqlite
-# vm: group=foreign mem=900M timeout=600 args=redis
-# vm: group=foreign mem=900M timeout=600 short=6.1 because="stacks follow pages in the same code everywhere" args=stacks python gcc sqlite redis
+# vm: group=parallel mem=1G timeout=600 args=python gcc sqlite
+# vm: group=parallel mem=1G timeout=600 args=redis
+# vm: group=parallel mem=1G timeout=600 short=6.1 because="stacks follow pages in the same code everywhere" args=stacks python gcc redis
 # vm: group=foreign-long mem=900M timeout=3600 long=1 args=postgres
 . tests/kernel/foreign.sh
 

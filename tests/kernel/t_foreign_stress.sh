@@ -57,6 +57,8 @@ pressure 512M
 temp=$tmp as=()
 case $1 in
 memory)
+	# A whole tree is when one of its pages is merged whose slot in swap a relative may have: see repairs= above.
+	unread=25
 	batch vm --vm 2 --vm-bytes 70M --mmap 1 --mmap-bytes 32M --zero 1
 	batch merge --vm 2 --vm-bytes 48M --vm-madvise mergeable --mremap 1 --mremap-bytes 24M --munmap 1
 	batch advise --madvise 2 --mlock 1 --remap 1 --pageswap 1

@@ -3,7 +3,7 @@
  * Stacks by number, as a heap view notes them with its objects: a number means the stack from which the thread asked, to
  * this process and its later children; a number that was made up means nothing; and without room none is told.
  */
-/* vm: group=apart module=max_stacks=600 timeout=300 mem=1G */
+/* vm: group=parallel module=max_stacks=600 timeout=300 mem=1G */
 #include "lib/files.h"
 #include "lib/keepers.h"
 #include "lib/stacks.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The end of a process whose allocations fail, and the end of the module, with processes in its history. */
-/* vm: group=apart mem=1G timeout=300 repairs=any because="allocations that fail may cost one each" */
+/* vm: group=parallel mem=1G timeout=300 repairs=any because="allocations that fail may cost one each" */
 #include "lib/fail.h"
 #include "lib/past.h"
 

@@ -4,7 +4,7 @@
  * the loss, and keeps nothing of processes that ended meanwhile. A reading looks for itself: it does not rely on
  * mtag's own look each second.
  */
-/* vm: group=hooks mem=2G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
+/* vm: group=plain mem=2G timeout=300 not=rt because="no kprobes on PREEMPT_RT" repairs=any */
 #include "lib/fail.h"
 #include "lib/test.h"
 

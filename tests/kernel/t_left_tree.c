@@ -3,7 +3,7 @@
  * A call that asks for a tag by its name, and waits for the memory with that name until its process is neither tracked
  * nor known: it has left its tree, in which the tag exists by now.
  */
-/* vm: group=hooks mem=2G timeout=900 module=linger_ms=1 */
+/* vm: group=plain mem=2G timeout=900 module=linger_ms=1 */
 #include "lib/keepers.h"
 #include "lib/netlink.h"
 #include <linux/userfaultfd.h>

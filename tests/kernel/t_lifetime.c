@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What ends at a bad moment: words, execs, task works, and a load that fails. */
-/* vm: also=7.3-rt group=hooks mem=2G module=linger_ms=200 timeout=600 */
+/* vm: also=7.3-rt group=plain mem=2G module=linger_ms=200 timeout=600 */
 #include <linux/userfaultfd.h>
 #include "lib/load.h"
 

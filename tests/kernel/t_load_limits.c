@@ -2,7 +2,7 @@
 /*
  * The limits of tags, processes and memory: reaching one gives an error or a counted loss, and every total stays right.
  */
-/* vm: short=6.1 because="the limits are mtag's own" group=hooks mem=2G module=linger_ms=200 timeout=300 */
+/* vm: short=6.1 because="the limits are mtag's own" group=plain mem=2G module=linger_ms=200 timeout=300 */
 #include "lib/load.h"
 
 static size_t make_tags(size_t n, mtag_t *first)

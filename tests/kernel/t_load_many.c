@@ -4,7 +4,7 @@
  * stays behind.
  *   t_load_many [processes N | tags N]
  */
-/* vm: group=hooks mem=2G module=linger_ms=200 timeout=400 */
+/* vm: group=plain mem=2G module=linger_ms=200 timeout=400 */
 /* vm: group=load-long mem=8G module=linger_ms=200 timeout=7200 long=6.1,7.3 args=processes 10000 */
 /* vm: group=load-long mem=8G module=linger_ms=200 timeout=7200 long=6.1,7.3 args=tags 60000 */
 #include "lib/load.h"

@@ -4,7 +4,7 @@
  * fork, exec and exit. Processes that survive are exact, those that die leave all counters at 0.
  *   t_load_threads THREADS SECONDS KILLS
  */
-/* vm: also=7.3-rt group=hooks mem=2G module=linger_ms=200 timeout=400 args=24 1 40 */
+/* vm: also=7.3-rt group=plain mem=2G module=linger_ms=200 timeout=400 args=24 1 40 */
 /* vm: group=load-long mem=8G module=linger_ms=200 timeout=10800 long=6.1,7.3 args=2000 60 20000 */
 #include <sys/time.h>
 #include "lib/load.h"

@@ -3,7 +3,7 @@
 # Direct calls, ftrace and kprobes give the same numbers, whoever hooks the same functions, and switching function
 # tracing off cannot silently stop mtag.
 # vm: brief=1 timeout=500 repairs=1
-# vm: group=hooks module=linger_ms=2000 mem=2G timeout=500 repairs=1 args=t_rules_anon t_virt t_fork
+# vm: group=plain module=linger_ms=2000 mem=2G timeout=500 repairs=1 args=t_rules_anon t_virt t_fork
 # vm: group=modules module=linger_ms=2000 mem=2500M timeout=3000 long=1 repairs=any because="some of these tests allow some" args=t_batch t_by_map t_by_tid t_count_beside t_end t_file t_guard t_hwpoison t_ksm t_lifetime t_mremap t_mthp t_placeless t_pss t_regress t_stacks t_stacks_bare t_stacks_moved t_swap t_swap_host t_thp t_threads t_track t_uffd t_uffd_move t_write
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)

@@ -3,7 +3,7 @@
  * mtag_notify(): the eventfd is signalled by the fault that makes a tag reach a size, not before and not later; again
  * after a fall; for anonymous, file, shared and huge pages; and it ends with the eventfd, the program or the tracking.
  */
-/* vm: also=7.3-rt group=apart mem=1G timeout=300 */
+/* vm: also=7.3-rt group=parallel mem=1G timeout=300 */
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>

@@ -3,7 +3,7 @@
  * Many limits that end at once: the tags of a process are compared once for all of them, and not once for each, which
  * probes of the kernel tell; and grace periods are waited for as rarely.
  */
-/* vm: also=7.3-rt group=apart mem=1G timeout=100 */
+/* vm: also=7.3-rt group=parallel mem=1G timeout=100 */
 #include <sys/eventfd.h>
 #include "lib/keepers.h"
 #include "lib/test.h"

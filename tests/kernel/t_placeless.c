@@ -3,7 +3,7 @@
  * Pages that a driver hands out at a fault and that do not tell their place in the mapping: those of a virtual CPU of
  * KVM. The kernel may merge such mappings: they belong to no tag.
  */
-/* vm: group=apart mem=1G timeout=120 */
+/* vm: group=parallel mem=1G timeout=120 */
 #include "lib/test.h"
 #include <linux/kvm.h>
 

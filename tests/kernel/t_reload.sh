@@ -3,7 +3,7 @@
 # Loading and unloading many times under load, with processes attached, whose stacks are taken: no warning (the
 # harness looks), no leak, and those tracked afterwards are exact.
 # vm: brief=1 timeout=900 args=1
-# vm: group=hooks module=linger_ms=2000 mem=2G timeout=900 args=1
+# vm: group=plain module=linger_ms=2000 mem=2G timeout=900 args=1
 # vm: group=modules-long module=linger_ms=2000 mem=1500M timeout=14400 long=1 args=250
 . tests/kernel/lib.sh
 cycles=${1:-1}
@@ -79,8 +79,9 @@ ok $? "no program that attached meanwhile failed" || sed 's/^/# /' "$tmp/loop"
 
 $bin/tagger numbers >"$tmp/numbers" 2>&1
 is $? 0 "a process tracked afterwards is exact" || sed 's/^/# /' "$tmp/numbers"
-$bin/t_fork >"$tmp/fork" 2>&1
-is $? 0 "the test of forks passes" || grep -v '^ok' "$tmp/fork" | sed 's/^/# /'
+rules=$(more t_rules_anon t_fork)
+"$bin/$rules" >"$tmp/rules" 2>&1
+is $? 0 "$rules passes" || grep -v '^ok' "$tmp/rules" | sed 's/^/# /'
 unload && cp "$(command -v insmod)" "$tmp/insmod" && "$tmp/insmod" "$MTAG_MODULE"
 ok $? "once more, by a program on a tmpfs, whose pages are shared memory"
 is "$(settled_memory)" "$start_memory" "the module's memory is what it was at the start"

@@ -4,7 +4,7 @@
  * nothing, and neither a task that sleeps on its way back to user space nor a request that comes too late keeps it from
  * being unloaded.
  */
-/* vm: group=hooks mem=2G module=linger_ms=2000 timeout=300 */
+/* vm: group=plain mem=2G module=linger_ms=2000 timeout=300 */
 #include "lib/fail.h"
 #include "lib/netlink.h"
 #include "lib/users.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Others hook a function that mtag is called by directly, as BPF programs and live patches do: whoever comes first, both
 # work, and mtag counts the same.
-# vm: group=hooks module=linger_ms=0 mem=2G timeout=500 repairs=2 stock=1 because="mtag is not called directly on kernels of our own"
+# vm: group=plain module=linger_ms=0 mem=2G timeout=500 repairs=2 stock=1 because="mtag is not called directly on kernels of our own"
 . tests/kernel/beside.sh
 cp "${MTAG_MODULE%/*}/rival/rival.ko" "$tmp/rival.ko" || bail "no rival.ko"
 

@@ -3,7 +3,7 @@
  * A user whose unwind tables and registers lie: walks of his stacks go wild, while his executable mappings change and
  * others read what was found. All that may suffer is what is said of his own stacks.
  */
-/* vm: group=apart mem=1G timeout=600 */
+/* vm: group=parallel mem=1G timeout=600 */
 #include "lib/fuzz_netlink.h"
 #include "lib/stacks.h"
 #include "lib/tables.h"

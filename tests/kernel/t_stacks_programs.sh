@@ -3,7 +3,7 @@
 # Programs that know nothing of mtag and have no frame pointers, under mtagctl run --stacks: whose stack a page has.
 # The truth is smaps, and that a stack ends in the program's first function. What a program maps later by itself it uses
 # before its unwind table is there, when it does so for the first time: here another process was first (tables_of).
-# vm: group=foreign mem=900M timeout=300 short=6.1 because="programs are walked by the same code on all; t_stacks.c shows it on each" args=python redis
+# vm: group=parallel mem=1G timeout=300 short=6.1 because="programs are walked by the same code on all; t_stacks.c shows it on each" args=python redis
 # vm: group=foreign mem=900M timeout=900 long=1 args=gcc postgres
 # vm: group=stacks-runtimes mem=2G timeout=900 long=1 args=go node java chromium
 . tests/kernel/lib.sh

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Handing in unwind tables kills nobody and takes no more than a share; many files slow nobody down. */
-/* vm: group=apart module=unwind_kb=32768 mem=1G timeout=300 */
+/* vm: group=parallel module=unwind_kb=32768 mem=1G timeout=300 */
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include "lib/stacks.h"

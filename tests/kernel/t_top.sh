@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mtagctl top and watch on a terminal, which tmux is: what stands on the screen after which keys, that numbers are
 # those of smaps, and that the terminal is left as it was. Then top with 100 processes (with --long 500) and 50 tags.
-# vm: short=6.1 because="what is on the screen is not the kernel's" group=top mem=2G module=linger_ms=2000 timeout=900
+# vm: short=6.1 because="what is on the screen is not the kernel's" group=tutorial mem=2G module=linger_ms=2000 timeout=900
 . tests/kernel/lib.sh
 command -v tmux >/dev/null || bail "no tmux"
 export LC_ALL=C.UTF-8

@@ -3,7 +3,7 @@
  * A parked process is tracked again, and that fails half-way, for lack of memory: what it asked for meanwhile is undone
  * as when it is untracked. A process that waits for a tag's size is told, and no page stays pinned.
  */
-/* vm: group=apart mem=1G timeout=300 */
+/* vm: group=parallel mem=1G timeout=300 */
 #include <sys/eventfd.h>
 #include "lib/fail.h"
 #include "lib/keepers.h"

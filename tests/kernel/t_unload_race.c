@@ -4,7 +4,7 @@
  * without --long) at which the module allocates for it: nothing is published any more then, and nothing is left. What
  * uses freed memory is seen on the kernels of our own. If only the parent goes its child is counted, or untracked.
  */
-/* vm: repairs=any because="a child whose parent goes meanwhile is counted by its first reader" group=hooks mem=2G timeout=900 module=linger_ms=1 */
+/* vm: repairs=any because="a child whose parent goes meanwhile is counted by its first reader" group=plain mem=2G timeout=900 module=linger_ms=1 */
 #include "lib/test.h"
 #include "lib/fail.h"
 #include "lib/keepers.h"

@@ -3,7 +3,7 @@
  * What waits for the module, and for how long: a process that attaches while the hooks go out can be killed, and
  * giving ranges to tags waits for nothing.
  */
-/* vm: also=7.3-rt group=hooks mem=2G timeout=900 module=linger_ms=1 */
+/* vm: also=7.3-rt group=plain mem=2G timeout=900 module=linger_ms=1 */
 #include "lib/test.h"
 #include "lib/fail.h"
 #include <linux/membarrier.h>

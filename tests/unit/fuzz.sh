@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 make -s -j2 fuzz >"$tmp/log" 2>&1 || { sed 's/^/# /' "$tmp/log"; echo 'Bail out! the fuzzers do not build'; exit 1; }
 export UBSAN_OPTIONS=print_stacktrace=1
 times=1
-[ -z "${MTAG_LONG:-}" ] || times=40
+[ -z "${MTAG_LONG:-}" ] || times=80
 
 # ok STATUS NAME
 ok() {
@@ -66,15 +66,15 @@ while read -r target runs; do
 	done
 done <<-END
 	decode 1200
-	reply 4000
-	command 2000
+	reply 2000
+	command 1000
 	doctor 500
-	lib 4000
+	lib 2000
 	text 1200
 	snapshot 800
 	merge 800
 	diff 500
-	unwind 4000
+	unwind 2000
 	heap 800
 END
 echo "# counts: inputs=$inputs"
