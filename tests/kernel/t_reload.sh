@@ -79,9 +79,8 @@ ok $? "no program that attached meanwhile failed" || sed 's/^/# /' "$tmp/loop"
 
 $bin/tagger numbers >"$tmp/numbers" 2>&1
 is $? 0 "a process tracked afterwards is exact" || sed 's/^/# /' "$tmp/numbers"
-rules=$(more t_rules_anon t_fork)
-"$bin/$rules" >"$tmp/rules" 2>&1
-is $? 0 "$rules passes" || grep -v '^ok' "$tmp/rules" | sed 's/^/# /'
+$bin/t_fork >"$tmp/fork" 2>&1
+is $? 0 "the test of forks passes" || grep -v '^ok' "$tmp/fork" | sed 's/^/# /'
 unload && cp "$(command -v insmod)" "$tmp/insmod" && "$tmp/insmod" "$MTAG_MODULE"
 ok $? "once more, by a program on a tmpfs, whose pages are shared memory"
 is "$(settled_memory)" "$start_memory" "the module's memory is what it was at the start"
