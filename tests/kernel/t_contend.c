@@ -10,8 +10,7 @@
 
 #define THREADS 4
 #define STILL	100 /* pages that each tag keeps */
-#define ROUNDS	(getenv("MTAG_LONG") ? 4000 : 2000)
-#define SLOTS	64 /* accounts that a CPU has cached; tags this far apart share a place */
+#define SLOTS	64  /* accounts that a CPU has cached; tags this far apart share a place */
 
 static mtag_t tags[2 * SLOTS + THREADS];
 static char *
@@ -59,13 +58,14 @@ struct worker {
 static void *work(void *arg)
 {
 	const struct worker *w = arg;
+	size_t rounds = getenv("MTAG_LONG") ? 4000 : 2000;
 	cpu_set_t cpu;
 
 	CPU_ZERO(&cpu);
 	CPU_SET(w->i % get_nprocs(), &cpu);
 	must(sched_setaffinity(0, sizeof(cpu), &cpu));
 	pthread_barrier_wait(&together);
-	for (size_t n = 0; n < ROUNDS; n++) {
+	for (size_t n = 0; n < rounds; n++) {
 		touch(tags[w->way->which(w->i, n % w->way->turns)], w->page, PG);
 		must(madvise(w->page, PG, MADV_DONTNEED));
 		if (n % 512 == w->i)

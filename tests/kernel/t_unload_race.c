@@ -74,18 +74,13 @@ static void untrack(pid_t pid)
 	usleep(STALL_MS * 2000);
 }
 
-/* With --long the first. */
-static int each(int every, int second)
-{
-	return getenv("MTAG_LONG") ? every : second;
-}
-
 static void delay_each(void (*run)(void), bool unload, const char *what)
 {
 	int bad = 0, delays = 0, missed = 0, status, delayed_now;
+	int step = getenv("MTAG_LONG") ? 1 : 2;
 
-	/* Until there are no more allocations. */
-	for (int n = 1; missed < each(2, 1); n += each(1, 2)) {
+	/* Until two numbers are beyond the last allocation. */
+	for (int n = 1; missed * step < 2; n += step) {
 		pid_t pid;
 
 		fail_beneath_mtag();

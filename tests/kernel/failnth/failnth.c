@@ -336,8 +336,13 @@ static int find_all(void)
 	for (i = 0; i < ARRAY_SIZE(allocators) && !ret; i++) {
 		probes[i].symbol_name = allocators[i].name;
 		probes[i].flags = KPROBE_FLAG_DISABLED;
-		if (register_kprobe(&probes[i]))
+		ret = register_kprobe(&probes[i]);
+		if (ret == -ENOENT) {
+			ret = 0;
 			continue;
+		}
+		if (ret)
+			break;
 		found[nr++] = &probes[i];
 		group = &groups[allocators[i].gfp + 1];
 		ret = ftrace_set_filter_ip(&group->ops, (unsigned long)probes[i].addr, 0, 0);
