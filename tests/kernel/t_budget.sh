@@ -11,10 +11,10 @@ baseline=bench/baseline/$kernel/pages.tsv
 # The rows over their budget: "Rows over budget" in docs/performance.md says where their instructions go.
 over='malloc and free, heap view: exact|first touch, 2 MiB: t|(map|unmap), a shared page, 1,000 ranges: t|fork, exec and end of .bin.true: t'
 rows=$(mktemp) all=()
-# measure: each row is the least of what was measured of it, here and before.
+# measure ROUNDS: each row is the least of what was measured of it, here and before.
 measure() {
 	local numbers
-	numbers=$(bench/pages.sh 2 2>&1) || bail "$numbers"
+	numbers=$(bench/pages.sh "$1" 2>&1) || bail "$numbers"
 	all+=("$(mktemp)")
 	echo "$numbers" >"${all[-1]}"
 	awk -F '\t' -f bench/least.awk "${all[@]}" >"$rows"
@@ -28,8 +28,8 @@ bad() {
 }
 # What disturbs only adds; so what seems to cost too much is measured again. So is what seems to cost too little: then
 # the work without mtag was disturbed. Another measurement does not mend a row that was renamed or is lost.
-for _ in {1..6}; do
-	measure
+for rounds in 2 1 1 1 1 1; do
+	measure $rounds
 	bad=$(bad)
 	[ -n "$bad" ] || break
 	echo "# ${bad//$'\n'/$'\n'# }"

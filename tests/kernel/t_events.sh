@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mtagctl events: the end of each process that the shell has seen end; a reader that is too slow is told so, and who is
 # left.
-# vm: group=parallel mem=1G timeout=300
+# vm: short=6.1,7.3 because="what is told, and to whom, is the same on all" group=parallel mem=1G timeout=300
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 trap 'kill %1 %2 2>/dev/null; rm -rf "$tmp"' EXIT

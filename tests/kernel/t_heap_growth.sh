@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mtagctl snapshot and diff --growth of programs that grow in a known way: by objects that are alive, by what is left
 # between them, by memory that is mapped. And what has no heap to be read does not stop a snapshot.
-# vm: only=6.1,6.12 because="it is mtagctl's, and Debian 13's python3-minimal, in the root of later kernels, has no mmap" timeout=300
+# vm: only=6.1,6.12 short=6.1 because="it is mtagctl's, and Debian 13's python3-minimal, in the root of later kernels, has no mmap" timeout=300
 . tests/kernel/lib.sh
 mtagctl=$PWD/build/bin/mtagctl tmp=$(mktemp -d)
 trap 'exec 9>&-; pkill -P $$; rm -rf "$tmp"' EXIT

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mtagctl heap against programs whose heap is known, counted and sampled; and what RSS consists of, against smaps_rollup,
 # of python and redis, too.
-# vm: timeout=400 repairs=any short=6.1,7.3 because="the oldest and the newest kernel differ most; and a stack of redis-server's thread may be taken away"
+# vm: timeout=400 repairs=any short=6.1 because="what is read of a heap is mtagctl's; and a stack of redis-server's thread may be taken away"
 . tests/kernel/lib.sh
 # Of which this has smaps_kinds, and as_smaps; what is below takes the place of the rest.
 . tests/kernel/heaps.sh

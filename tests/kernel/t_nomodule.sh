@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Programs linked with libmtag run without the module, and when it goes away beneath them.
-# vm: group=plain module=linger_ms=2000 mem=2G
+# vm: short=6.1,7.3 because="what a program does without the module is the library's" group=plain module=linger_ms=2000 mem=2G
 . tests/kernel/lib.sh
 
 coproc TAGGER { exec $bin/tagger outlive; }

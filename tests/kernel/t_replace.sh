@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # kmod/dkms.sh, which the package's scripts and make dkms call: a module that has counted anything is not
 # replaced or removed behind anybody's back.
-# vm: group=plain module=linger_ms=2000 mem=2G timeout=600
+# vm: short=6.1,7.3 because="dkms and kmod are the same on all" group=plain module=linger_ms=2000 mem=2G timeout=600
 . tests/kernel/lib.sh
 log=/tmp/dkms.log
 dkms() { kmod/dkms.sh "$@" >$log 2>&1; }

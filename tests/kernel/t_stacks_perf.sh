@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # One program under perf record, which unwinds copies of its stack, and under mtagctl run --stacks: the chains of calls
 # that first touch its memory are the same.
-# vm: group=parallel mem=1G timeout=400 only=6.1,6.12 because="where newer kernels run there is no perf"
+# vm: group=parallel mem=1G timeout=400 only=6.1,6.12 short=6.1 because="where newer kernels run there is no perf, and a program is walked by the same code on all"
 . tests/kernel/lib.sh
 tmp=$(mktemp -d)
 trap 'kill -9 $program 2>/dev/null; rm -rf "$tmp"' EXIT

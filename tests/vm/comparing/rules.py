@@ -35,6 +35,7 @@ class Rules:
         self.kmod = mtag.sources(kmod)
         self.reads = reads
         self.found = Findings()
+        self.old_pages, self.new_pages = self.pages(old), self.pages(new)
 
     def must(self, subject, text):
         self.found.add(self.found.must, subject, text)
@@ -148,23 +149,22 @@ class Rules:
             elif self.lists.of_pages(function):
                 self.look(subject, f"{caller} no longer calls it.")
 
-    def pages(self, kernel, also=()):
+    def pages(self, kernel):
         """The functions that page events come from: the hooked ones, and others of that family."""
         hooked = {each for each in self.lists.hooks if self.lists.of_pages(each)}
         family = {each for each in kernel.image.sizes if FAMILY.fullmatch(each)}
-        return {each for each in hooked | family | set(also) if each in kernel.image.sizes}
+        return {each for each in hooked | family if each in kernel.image.sizes}
 
     def page_callers(self):
         """Who maps and unmaps pages, and is not known to."""
         known = self.lists.all_callers()
-        before = {each for function in self.pages(self.old) for each in self.callers(self.old, function)}
-        was = self.pages(self.old)
-        for function in sorted(self.pages(self.new) - was):
+        before = {each for function in self.old_pages for each in self.callers(self.old, function)}
+        for function in sorted(self.new_pages - self.old_pages):
             self.must(f"new function {function}",
                       f"it is one of rmap's: ({self.declared(self.new.types.parameters(function) or [])}), called by "
                       f"{some(self.callers(self.new, function)) or 'nobody directly'}. mtag does not hook it.")
         calls = {}
-        for function in self.pages(self.new):
+        for function in self.new_pages:
             for caller in self.callers(self.new, function):
                 calls.setdefault(caller, set()).add(function)
         for caller in sorted(set(calls) - set(known) - before):
@@ -173,7 +173,7 @@ class Rules:
                       f"calls {some(calls[caller])}; its events would be foreign."
                       f"{' It is called by ' + some(above) + '.' if above else ''}")
         for caller in sorted(set(known) & set(calls)):
-            more = {each for each in calls[caller] if each in was and caller not in self.callers(self.old, each)}
+            more = {each for each in calls[caller] if each in self.old_pages and caller not in self.callers(self.old, each)}
             if more and caller in before:
                 self.look(f"caller {caller}", f"newly calls {some(more)}.")
 
@@ -194,8 +194,8 @@ class Rules:
         if function not in image.sizes and function not in image.parts:
             self.must(subject, self.gone(function))
             return
-        pages = [each for each in self.pages(self.old) if function in self.callers(self.old, each)]
-        if pages and not any(function in self.callers(self.new, each) for each in self.pages(self.new)):
+        pages = [each for each in self.old_pages if function in self.callers(self.old, each)]
+        if pages and not any(function in self.callers(self.new, each) for each in self.new_pages):
             self.look(subject, "it no longer calls a function of rmap.")
         else:
             self.found.same("callers")
@@ -214,7 +214,7 @@ class Rules:
         if not self.old.source or not self.new.source:
             return
         known = set(self.lists.all_callers())
-        pages = self.pages(self.old) | self.pages(self.new)
+        pages = self.old_pages | self.new_pages
         # Those of one page are macros or inlines.
         pages |= {each[:-1] for each in pages if each.endswith("_ptes")}
         old, new = (kernel.source.users("|".join(sorted(pages)), ("mm", "kernel", "fs")) - pages
