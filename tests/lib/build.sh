@@ -12,7 +12,7 @@ build_all() {
 	fetch $({ [ -z "$host" ] || echo 6.1; printf '%s\n' $wanted; } | sort -uV) &
 	fetching=$!
 	progress_begin "building user space"
-	make -j"$(nproc)" all kinds >"$tmp/make" 2>&1 || { progress_end; tail -n 100 "$tmp/make"; fail build "does not build"; return 1; }
+	PATH=/usr/lib/ccache:$PATH make -j"$(nproc)" all kinds >"$tmp/make" 2>&1 || { progress_end; tail -n 100 "$tmp/make"; fail build "does not build"; return 1; }
 	progress_end
 	# shellcheck disable=SC2086
 	[ -z "$wanted" ] || build_modules $wanted

@@ -7,7 +7,7 @@ cd "$(dirname "$(realpath "$0")")/../.." || exit
 bin=build/tests/fuzz n=0 failed=0 inputs=0 seed=${MTAG_FUZZ_SEED:-1}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-make -s -j2 fuzz >"$tmp/log" 2>&1 || { sed 's/^/# /' "$tmp/log"; echo 'Bail out! the fuzzers do not build'; exit 1; }
+PATH=/usr/lib/ccache:$PATH make -s -j2 fuzz >"$tmp/log" 2>&1 || { sed 's/^/# /' "$tmp/log"; echo 'Bail out! the fuzzers do not build'; exit 1; }
 export UBSAN_OPTIONS=print_stacktrace=1
 times=1
 [ -z "${MTAG_LONG:-}" ] || times=80
