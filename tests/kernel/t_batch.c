@@ -311,7 +311,7 @@ static void shared_folios(size_t size)
 	/* Where memory is in pieces, the kernel takes smaller ones. */
 	for (int tries = 1; in_folios(p, LEN, size) < LEN && tries < 10; tries++) {
 		must(ftruncate(fd, 0));
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 		must(ftruncate(fd, LEN));
 		touch(w, p, LEN);
 	}
@@ -335,7 +335,7 @@ int main(void)
 	tmpfs("always");
 	shared_folios(16 * KIB);
 	shared_folios(512 * KIB);
-	if (getenv("MTAG_LONG")) {
+	if (in_long_form()) {
 		tmpfs("advise");
 		tmpfs("within_size");
 		tmpfs("never");

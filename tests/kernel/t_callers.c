@@ -223,7 +223,7 @@ static void huge(void)
 static void migrates(void)
 {
 	touch_anon();
-	spew("/proc/sys/vm/compact_memory", "1");
+	compact_memory();
 }
 
 static void (*const steps[])(void) = {

@@ -12,8 +12,8 @@
 #include "lib/netlink.h"
 
 #define N	4
-#define AUDITS	(getenv("MTAG_LONG") ? 200 : 100)
-#define RETAGS	(getenv("MTAG_LONG") ? 200 : 100)
+#define AUDITS	more(100, 200)
+#define RETAGS	more(100, 200)
 #define THREADS 2
 /* What runs beside goes on for as many rounds of the work at least. */
 #define ROUNDS 4

@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "execed"))
 		return execed();
 	only = argv[1];
-	every_one = getenv("MTAG_LONG");
+	every_one = in_long_form();
 	need_root();
 	now_at = must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	khugepaged_goes_on();

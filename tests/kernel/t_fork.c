@@ -225,7 +225,7 @@ static void under_reclaim(void)
 	char *p = area(8 * N * PG);
 	mtag_t even = tag("reclaim-even"), odd = tag("reclaim-odd");
 	pthread_t thread;
-	int children = getenv("MTAG_LONG") ? 40 : 16;
+	int children = more(16, 40);
 
 	if (!swap_zram()) {
 		skip("fork under reclaim is exact (no zram)");

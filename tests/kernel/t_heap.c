@@ -111,7 +111,7 @@ static void huge_zeros(void)
 		pagemap(p, HPAGE / PG, word);
 		if ((word[1] & PAGEMAP_PFN) == (word[0] & PAGEMAP_PFN) + 1)
 			break;
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 	}
 	is(word[1] & PAGEMAP_PFN, (word[0] & PAGEMAP_PFN) + 1,
 	   "what is read is a huge page of zeros");

@@ -225,11 +225,11 @@ int main(void)
 	/* What an earlier test tracked is freed only now, perhaps. */
 	until((visit_cpus(), !health("tracked")), 60);
 	/* More than the 2,048 for which there is room. */
-	many(getenv("MTAG_LONG") ? 100000 : 2200);
+	many(more(2200, 100000));
 	readers();
 	changed();
 	container();
-	namespaces(CONFINED_MOST + (getenv("MTAG_LONG") ? 100 : 20));
+	namespaces(CONFINED_MOST + more(20, 100));
 	many_tags();
 	return end_test();
 }

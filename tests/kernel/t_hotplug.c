@@ -51,7 +51,7 @@ static char *moved, *swapped, *merged;
 static void *mover(void *arg)
 {
 	while (!atomic_load(&stop)) {
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 		madvise(swapped, N * PG, MADV_PAGEOUT);
 		read_all(MTAG_UNTAGGED, swapped, N * PG);
 		touch(merges, merged, N / 2 * PG);

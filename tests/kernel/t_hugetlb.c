@@ -57,7 +57,7 @@ int main(void)
 	begin();
 	a = tag("a");
 	w = tag("worker");
-	spew("/proc/sys/vm/compact_memory", "1");
+	compact_memory();
 	if (spew("/proc/sys/vm/nr_hugepages", "%d", 2 * N) ||
 	    file_field("/proc/meminfo", "HugePages_Free") < 2 * N)
 		skip_all("no hugetlb pages to be had");

@@ -391,7 +391,7 @@ static void forks_beside_moves(void)
 	/* Often enough to hit one count of a child, too seldom to hit all the attempts. */
 	if (!mover)
 		move_on_and_on(p, pages, g, takes / (MOVES + 1));
-	fork_some(getenv("MTAG_LONG") ? 200 : 60, g);
+	fork_some(more(60, 200), g);
 	must0(kill(mover, SIGKILL));
 	waitpid(mover, NULL, 0);
 	ok(until((visit_cpus(), health("tracked") == 1), 60), "all children have ended");

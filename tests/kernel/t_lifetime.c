@@ -53,7 +53,7 @@ static void *registrar(void *arg)
 /* Untracks and tracks the calling process for a while; how often a pin was left. */
 static int untrack_often(int64_t pins_before)
 {
-	double end = now() + (getenv("MTAG_LONG") ? 8 : 1);
+	double end = now() + more(1, 8);
 	int left = 0, times = 0;
 
 	for (; now() < end || times < 2; times++) {
@@ -254,7 +254,7 @@ static pid_t populate(void)
 	}
 }
 
-#define LOADS (getenv("MTAG_LONG") ? 2 : 1)
+#define LOADS more(1, 2)
 
 static void failing_load(void)
 {

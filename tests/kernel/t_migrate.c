@@ -7,12 +7,11 @@
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
 #endif
-#define COMPACT "/proc/sys/vm/compact_memory"
-#define KEPT	"/proc/sys/vm/percpu_pagelist_high_fraction"
-#define N	4096
-#define RUN	128 /* pages */
-#define SIEVE	(64 * RUN)
-#define TRIES	10
+#define KEPT  "/proc/sys/vm/percpu_pagelist_high_fraction"
+#define N     4096
+#define RUN   128 /* pages */
+#define SIEVE (64 * RUN)
+#define TRIES 10
 
 static mtag_t a, b, w;
 static uint64_t was[SIEVE], is_now[SIEVE];
@@ -38,7 +37,7 @@ static bool is_hole(size_t page)
 static size_t compact(const char *p)
 {
 	pagemap(p, SIEVE, was);
-	must(spew(COMPACT, "1"));
+	must(compact_memory());
 	return moved(p, SIEVE);
 }
 
@@ -165,7 +164,7 @@ static void *compactor(void *arg)
 {
 	(void)arg;
 	while (!atomic_load(&stop))
-		spew(COMPACT, "1");
+		compact_memory();
 	return NULL;
 }
 

@@ -261,7 +261,7 @@ static void migrated(void)
 	/* What lies where compaction would put it stays there, however often it is asked. */
 	n = 0;
 	for (int tries = 0; tries < 4 && !n; tries++) {
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 		n = elsewhere(was, m);
 	}
 	if (n) {
@@ -276,7 +276,7 @@ static void migrated(void)
 	agree("%s: after a page of it was %ssoft-offlined", kb, n ? "" : "not ");
 	in_child {
 		pagemap(m->p, m->pages, was);
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 		agree("%s: after compaction of what a child shares", kb);
 		touch_pages(m, w, 0, m->pages / 8, 4);
 		agree("%s: and copies", kb);
@@ -323,7 +323,7 @@ static void *disturber(void *arg)
 
 	while (!atomic_load(&stop)) {
 		madvise(m->p, m->pages / 2 * PG, MADV_PAGEOUT);
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 	}
 	return NULL;
 }
@@ -392,7 +392,7 @@ static void every_way(bool all)
 /* Without --long some of the sizes between the smallest and the largest do. */
 static bool asked_for(void)
 {
-	return getenv("MTAG_LONG") || size <= 64 * KIB || size == 256 * KIB || size == HPAGE;
+	return in_long_form() || size <= 64 * KIB || size == 256 * KIB || size == HPAGE;
 }
 
 int main(void)
@@ -417,7 +417,7 @@ int main(void)
 		pages_each = size / PG;
 		snprintf(kb, sizeof(kb), "%zu KiB", size / KIB);
 		use_folios(size);
-		every_way(i % 4 == 0 || size == HPAGE || getenv("MTAG_LONG"));
+		every_way(i % 4 == 0 || size == HPAGE || in_long_form());
 	}
 	folios_end();
 	return end_test();

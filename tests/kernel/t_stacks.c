@@ -140,7 +140,7 @@ static void huge(mtag_t a, mtag_t b)
 		skip("huge pages keep their stack (there are none)");
 		return;
 	}
-	spew("/proc/sys/vm/compact_memory", "1");
+	compact_memory();
 	p = huge_area(2 * HPAGE);
 	visit(&s, 11, touch_here, a, p, 1);
 	is(smaps(p, 2 * HPAGE).huge, HPAGE, "a touch brings a huge page");

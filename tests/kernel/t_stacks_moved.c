@@ -92,7 +92,7 @@ static void large(mtag_t a)
 		return;
 	}
 	use_folios(middle);
-	spew("/proc/sys/vm/compact_memory", "1");
+	compact_memory();
 	p = must(mmap(NULL, 2 * HPAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	p = (char *)(((uintptr_t)p + HPAGE - 1) & ~(HPAGE - 1));
 	visit(&s, 8, touch_here, a, p, 1);

@@ -284,7 +284,7 @@ static void discarded_meanwhile(int advice, const char *name)
 	int fd = must(open(MTAG_DEVICE, O_RDONLY | O_CLOEXEC));
 	pthread_t thread;
 
-	discard.size = getenv("MTAG_LONG") ? 256 * MIB : 32 * MIB;
+	discard.size = more(32 * MIB, 256 * MIB);
 	discard.p = area(discard.size);
 	discard.advice = advice;
 	atomic_store(&discard.runs, false);

@@ -22,7 +22,7 @@ static struct model *folios(void)
 			touch_pages(m, third[i % 3], i * pages_each + i % pages_each, 1, 1);
 		if (in_folios(m->p, len, size) == len)
 			break;
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 	}
 	must0(mtag_range(m->p + half * PG, PG, d, MTAG_RANGE_PRESENT));
 	m->owner[half] = d;
@@ -219,7 +219,7 @@ static void on(const char *device, bool (*ready)(void), const size_t *sizes, siz
 {
 	for (size_t i = 0; i < n; i++) {
 		/* Without --long every second one, and huge pages. */
-		if (i % 2 && i + 1 < n && !getenv("MTAG_LONG"))
+		if (i % 2 && i + 1 < n && !in_long_form())
 			continue;
 		size = sizes[i];
 		pages_each = size / PG;
@@ -233,7 +233,7 @@ static void on(const char *device, bool (*ready)(void), const size_t *sizes, siz
 		parts_lost();
 		off();
 		/* What takes longer is done for few sizes only, but for a long run. */
-		if (i % 4 && !getenv("MTAG_LONG"))
+		if (i % 4 && !in_long_form())
 			continue;
 		if (!ready())
 			bail("swap cannot be set up again");

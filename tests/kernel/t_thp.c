@@ -21,7 +21,7 @@ static char *two_huge(void)
 		touch(a, p, 2 * HPAGE);
 		if (smaps(p, 2 * HPAGE).huge == 2 * HPAGE)
 			return p;
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 	}
 	bail("no huge pages to be had");
 }
@@ -242,7 +242,7 @@ static void shared(void)
 		skip("huge pages of shared memory are counted (not in this kernel)");
 		return;
 	}
-	spew("/proc/sys/vm/compact_memory", "1");
+	compact_memory();
 	before = mtag_enter(s);
 	p = must(mmap(NULL, 3 * HPAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 	mtag_leave(before);

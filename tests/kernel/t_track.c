@@ -187,7 +187,7 @@ static void busy(void)
 	struct spoken p = speak_to(argv);
 	int status;
 
-	for (int i = 0; i < (getenv("MTAG_LONG") ? 8 : 4); i++) {
+	for (int i = 0; i < more(4, 8); i++) {
 		heard(&p);
 		ctl(&status, "track %d", p.pid);
 		if (status)

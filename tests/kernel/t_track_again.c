@@ -10,7 +10,7 @@
 #define ROUNDS 8
 
 /* Walking it takes an emulated CPU far longer than the delays below. */
-#define BIG ((getenv("MTAG_LONG") ? 2048 : 512) * MIB)
+#define BIG (more(512, 2048) * MIB)
 
 struct shared {
 	atomic_bool stop;
@@ -99,7 +99,7 @@ static void ends_meanwhile(void)
 	no_huge(big, BIG);
 	*(volatile char *)big = 1;
 	must(madvise(big, BIG, MADV_POPULATE_READ));
-	for (int i = 0; i < (getenv("MTAG_LONG") ? 6 : 3); i++) {
+	for (int i = 0; i < more(3, 6); i++) {
 		in_child
 			loser(big, i * 1000);
 		if (!until((visit_cpus(), !health("tracked")), 60))

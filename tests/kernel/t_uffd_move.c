@@ -251,7 +251,7 @@ static void huge_pages(void)
 	huge_areas();
 	for (int tries = 1; smaps(SRC->p, 2 * HPAGE).huge < 2 * HPAGE && tries < 10; tries++) {
 		end_areas();
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 		huge_areas();
 	}
 	is(smaps(SRC->p, 2 * HPAGE).huge, 2 * HPAGE, "two huge pages to be moved");
@@ -388,7 +388,7 @@ static void *shuttle(void *arg)
 /* Walks of the page tables, reclaim and compaction while pages are moved to and back. */
 static void while_watched(void)
 {
-	int status, audits = getenv("MTAG_LONG") ? 12 : 3;
+	int status, audits = more(3, 12);
 	bool swap = swap_zram();
 	pthread_t thread;
 
@@ -401,7 +401,7 @@ static void while_watched(void)
 		ctl(&status, "-j audit %d 2>/dev/null", getpid());
 		if (swap)
 			madvise(SRC->p, N * PG, MADV_PAGEOUT);
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 	}
 	atomic_store(&stop, true);
 	pthread_join(thread, NULL);

@@ -77,7 +77,7 @@ static void untrack(pid_t pid)
 static void delay_each(void (*run)(void), bool unload, const char *what)
 {
 	int bad = 0, delays = 0, missed = 0, status, delayed_now;
-	int step = getenv("MTAG_LONG") ? 1 : 2;
+	int step = more(2, 1);
 
 	/* Until two numbers are beyond the last allocation. */
 	for (int n = 1; missed * step < 2; n += step) {

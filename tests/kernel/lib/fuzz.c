@@ -101,8 +101,7 @@ void noise(struct random *r, void *to, size_t len)
 
 struct fuzz fuzz_arguments(int argc, char **argv, uint64_t brief, uint64_t long_, uint64_t rounds)
 {
-	struct fuzz f = {
-		.seed = 1, .rounds = rounds, .inputs = getenv("MTAG_LONG") ? long_ : brief};
+	struct fuzz f = {.seed = 1, .rounds = rounds, .inputs = more(brief, long_)};
 	const struct {
 		const char *name;
 		uint64_t *value;

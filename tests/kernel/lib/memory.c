@@ -58,6 +58,11 @@ void no_khugepaged(void)
 		     "1000000");
 }
 
+int compact_memory(void)
+{
+	return spew("/proc/sys/vm/compact_memory", "1");
+}
+
 char *huge_area(size_t len)
 {
 	char *p = area_prot(len, HPAGE, PROT_READ | PROT_WRITE);

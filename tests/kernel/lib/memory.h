@@ -22,7 +22,10 @@ bool has_huge_pages(void);
 /* From here on khugepaged fills no gaps: what is resident stays as it is. */
 void no_khugepaged(void);
 
-/* The same for huge pages: aligned, and with MADV_HUGEPAGE where the kernel has them. */
+/* The kernel moves what is in use, so that free pages lie together; 0 if it can. */
+int compact_memory(void);
+
+/* As area(), for huge pages: aligned, and with MADV_HUGEPAGE where the kernel has them. */
 char *huge_area(size_t len);
 
 /* Writes to every page under a tag. All contents differ, so that KSM merges none. */

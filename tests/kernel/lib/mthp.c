@@ -27,7 +27,7 @@ struct model *folios(int n, size_t len)
 			touch_pages(m, third[i % 3], i * pages_each + i % pages_each, 1, 1);
 		if (in_folios(m->p, len, size) == len)
 			return m;
-		spew("/proc/sys/vm/compact_memory", "1");
+		compact_memory();
 	}
 	diag("%s: only %zu bytes of %zu are in such folios", kb, in_folios(m->p, len, size), len);
 	ok(false, "%s: memory is made of such folios", kb);

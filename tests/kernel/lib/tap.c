@@ -118,6 +118,11 @@ double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+bool in_long_form(void)
+{
+	return getenv("MTAG_LONG");
+}
+
 double slowness(void)
 {
 	const char *slow = getenv("MTAG_SLOW");

@@ -83,6 +83,10 @@ int done(void);
 			bail("%s:%d: %s", __FILE__, __LINE__, #expression);                        \
 	} while (0)
 
+/* Is this tests/run-all --long? And how much of something: the first, or with that the second. */
+bool in_long_form(void);
+#define more(brief, at_length) (in_long_form() ? (at_length) : (brief))
+
 /* ---- waiting ---- */
 double now(void);
 
