@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What mtag costs stays within its budget, in instructions (and bytes), and does not grow: bench/baseline/ has what was
 # measured before. The budgets are for 6.1.
-# vm: only=6.1,7.3 short=6.1 stock=1 because="what a fault costs differs little between kernels, and counting it takes long; sanitizers cost more" icount=1 group=budget module=linger_ms=2000,count_down=0 timeout=900
+# vm: only=6.1,7.3 stock=1 because="what a fault costs differs little between kernels, and counting it takes long; sanitizers cost more" icount=1 group=budget module=linger_ms=2000,count_down=0 timeout=900
 . tests/kernel/lib.sh
 
 kernel=$(uname -r | cut -d. -f1,2)

@@ -276,11 +276,8 @@ _Noreturn static void released(struct gate *g, size_t len)
 static void on_one_cpu(int policy)
 {
 	struct sched_param priority = {.sched_priority = policy == SCHED_FIFO};
-	cpu_set_t cpu;
 
-	CPU_ZERO(&cpu);
-	CPU_SET(0, &cpu);
-	must(sched_setaffinity(0, sizeof(cpu), &cpu));
+	run_on_first_cpu();
 	must(sched_setscheduler(0, policy, &priority));
 }
 

@@ -151,20 +151,11 @@ static void migrations(void)
 	must(munmap(p, N * PG));
 }
 
-/* What one CPU has not added yet is the same from run to run. */
-static void on_one_cpu(void)
-{
-	cpu_set_t cpu;
-
-	CPU_ZERO(&cpu);
-	CPU_SET(0, &cpu);
-	must(sched_setaffinity(0, sizeof(cpu), &cpu));
-}
-
 int main(void)
 {
 	begin_test();
-	on_one_cpu();
+	/* What one CPU has not added yet is the same from run to run. */
+	run_on_first_cpu();
 	begin();
 	nl_begin();
 	nl = nl_open();

@@ -20,16 +20,6 @@ static branch void touch_place(void)
 	__asm__ volatile("");
 }
 
-/* Frames freed on a CPU are the next that it gives. */
-static void on_one_cpu(void)
-{
-	cpu_set_t cpu;
-
-	CPU_ZERO(&cpu);
-	CPU_SET(0, &cpu);
-	must0(sched_setaffinity(0, sizeof(cpu), &cpu));
-}
-
 /* The stack beneath which most of the process is. */
 static const struct stack_seen *most(const struct stacks *s)
 {
@@ -129,7 +119,8 @@ int main(void)
 	pid_t pid;
 
 	begin_test();
-	on_one_cpu();
+	/* Frames freed on a CPU are the next that it gives. */
+	run_on_first_cpu();
 	if (!swap_zram())
 		skip_all("no swap");
 	secret = must(mmap(NULL, sizeof(*secret), PROT_READ | PROT_WRITE,

@@ -435,12 +435,9 @@ static void late(void)
 	int fd = code_file(1);
 	mtag_t early, later;
 	char *p, *code;
-	cpu_set_t cpu;
 	sigset_t all;
 
-	CPU_ZERO(&cpu);
-	CPU_SET(0, &cpu);
-	must0(sched_setaffinity(0, sizeof(cpu), &cpu));
+	run_on_first_cpu();
 	begin();
 	early = mtag_child(MTAG_UNTAGGED, "early");
 	later = mtag_child(MTAG_UNTAGGED, "later");

@@ -31,11 +31,8 @@ static const void *zeros(size_t len)
 static void alone_on_cpu(void)
 {
 	struct sched_param first = {.sched_priority = 1};
-	cpu_set_t one;
 
-	CPU_ZERO(&one);
-	CPU_SET(0, &one);
-	must(sched_setaffinity(0, sizeof(one), &one));
+	run_on_first_cpu();
 	must0(sched_setscheduler(0, SCHED_FIFO, &first));
 }
 

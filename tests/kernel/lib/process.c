@@ -60,6 +60,15 @@ struct spoken speak_to(char *const argv[])
 	return p;
 }
 
+void run_on_first_cpu(void)
+{
+	cpu_set_t cpu;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(0, &cpu);
+	must0(sched_setaffinity(0, sizeof(cpu), &cpu));
+}
+
 struct gate *gate(void)
 {
 	return must(mmap(NULL, PG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));

@@ -35,6 +35,9 @@ struct spoken {
 
 struct spoken speak_to(char *const argv[]);
 
+/* From here on the calling thread, and whom it forks, run on the first CPU alone. */
+void run_on_first_cpu(void);
+
 /* A gate in shared memory: processes and threads wait until it is at their step. */
 struct gate {
 	atomic_int step;

@@ -173,7 +173,7 @@ class Rules:
                       f"calls {some(calls[caller])}; its events would be foreign."
                       f"{' It is called by ' + some(above) + '.' if above else ''}")
         for caller in sorted(set(known) & set(calls)):
-            more = {each for each in calls[caller] if each in self.old_pages and caller not in self.callers(self.old, each)}
+            more = {each for each in calls[caller] & self.old_pages if caller not in self.callers(self.old, each)}
             if more and caller in before:
                 self.look(f"caller {caller}", f"newly calls {some(more)}.")
 
