@@ -29,8 +29,8 @@ cache=$(realpath -m -- "${XDG_CACHE_HOME:-$HOME/.cache}/mtag")
 # What the guest needs before it can see its root; the rest is on it.
 initramfs_modules() {
 	case ${kernel_share:-9p} in
-	9p) echo virtio_pci 9pnet_virtio 9p overlay virtio_console ;;
-	virtiofs) echo virtio_pci virtiofs overlay virtio_console ;;
+	9p) echo virtio_pci virtio_blk ext4 9pnet_virtio 9p overlay virtio_console ;;
+	virtiofs) echo virtio_pci virtio_blk ext4 virtiofs overlay virtio_console ;;
 	esac
 }
 
