@@ -9,6 +9,9 @@
 # files of the packages that tests use in a guest, and of those that these need. The guest sees the latter in front of
 # the host's root, which shows all that is not there.
 
+# Most programs open these two as they start, and no package has them.
+disk_caches=(/etc/ld.so.cache /usr/lib/x86_64-linux-gnu/gconv/gconv-modules.cache)
+
 # disk_ensure ROOT: sets `disk` to the image of that root or, where ROOT is empty, of this machine.
 disk_ensure() {
 	local root=$1 name=host final lock
@@ -37,7 +40,7 @@ disk_ensure() {
 disk_fresh() {
 	local input
 	[ -f "$1" ] || return 1
-	for input in "$vm/disk.sh" $([ -n "$2" ] || echo "$vm/../lib/deps" /var/lib/dpkg/status); do
+	for input in "$vm/disk.sh" $([ -n "$2" ] || echo "$vm/../lib/deps" /var/lib/dpkg/status "${disk_caches[@]}"); do
 		[ ! "$input" -nt "$1" ] || return 1
 	done
 }
@@ -60,13 +63,21 @@ disk_packages() {
 # disk_key ROOT: what identifies the image.
 disk_key() {
 	cat "$vm/disk.sh"
-	# Of the alternatives that a package needs some are known, but not installed.
-	if [ -n "$1" ]; then echo "$1"; else disk_packages | xargs dpkg-query -W 2>/dev/null || :; fi
+	if [ -n "$1" ]; then
+		echo "$1"
+	else
+		# Of the alternatives that a package needs some are known, but not installed.
+		disk_packages | xargs dpkg-query -W 2>/dev/null || :
+		cat "${disk_caches[@]}" 2>/dev/null || :
+	fi
 }
 
-# disk_files: the files of these packages, under names that go through no link: /bin and the like are links to /usr.
+# disk_files: the files of these packages, under names that go through no link; and the links of / to /usr, through
+# which others name them.
 disk_files() {
 	local file dir='' real=''
+	find "${disk_caches[@]}" -maxdepth 0 2>/dev/null || :
+	find / -maxdepth 1 -type l -lname 'usr/*'
 	{ disk_packages | xargs dpkg-query -L 2>/dev/null || :; } |
 		sed -E 's#^/(s?bin|lib[0-9]*)/#/usr&#' | grep ^/usr/ | grep -vE '^/usr/share/(doc|info|locale|man)/' | sort -u |
 		while read -r file; do
