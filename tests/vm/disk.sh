@@ -36,20 +36,20 @@ disk_ensure() {
 	exec {lock}>&-
 }
 
-# disk_fresh LINK ROOT: nothing that the image was made from is newer than its last check. A root never changes.
+# disk_fresh LINK ROOT: nothing that the image was made from is newer than its last check.
 disk_fresh() {
 	local input
 	[ -f "$1" ] || return 1
-	for input in "$vm/disk.sh" $([ -n "$2" ] || echo "$vm/../lib/deps" /var/lib/dpkg/status "${disk_caches[@]}"); do
+	for input in "$vm/disk.sh" "$2/var/lib/dpkg/status" $([ -n "$2" ] || echo "$vm/../lib/deps" "${disk_caches[@]}"); do
 		[ ! "$input" -nt "$1" ] || return 1
 	done
 }
 
-# disk_clean: removes what no link has named for a day: no guest can be running from it.
+# disk_clean: removes what is a day old and no link names, so that no guest can be running from it.
 disk_clean() {
 	local image
-	find "$cache/disks" -name '*.img' -mtime +0 | while read -r image; do
-		[ -n "$(find "$cache/disks" -type l -lname "${image##*/}")" ] || as_root rm -f "$image"
+	find "$cache/disks" -maxdepth 1 -name '*.img*' -mtime +0 | while read -r image; do
+		[ -n "$(find "$cache/disks" -type l -lname "${image##*/}")" ] || as_root rm -rf "$image"
 	done
 }
 
@@ -64,7 +64,7 @@ disk_packages() {
 disk_key() {
 	cat "$vm/disk.sh"
 	if [ -n "$1" ]; then
-		echo "$1"
+		cat "$1/var/lib/dpkg/status"
 	else
 		# Of the alternatives that a package needs some are known, but not installed.
 		disk_packages | xargs dpkg-query -W 2>/dev/null || :
@@ -104,7 +104,7 @@ disk_make() {
 	size=$(as_root du -sk "$tree" | cut -f1)
 	# What is never written takes no room. No journal and no checksums: nothing writes there.
 	truncate -s $((size * 5 / 4 + 65536))K "$new/img" &&
-		as_root "$(PATH=$PATH:/usr/sbin command -v mkfs.ext4)" -q -m 0 -N $((files * 5 / 4 + 1024)) \
+		as_root mkfs.ext4 -q -m 0 -N $((files * 5 / 4 + 1024)) \
 			-O ^has_journal,^metadata_csum,^resize_inode -E nodiscard,root_owner=0:0 -d "$tree" "$new/img" >&2 &&
 		mv "$new/img" "$1" && as_root rm -rf "$new"
 }
