@@ -12,12 +12,13 @@
 # Most programs open these two as they start, and no package has them.
 disk_caches=(/etc/ld.so.cache /usr/lib/x86_64-linux-gnu/gconv/gconv-modules.cache)
 
-# disk_ensure ROOT: sets `disk` to the image of that root or, where ROOT is empty, of this machine. Only root can copy
-# whose files these are: others do without the latter, and nothing of theirs needs root.
+# disk_ensure ROOT: sets `disk` to the image of that root or, where ROOT is empty, of this machine. The latter is for root
+# alone, who can copy whose files these are, and for Debian's kernels: those of our own have no driver of it. `disk` is
+# empty otherwise.
 disk_ensure() {
 	local root=$1 name=host final lock
 	disk=''
-	[ -n "$root" ] || [ "$(id -u)" = 0 ] || return 0
+	[ -n "$root" ] || { [ "$(id -u)" = 0 ] && [ -z "${kernel_base:-}" ]; } || return 0
 	[ -z "$root" ] || name=${root##*/}
 	disk=$cache/disks/$name
 	mkdir -p "$cache/disks"
