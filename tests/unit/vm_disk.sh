@@ -39,6 +39,7 @@ find "$root" -exec touch -hd '2 hours ago' {} +
 ensure "$root"
 is $? 0 "a disk of a root is made" || sed 's/^/# /' "$tmp/out"
 disk=$(cat "$tmp/disk")
+is "$(stat -c %a "$disk")" 600 "for its owner alone, as a root has files that are not for everybody"
 e2fsck -fn "$disk" >"$tmp/fsck" 2>&1
 is $? 0 "e2fsck finds nothing" || sed 's/^/# /' "$tmp/fsck"
 mkdir "$tmp/there"
@@ -65,7 +66,7 @@ touch -d '2 minutes' "$root/var/lib/dpkg/status"
 mkfs.ext4() { echo 'mkfs.ext4: no'; return 1; }
 ensure "$root"
 is "$? $(grep '^said: cannot' "$tmp/out")" "125 said: cannot prepare a disk of $root" "one that cannot be made is a failure"
-is "$(find "$cache/disks" -name '*.img' | wc -l)" 2 "and nothing is left of it"
+is "$(find "$cache/disks" -name '*.img*' | wc -l)" 2 "and nothing is left of it"
 unset -f mkfs.ext4
 
 # This machine's: the files alone, as all of them take 10 s.

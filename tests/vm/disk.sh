@@ -29,7 +29,10 @@ disk_ensure() {
 		if [ ! -f "$final" ]; then
 			say "preparing a disk in $final"
 			progress_follow "a disk of $name" progress_size "$final.new"
-			disk_make "$final" "$root" {lock}>&- || die "cannot prepare a disk of ${root:-this machine}"
+			if ! disk_make "$final" "$root" {lock}>&-; then
+				as_root rm -rf "$final.new"
+				die "cannot prepare a disk of ${root:-this machine}"
+			fi
 			progress_end
 		fi
 		as_root touch "$final"
@@ -49,7 +52,7 @@ disk_fresh() {
 	done
 }
 
-# disk_clean: removes what is a day old and no link names, so that no guest can be running from it.
+# disk_clean: removes what is a day old and no link names. A guest that runs from it has it open.
 disk_clean() {
 	local image
 	find "$cache/disks" -maxdepth 1 -name '*.img*' -mtime +0 | while read -r image; do
@@ -106,6 +109,8 @@ disk_make() {
 	fi
 	files=$(as_root find "$tree" | wc -l)
 	size=$(as_root du -sk "$tree" | cut -f1)
+	# A root has files that are not for everybody.
+	install -m 600 /dev/null "$new/img" || return
 	# What is never written takes no room. No journal and no checksums: nothing writes there.
 	truncate -s $((size * 5 / 4 + 65536))K "$new/img" &&
 		as_root mkfs.ext4 -q -m 0 -N $((files * 5 / 4 + 1024)) \
