@@ -23,7 +23,7 @@ publish() {
 }
 
 # The packages of this tree, and the same as its next version.
-build_old() { make -s deb deb_dir="$tmp/deb"; }
+build_old() { PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=$tmp make -s deb deb_dir="$tmp/deb"; }
 build_new() {
 	mv "$tmp/deb/mtag-$old" "$tmp/deb/mtag-$new"
 	cd "$tmp/deb/mtag-$new" || return

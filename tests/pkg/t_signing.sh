@@ -80,7 +80,7 @@ dkms_build() {
 	mkdir -p /lib/modules "$dir/src/mtag-$version" &&
 		cp -r Kbuild dkms.conf kmod include "$dir/src/mtag-$version/" || return
 	# Without debug information, which nobody reads here.
-	KCFLAGS=-g0 unshare -m bash -ec '
+	PATH=/usr/lib/ccache:$PATH KCFLAGS=-g0 unshare -m bash -ec '
 		mount -t tmpfs none /var/lib
 		mount -t tmpfs none /lib/modules
 		mkdir /var/lib/dkms "/lib/modules/$1"

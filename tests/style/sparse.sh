@@ -16,7 +16,8 @@ cp -r Kbuild kmod include "$tmp"
 bail() { sed 's/^/# /' "$1"; echo "Bail out! $2"; exit 1; }
 
 # Kbuild compiles one file and says by what commands. All others go through these alone: with objtool and all else that
-# follows a compilation it takes three times as long.
+# follows a compilation it takes three times as long. Here, and by names that do not tell where this is: what the compiler
+# said of the same file before ccache knows.
 make -C "$headers" M="$tmp" V=1 W=1 C=2 CHECK=sparse KCFLAGS=-g0 kmod/name.o >"$tmp/one" 2>&1 || bail "$tmp/one" "name.c does not build"
 cc=$(sed -nE 's/^ *([^ ]*gcc[^;]*) -c -o .*/\1/p' "$tmp/one" | sed 's/ -Wp,-MMD,[^ ]*//')
 sparse=$(sed -nE 's/^ *(sparse .*) [^ ]*name\.c.*/\1/p' "$tmp/one")
@@ -24,23 +25,29 @@ sparse=$(sed -nE 's/^ *(sparse .*) [^ ]*name\.c.*/\1/p' "$tmp/one")
 
 files=0
 # through COMMAND FILE
-through() { (cd "$headers" && eval "${1//\"name\"/\"$(basename "${2%.c}" | tr - _)\"} '$2'"); }
-for file in "$tmp"/kmod/*.c "$tmp"/kmod/compat/*.c; do
-	through "$cc -S -o /dev/null" "$file" >>"$tmp/cc" 2>&1 || bail "$tmp/cc" "${file#"$tmp/"} does not compile"
-	through "$sparse" "$file" >>"$tmp/sparse" 2>&1 || bail "$tmp/sparse" "sparse fails on ${file#"$tmp/"}"
+through() {
+	local command=${1//\"name\"/\"$(basename "${2%.c}" | tr - _)\"}
+	eval "${command// -I.\// -I$headers/} '$2'"
+}
+export PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=$tmp
+doc=$(dirname "$(realpath "$headers/Makefile")")/scripts/kernel-doc
+cd "$tmp" || exit
+for file in kmod/*.c kmod/compat/*.c; do
+	through "$cc -S -o $tmp/s" "$file" >>cc 2>&1 || bail cc "$file does not compile"
+	through "$sparse" "$file" >>sparse 2>&1 || bail sparse "sparse fails on $file"
 	files=$((files + 1))
 done
 [ $files -gt 90 ]
 result $? 1 "there are files to look at ($files)"
 # Only what is said of our own files: the kernel's headers have warnings of their own.
 silent() { # NUMBER NAME PATTERN FILE
-	out=$(grep -E "$3" "$4" | grep -F "$tmp/")
+	out=$(grep -E "$3" "$4" | grep ^kmod/)
 	[ -z "$out" ]
 	result $? "$1" "$2"
-	[ -z "$out" ] || sed "s|$tmp/||; s/^/# /" <<<"$out"
+	[ -z "$out" ] || sed "s/^/# /" <<<"$out"
 }
-silent 2 "sparse has nothing to say" '(warning|error): ' "$tmp/sparse"
-silent 3 "the compiler has nothing to say (W=1)" 'warning: .*\[-W[a-z0-9=-]*\]$' "$tmp/cc"
-"$(dirname "$(realpath "$headers/Makefile")")"/scripts/kernel-doc -none "$tmp"/kmod/*.c "$tmp"/kmod/compat/*.c >"$tmp/doc" 2>&1
-silent 4 "kernel-doc has nothing to say" 'warning: |error: ' "$tmp/doc"
+silent 2 "sparse has nothing to say" '(warning|error): ' sparse
+silent 3 "the compiler has nothing to say (W=1)" 'warning: .*\[-W[a-z0-9=-]*\]$' cc
+"$doc" -none kmod/*.c kmod/compat/*.c >doc 2>&1
+silent 4 "kernel-doc has nothing to say" 'warning: |error: ' doc
 exit $failed
