@@ -8,7 +8,7 @@
 #include "lib/swap.h"
 
 #define PAGES  16384
-#define ROUNDS 4
+#define ROUNDS more(3, 8)
 
 /* Reports whether it is exact after it has attached about when its file is truncated. */
 static int truncated_process(struct gate *g, int fd, unsigned int later)
@@ -20,7 +20,7 @@ static int truncated_process(struct gate *g, int fd, unsigned int later)
 	if (!page_out(p, PAGES * PG))
 		bail("not in swap");
 	open_gate(g, 1);
-	usleep((later + 1) * 15000);
+	usleep(15000 + later);
 	begin();
 	pass_gate(g, 2);
 	return !compares_equal();
@@ -44,7 +44,7 @@ int main(void)
 		must0(ftruncate(fd, PAGES * PG));
 		pid = child();
 		if (!pid)
-			_exit(truncated_process(g, fd, i));
+			_exit(truncated_process(g, fd, i * 60000 / ROUNDS));
 		pass_gate(g, 1);
 		must0(ftruncate(fd, 0));
 		open_gate(g, 2);

@@ -58,7 +58,7 @@ struct worker {
 static void *work(void *arg)
 {
 	const struct worker *w = arg;
-	size_t rounds = more(2000, 4000);
+	size_t rounds = more(1000, 4000);
 	cpu_set_t cpu;
 
 	CPU_ZERO(&cpu);

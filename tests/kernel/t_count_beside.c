@@ -12,8 +12,8 @@
 #include "lib/netlink.h"
 
 #define N	4
-#define AUDITS	more(100, 200)
-#define RETAGS	more(100, 200)
+#define AUDITS	more(50, 200)
+#define RETAGS	more(50, 200)
 #define THREADS 2
 /* What runs beside goes on for as many rounds of the work at least. */
 #define ROUNDS 4

@@ -225,7 +225,7 @@ static void under_reclaim(void)
 	char *p = area(8 * N * PG);
 	mtag_t even = tag("reclaim-even"), odd = tag("reclaim-odd");
 	pthread_t thread;
-	int children = more(16, 40);
+	int children = more(9, 40);
 
 	if (!swap_zram()) {
 		skip("fork under reclaim is exact (no zram)");

@@ -4,7 +4,7 @@
  * events raised faster than they are sent.
  *   t_load_storm LIVES
  */
-/* vm: group=plain mem=2G module=linger_ms=200 timeout=300 args=200 */
+/* vm: group=plain mem=2G module=linger_ms=200 timeout=300 args=100 */
 /* vm: group=load-long mem=8G module=linger_ms=200 timeout=10800 long=1 args=18000 */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>

@@ -5,8 +5,8 @@
 #include "lib/shares.h"
 
 #define N	 1024
-#define READINGS more(300, 1000)
-#define ROUNDS	 more(20, 60)
+#define READINGS more(150, 1000)
+#define ROUNDS	 more(10, 60)
 #define MOVES	 (5 * N)
 #define KSM	 "/sys/kernel/mm/ksm/"
 

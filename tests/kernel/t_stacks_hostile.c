@@ -194,7 +194,7 @@ static void lie(void)
 	s = genl_open();
 	for (size_t i = 0; i < COUNT(run); i++)
 		must0(pthread_create(&threads[i], NULL, run[i], &as));
-	sleep(more(5, 12));
+	sleep(more(3, 12));
 	atomic_store(&stop, true);
 	for (size_t i = 0; i < COUNT(run); i++)
 		must0(pthread_join(threads[i], NULL));

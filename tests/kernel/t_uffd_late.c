@@ -10,7 +10,7 @@
 
 #define MOVED  4096
 #define WALKED 32768
-#define ROUNDS 8
+#define ROUNDS more(4, 16)
 
 static int mover, waiter;
 static struct uffdio_move *argument, *later_argument;
@@ -93,7 +93,7 @@ int main(void)
 		int status;
 		pid_t pid;
 
-		later = i * 5000;
+		later = i * 40000 / ROUNDS;
 		pid = child();
 		if (!pid)
 			_exit(moving_process());
