@@ -11,7 +11,7 @@
 #define ROUNDS more(3, 8)
 
 /* Reports whether it is exact after it has attached about when its file is truncated. */
-static int truncated_process(struct gate *g, int fd, unsigned int later)
+static int truncated_process(struct gate *g, int fd, unsigned int delay_us)
 {
 	char *p = must(mmap(NULL, PAGES * PG, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0));
 
@@ -20,7 +20,7 @@ static int truncated_process(struct gate *g, int fd, unsigned int later)
 	if (!page_out(p, PAGES * PG))
 		bail("not in swap");
 	open_gate(g, 1);
-	usleep(15000 + later);
+	usleep(delay_us);
 	begin();
 	pass_gate(g, 2);
 	return !compares_equal();
@@ -44,7 +44,7 @@ int main(void)
 		must0(ftruncate(fd, PAGES * PG));
 		pid = child();
 		if (!pid)
-			_exit(truncated_process(g, fd, i * 60000 / ROUNDS));
+			_exit(truncated_process(g, fd, 15000 + i * 60000 / ROUNDS));
 		pass_gate(g, 1);
 		must0(ftruncate(fd, 0));
 		open_gate(g, 2);

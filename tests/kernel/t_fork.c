@@ -225,6 +225,7 @@ static void under_reclaim(void)
 	char *p = area(8 * N * PG);
 	mtag_t even = tag("reclaim-even"), odd = tag("reclaim-odd");
 	pthread_t thread;
+	/* Each eighth is audited. */
 	int children = more(9, 40);
 
 	if (!swap_zram()) {

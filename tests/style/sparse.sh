@@ -16,8 +16,8 @@ cp -r Kbuild kmod include "$tmp"
 bail() { sed 's/^/# /' "$1"; echo "Bail out! $2"; exit 1; }
 
 # Kbuild compiles one file and says by what commands. All others go through these alone: with objtool and all else that
-# follows a compilation it takes three times as long. Here, and by names that do not tell where this is: what the compiler
-# said of the same file before ccache knows.
+# follows a compilation it takes three times as long. They go by names that do not tell where this is, so that ccache knows
+# what the compiler said of the same file in another checkout.
 make -C "$headers" M="$tmp" V=1 W=1 C=2 CHECK=sparse KCFLAGS=-g0 kmod/name.o >"$tmp/one" 2>&1 || bail "$tmp/one" "name.c does not build"
 cc=$(sed -nE 's/^ *([^ ]*gcc[^;]*) -c -o .*/\1/p' "$tmp/one" | sed 's/ -Wp,-MMD,[^ ]*//')
 sparse=$(sed -nE 's/^ *(sparse .*) [^ ]*name\.c.*/\1/p' "$tmp/one")

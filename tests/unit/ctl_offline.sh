@@ -398,8 +398,8 @@ many 1100000 1 | bounded 'a sample has a number of tags' 'standard input: line 1
 head -c 1000000 /dev/urandom >random
 bounded 'random bytes have a line, too' 'random: line 1: ' diff random one <random
 # The largest that there may be, or a quarter of it in a quarter of the memory.
-processes=${MTAG_LONG:+1000000}
-: "${processes:=250000}"
+processes=250000
+[ -z "${MTAG_LONG:-}" ] || processes=1000000
 many "$processes" 1 | (ulimit -v $((processes * 3 / 2)) && "$ctl" show -j --from -) | wc -l | grep -qx 1
 ok "a sample of $processes processes is printed in bounded memory"
 yes 'comm s/a/b/' | bounded 'so is a file of rules' '/dev/stdin: line 1001: more than 1000 rules' merge -r /dev/stdin one
