@@ -192,12 +192,19 @@ $(lib_shared) $(lib_static) $(heap_obj) $(ctl_obj) $(ctl_made_obj): $(B)/flags
 
 # ---- one program a file: examples, benchmarks, tests ----
 # A line "link: -lfoo …" in a program's source adds to its link line: what only that program needs.
+# $(call program,COMPILER AND FLAGS,OBJECTS AND LIBRARIES): of the first prerequisite, in two steps: ccache keeps what is compiled,
+# and nothing of what is compiled and linked at once.
+define program
+$(1) -MF $@.d -MT $@ -c -o $@.o $<
+$(1) $(LDFLAGS) -o $@ $@.o $(2)
+@rm $@.o
+endef
 link_of = $(shell sed -n 's|^[ /]\*\{0,1\}/* *link: *||p' $(1) | tr '\n' ' ')
 libmtag := $(lib_a)
 
 $(B)/%: %.c $(libmtag)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
+	$(call program,$(CC) $(OUR_CFLAGS),$(libmtag) $(call link_of,$<) -lm)
 
 # Coroutines; the library needs no more than C++17.
 $(B)/examples/handoff: OUR_CXXFLAGS += -std=c++20
@@ -207,7 +214,7 @@ $(B)/bench/heap: OUR_CFLAGS += -fno-builtin
 $(B)/bench/heap: $(heap_so)
 $(B)/%: %.cpp $(libmtag)
 	@mkdir -p $(@D)
-	$(CXX) $(OUR_CXXFLAGS) $(LDFLAGS) -MF $@.d -o $@ $< $(libmtag) $(call link_of,$<) -lm
+	$(call program,$(CXX) $(OUR_CXXFLAGS),$(libmtag) $(call link_of,$<) -lm)
 
 # Kernel tests share the functions of tests/kernel/lib. They are linked with -z now: bound lazily, the first call of a
 # function runs the dynamic linker, which in a forked child maps 300 KiB of itself and of tables of symbols, and copies
@@ -228,19 +235,18 @@ $(B)/tests/kernel/t_stacks $(B)/tests/kernel/t_stacks_moved $(B)/tests/kernel/t_
 $(B)/tests/kernel/t_stacks_bare $(B)/tests/kernel/t_stacks_moved_bare: OUR_CFLAGS += -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 $(B)/tests/kernel/%: tests/kernel/%.c $(ktest_a) $(libmtag)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) $(LDFLAGS) $(KTEST_LDFLAGS) -Wl,-z,now -MF $@.d -o $@ $< $(ktest_a) $(libmtag) \
-		$(call link_of,$<) -lm
+	$(call program,$(CC) $(OUR_CFLAGS),$(KTEST_LDFLAGS) -z now $(ktest_a) $(libmtag) $(call link_of,$<) -lm)
 
 # What tests/kernel/t_stacks_follow.sh runs, a program and its library: code that only unwind tables can walk.
 late       := $(B)/tests/kernel/stacks/late
-late_flags  = $(OUR_CFLAGS) -O2 -fomit-frame-pointer $(LDFLAGS) -MF $@.d
+late_flags  = $(OUR_CFLAGS) -O2 -fomit-frame-pointer
 programs: $(late) $(late).so
 $(late): tests/kernel/stacks/late.c
 	@mkdir -p $(@D)
-	$(CC) $(late_flags) -o $@ $<
+	$(call program,$(CC) $(late_flags))
 $(late).so: tests/kernel/stacks/late.c
 	@mkdir -p $(@D)
-	$(CC) $(late_flags) -DLATE_LIBRARY -fPIC -shared -o $@ $<
+	$(call program,$(CC) $(late_flags) -DLATE_LIBRARY -fPIC,-shared)
 
 # Unit tests run on the host, checked by the compiler's sanitizers, library included. A unit test of
 # mtagctl's or the library's internals includes or names what it needs: "sources: ctl/model.c …".
@@ -263,8 +269,7 @@ $(all_checked): $(B)/obj/checked/%.o: %.c | $(known)
 $(B)/tests/unit/%: tests/unit/%.c $$(call checked,$$(call sources_of,tests/unit/$$*.c)) \
 		$$(call included_of,tests/unit/$$*.c) $(call checked,$(lib_src))
 	@mkdir -p $(@D)
-	$(CC) $(unit_cflags) $(call shim_of,$<) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) \
-		$(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
+	$(call program,$(CC) $(unit_cflags) $(call shim_of,$<),$(filter %.o,$^) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs))
 
 # What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
 unwound := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/unwind/*.c))
@@ -279,19 +284,19 @@ heap_tests := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/heap/*.c))
 units: $(heap_tests) $(B)/tests/unit/heap/operators $(heap_so)
 $(filter-out %/seeds,$(heap_tests)): $(B)/%: %.c
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -rdynamic -Ilib $(LDFLAGS) -MF $@.d -o $@ $< $(call link_of,$<) -lm
+	$(call program,$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib,-rdynamic $(call link_of,$<) -lm)
 # And what mtagctl makes of it.
 seeds_ctl := $(addprefix $(B)/obj/ctl/ctl/,utf8.o parse.o stacks/stack.o model.o $(addprefix heaps/,objects.o maps.o parts.o head.o view.o))
 $(B)/tests/unit/heap/seeds: tests/unit/heap/seeds.c $(heap_obj) $(seeds_ctl)
 	@mkdir -p $(@D)
-	$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib -Ictl $(LDFLAGS) -MF $@.d -o $@ $< $(heap_obj) $(seeds_ctl) -lm
+	$(call program,$(CC) $(OUR_CFLAGS) -O2 -fno-builtin -Ilib -Ictl,$(heap_obj) $(seeds_ctl) -lm)
 $(B)/tests/unit/heap/operators: tests/unit/heap/operators.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(OUR_CXXFLAGS) -O2 -fno-builtin -Ilib $(LDFLAGS) -MF $@.d -o $@ $<
+	$(call program,$(CXX) $(OUR_CXXFLAGS) -O2 -fno-builtin -Ilib)
 
 $(B)/tests/unit/%: tests/unit/%.cpp $(lib_a)
 	@mkdir -p $(@D)
-	$(CXX) $(OUR_CXXFLAGS) -O1 $(SANITIZE) $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a) -lm
+	$(call program,$(CXX) $(OUR_CXXFLAGS) -O1 $(SANITIZE),$(lib_a) -lm)
 
 # ---- fuzzers: make fuzz, by clang, each with the sources that it names ----
 FUZZCC ?= clang

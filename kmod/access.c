@@ -24,8 +24,6 @@
 #include "space.h"
 #include "state.h"
 
-typedef bool may_access_t(struct task_struct *task, unsigned int mode);
-
 /* Stands in for the kernel's own check, if that is not found: stricter than that. */
 static bool only_capable(struct task_struct *task, unsigned int mode)
 {
@@ -37,23 +35,13 @@ DEFINE_STATIC_CALL(mtag_ptrace_may_access, only_capable);
 /**
  * mtag_access_init() - find the kernel's own check
  *
- * Return: 0, also if there is none: reading other processes then needs
- * CAP_SYS_PTRACE; -ENOMEM.
+ * Context: module load, after mtag_resolve_init(). May sleep.
+ * Return: 0, also if there is none: reading other processes then needs CAP_SYS_PTRACE.
  */
 int mtag_access_init(void)
 {
-	unsigned long addr;
-	int ret = mtag_resolve("ptrace_may_access", &addr);
-
-	if (ret == -ENOENT) {
-		pr_warn("no ptrace_may_access: reading other processes needs CAP_SYS_PTRACE\n");
-		return 0;
-	}
-	mtag_resolve_end();
-	if (ret)
-		return ret;
-	/* With IBT the address is after the ENDBR, which a direct call does not need. */
-	static_call_update(mtag_ptrace_may_access, (may_access_t *)addr);
+	if (mtag_resolve_call(mtag_ptrace_may_access, "ptrace_may_access"))
+		pr_warn("reading other processes needs CAP_SYS_PTRACE\n");
 	return 0;
 }
 

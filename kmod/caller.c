@@ -79,9 +79,8 @@ static int compare_ranges(const void *a, const void *b)
  * mtag_caller_init() - look up the functions that call hooked ones
  * @c:		their names, ended by an empty entry
  *
- * Context: module load, after mtag_resolve_init(). May sleep. The caller must mtag_resolve_end()
- * afterwards.
- * Return: 0; -ENOENT if one is missing, which is logged by name; -ENOMEM; -E2BIG.
+ * Context: module load, after mtag_resolve_init(). May sleep.
+ * Return: 0; -ENOENT if one is missing, which is logged by name; -E2BIG.
  */
 int mtag_caller_init(const struct mtag_caller_name *c)
 {
@@ -98,7 +97,8 @@ int mtag_caller_init(const struct mtag_caller_name *c)
 		return -E2BIG;
 	}
 	sort(ranges, nr_ranges, sizeof(*ranges), compare_ranges, NULL);
-	return mtag_traced_init();
+	mtag_traced_init();
+	return 0;
 }
 
 static int compare_ip(const void *key, const void *elt)

@@ -47,16 +47,8 @@ DEFINE_STATIC_CALL(mtag_kernel_wait4, no_wait4);
 
 static int resolve_calls(void)
 {
-	static const char *const names[] = { "kernel_clone", "kernel_wait4" };
-	unsigned long at[ARRAY_SIZE(names)];
-	int ret = mtag_resolve_all(names, at, ARRAY_SIZE(names)) ?: mtag_ways_resolve();
-
-	if (!ret) {
-		static_call_update(mtag_kernel_clone, (void *)at[0]);
-		static_call_update(mtag_kernel_wait4, (void *)at[1]);
-	}
-	mtag_resolve_end();
-	return ret;
+	return mtag_resolve_call(mtag_kernel_clone, "kernel_clone") ?:
+	       mtag_resolve_call(mtag_kernel_wait4, "kernel_wait4") ?: mtag_ways_resolve();
 }
 
 static const struct mtag_way fork_way = { "fork", NULL,

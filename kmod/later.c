@@ -132,20 +132,12 @@ static long works_count(void)
 /**
  * mtag_later_init() - find the function that takes works back from tasks
  *
- * Context: module load. May sleep.
- * Return: 0; -ENOENT if this kernel has none, which is logged; -ENOMEM.
+ * Context: module load, after mtag_resolve_init(). May sleep.
+ * Return: 0; -ENOENT if this kernel has none, which is logged.
  */
 int mtag_later_init(void)
 {
-	unsigned long addr;
-	int ret = mtag_resolve("task_work_cancel_match", &addr);
-
-	if (ret == -ENOENT)
-		pr_err("this kernel has no function task_work_cancel_match\n");
-	if (!ret)
-		static_call_update(mtag_work_cancel, (void *)addr);
-	mtag_resolve_end();
-	return ret;
+	return mtag_resolve_call(mtag_work_cancel, "task_work_cancel_match");
 }
 
 /* Cancels pending works and waits for running ones. Context: may sleep. No hook is installed. */

@@ -406,19 +406,9 @@ DEFINE_STATIC_CALL(mtag_clear_users, no_users);
 
 static int __init resolve_clear(void)
 {
-	static const char *const names[] = {
-		"netlink_table_grab", "netlink_table_ungrab", "__netlink_clear_multicast_users",
-	};
-	unsigned long at[ARRAY_SIZE(names)];
-	int ret = mtag_resolve_all(names, at, ARRAY_SIZE(names));
-
-	if (!ret) {
-		static_call_update(mtag_table_grab, (void *)at[0]);
-		static_call_update(mtag_table_ungrab, (void *)at[1]);
-		static_call_update(mtag_clear_users, (void *)at[2]);
-	}
-	mtag_resolve_end();
-	return ret;
+	return mtag_resolve_call(mtag_table_grab, "netlink_table_grab") ?:
+	       mtag_resolve_call(mtag_table_ungrab, "netlink_table_ungrab") ?:
+	       mtag_resolve_call(mtag_clear_users, "__netlink_clear_multicast_users");
 }
 
 /*

@@ -2,9 +2,9 @@
 /*
  * Finds functions of the kernel by name.
  *
- * What is to be hooked or called is looked up by a probe, which the kernel refuses where none may
- * be. Whether there is a function of some other name is asked a thousand times at each load, by the
- * kernel's own lookup: for each probe the kernel goes through all jump labels, and decodes them.
+ * What is to be hooked is looked up by a probe, which the kernel refuses where none may be. All
+ * else, a thousand names at each load, is asked of the kernel's table of symbols: for each probe
+ * the kernel goes through all jump labels, and decodes them.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -21,14 +21,14 @@ static struct kprobe *lookups[64];
 static int nr_lookups;
 
 /**
- * mtag_resolve() - look up the address of a kernel function, exported or not
+ * mtag_resolve_hook() - look up the address of a kernel function that is to be hooked
  * @name:	symbol
  * @addr:	filled
  *
  * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
  * Return: 0; -ENOENT if no such function exists or it may not be probed; -ENOMEM.
  */
-int mtag_resolve(const char *name, unsigned long *addr)
+int mtag_resolve_hook(const char *name, unsigned long *addr)
 {
 	struct kprobe *kp = kzalloc(sizeof(*kp), GFP_KERNEL);
 	int ret;
@@ -53,7 +53,7 @@ int mtag_resolve(const char *name, unsigned long *addr)
 }
 
 /**
- * mtag_resolve_end() - release the probes that mtag_resolve() took
+ * mtag_resolve_end() - release the probes that mtag_resolve_hook() took
  *
  * Context: module load. May sleep.
  */
@@ -83,6 +83,7 @@ static unsigned long function_end(unsigned long addr)
 }
 
 typedef unsigned long lookup_name_t(const char *name);
+typedef int each_match_t(int (*fn)(void *data, unsigned long addr), const char *name, void *data);
 
 static unsigned long no_lookup_name(const char *name)
 {
@@ -91,8 +92,31 @@ static unsigned long no_lookup_name(const char *name)
 
 DEFINE_STATIC_CALL(mtag_lookup_name, no_lookup_name);
 
+/*
+ * Stands in for kallsyms_on_each_match_symbol(), which early builds of 6.1 lack: as that does, it
+ * leaves out the symbols of modules.
+ */
+static int first_match(int (*fn)(void *data, unsigned long addr), const char *name, void *data)
+{
+	unsigned long addr = static_call(mtag_lookup_name)(name);
+
+	return addr && addr < MODULES_VADDR ? fn(data, addr) : 0;
+}
+
+/*
+ * It knows the kernel's own functions alone. kallsyms_lookup_name() would compare a name that the
+ * kernel does not have with each symbol of each module, and take a module's.
+ */
+DEFINE_STATIC_CALL(mtag_each_match, first_match);
+
+static int take_first(void *data, unsigned long addr)
+{
+	*(unsigned long *)data = addr;
+	return 1;
+}
+
 /**
- * mtag_resolve_init() - find the kernel's own lookup, which is not exported
+ * mtag_resolve_init() - find the kernel's own lookups, which are not exported
  *
  * Context: module load. May sleep.
  * Return: 0; -ENOENT, after a message that names the function; -ENOMEM.
@@ -100,15 +124,34 @@ DEFINE_STATIC_CALL(mtag_lookup_name, no_lookup_name);
 int mtag_resolve_init(void)
 {
 	unsigned long addr;
-	int ret = mtag_resolve("kallsyms_lookup_name", &addr);
+	int ret = mtag_resolve_hook("kallsyms_on_each_match_symbol", &addr);
 
-	if (ret == -ENOENT)
-		pr_err("this kernel has no function kallsyms_lookup_name\n");
-	if (ret)
-		return ret;
+	if (!ret) {
+		static_call_update(mtag_each_match, (each_match_t *)addr);
+	} else if (ret == -ENOENT) {
+		ret = mtag_resolve_hook("kallsyms_lookup_name", &addr);
+		if (!ret)
+			static_call_update(mtag_lookup_name, (lookup_name_t *)addr);
+		if (ret == -ENOENT)
+			pr_err("this kernel has no function kallsyms_lookup_name\n");
+	}
 	mtag_resolve_end();
-	static_call_update(mtag_lookup_name, (lookup_name_t *)addr);
-	return 0;
+	return ret;
+}
+
+/**
+ * mtag_resolve() - look up the address of a function of the kernel's own, exported or not
+ * @name:	symbol
+ *
+ * Context: module load, after mtag_resolve_init().
+ * Return: the address; 0 if no such function exists.
+ */
+unsigned long mtag_resolve(const char *name)
+{
+	unsigned long addr = 0;
+
+	static_call(mtag_each_match)(take_first, name, &addr);
+	return addr;
 }
 
 /**
@@ -127,30 +170,24 @@ bool mtag_resolve_range(const char *name, const char *suffix, unsigned long *sta
 	char symbol[KSYM_NAME_LEN];
 
 	snprintf(symbol, sizeof(symbol), "%s%s", name, suffix);
-	*start = static_call(mtag_lookup_name)(symbol);
+	*start = mtag_resolve(symbol);
 	*end = *start ? function_end(*start) : 0;
 	return *end;
 }
 
 /**
- * mtag_resolve_all() - look up several kernel functions
- * @names:	names of the functions
- * @at:		filled with their addresses
- * @nr:		number of functions
+ * mtag_resolve_needed() - look up a function of the kernel's own without which mtag does not load
+ * @name:	symbol
+ * @addr:	filled
  *
- * Context: as mtag_resolve().
- * Return: as mtag_resolve(); a missing function is logged by name.
+ * Context: module load, after mtag_resolve_init().
+ * Return: 0; -ENOENT if no such function exists, after a message that names it.
  */
-int mtag_resolve_all(const char *const names[], unsigned long at[], int nr)
+int mtag_resolve_needed(const char *name, unsigned long *addr)
 {
-	int i, ret;
-
-	for (i = 0; i < nr; i++) {
-		ret = mtag_resolve(names[i], &at[i]);
-		if (ret == -ENOENT)
-			pr_err("this kernel has no function %s\n", names[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	*addr = mtag_resolve(name);
+	if (*addr)
+		return 0;
+	pr_err("this kernel has no function %s\n", name);
+	return -ENOENT;
 }

@@ -32,7 +32,7 @@ static int resolve_hooks(void)
 	int ret;
 
 	for (hook = mtag_hooks; hook->name; hook++) {
-		ret = mtag_resolve(hook->name, &hook->addr);
+		ret = mtag_resolve_hook(hook->name, &hook->addr);
 		if (ret == -ENOENT)
 			pr_err("this kernel has no function %s that could be hooked\n",
 			       hook->name);

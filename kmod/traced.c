@@ -5,7 +5,6 @@
  * it.
  */
 #include <linux/ftrace.h>
-#include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/rethook.h>
 #include <linux/sched.h>
@@ -14,8 +13,8 @@
 #include "resolve.h"
 #include "traced.h"
 
-/* Code of function_graph, and of return probes. */
-static unsigned long graph_returns, probe_returns;
+/* Code of function_graph, and of return probes; 0 if the kernel has none. */
+static unsigned long graph_returns __ro_after_init, probe_returns __ro_after_init;
 
 static struct ftrace_ret_stack *no_ret_stack(struct task_struct *task, int idx)
 {
@@ -26,39 +25,25 @@ static struct ftrace_ret_stack *no_ret_stack(struct task_struct *task, int idx)
 DEFINE_STATIC_CALL(mtag_ret_stack, no_ret_stack);
 
 /**
- * mtag_traced_init() - look up where function_graph keeps return addresses
+ * mtag_traced_init() - look up what tracers put in place of a return address
  *
- * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
- * Return: 0, also without function_graph; -ENOMEM.
+ * Context: module load, after mtag_resolve_init(). May sleep.
  */
-int mtag_traced_init(void)
+void mtag_traced_init(void)
 {
-	unsigned long addr;
-	int ret = mtag_resolve("ftrace_graph_get_ret_stack", &addr);
+	unsigned long ret_stack = mtag_resolve("ftrace_graph_get_ret_stack");
 
-	if (!ret)
-		static_call_update(mtag_ret_stack, (void *)addr);
-	/* Such a kernel has no function_graph. */
-	return ret == -ENOENT ? 0 : ret;
+	if (ret_stack) {
+		static_call_update(mtag_ret_stack, (void *)ret_stack);
+		graph_returns = mtag_resolve("return_to_handler");
+	}
+	probe_returns = mtag_resolve("arch_rethook_trampoline");
 }
 
-/* Is @ip known to be a tracer's, not a caller's? Context: any. */
+/* Is @ip a tracer's, not a caller's? Context: any. */
 bool mtag_traced_is(unsigned long ip)
 {
-	return ip && (ip == READ_ONCE(graph_returns) || ip == READ_ONCE(probe_returns));
-}
-
-/* As mtag_traced_is(), of an unknown address. That code may not be probed, so not resolved. */
-static bool is_tracers(unsigned long ip)
-{
-	char name[KSYM_SYMBOL_LEN];
-
-	sprint_symbol_no_offset(name, ip);
-	if (!strcmp(name, "return_to_handler"))
-		WRITE_ONCE(graph_returns, ip);
-	if (!strcmp(name, "arch_rethook_trampoline"))
-		WRITE_ONCE(probe_returns, ip);
-	return mtag_traced_is(ip);
+	return ip && (ip == graph_returns || ip == probe_returns);
 }
 
 /* Where the hooked function returns to according to function_graph, which may trace us as well. */
@@ -98,7 +83,7 @@ unsigned long mtag_traced_undo(unsigned long ip)
 {
 	int i;
 
-	for (i = 0; i < 2 && (mtag_traced_is(ip) || is_tracers(ip)); i++)
-		ip = ip == READ_ONCE(graph_returns) ? graph_return() : probe_return();
+	for (i = 0; i < 2 && mtag_traced_is(ip); i++)
+		ip = ip == graph_returns ? graph_return() : probe_return();
 	return ip;
 }

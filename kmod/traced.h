@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-int mtag_traced_init(void);
+void mtag_traced_init(void);
 bool mtag_traced_is(unsigned long ip);
 unsigned long mtag_traced_undo(unsigned long ip);
 

@@ -56,27 +56,17 @@ DEFINE_STATIC_CALL(mtag_kernel_execve, no_execve);
 /**
  * mtag_ways_resolve() - find the functions that implement the system calls
  *
- * Context: as mtag_resolve(); the caller must mtag_resolve_end().
- * Return: 0; -ENOENT, after a message that names the function; -ENOMEM.
+ * Context: module load, after mtag_resolve_init(). May sleep.
+ * Return: 0; -ENOENT, after a message that names the function.
  */
 int mtag_ways_resolve(void)
 {
-	static const char *const names[] = {
-		"__x64_sys_munmap", "__x64_sys_mremap", "__x64_sys_brk", "__x64_sys_madvise",
-		"__x64_sys_shmdt", "kernel_execve",
-	};
-	unsigned long at[ARRAY_SIZE(names)];
-	int ret = mtag_resolve_all(names, at, ARRAY_SIZE(names));
-
-	if (ret)
-		return ret;
-	static_call_update(mtag_sys_munmap, (void *)at[0]);
-	static_call_update(mtag_sys_mremap, (void *)at[1]);
-	static_call_update(mtag_sys_brk, (void *)at[2]);
-	static_call_update(mtag_sys_madvise, (void *)at[3]);
-	static_call_update(mtag_sys_shmdt, (void *)at[4]);
-	static_call_update(mtag_kernel_execve, (void *)at[5]);
-	return 0;
+	return mtag_resolve_call(mtag_sys_munmap, "__x64_sys_munmap") ?:
+	       mtag_resolve_call(mtag_sys_mremap, "__x64_sys_mremap") ?:
+	       mtag_resolve_call(mtag_sys_brk, "__x64_sys_brk") ?:
+	       mtag_resolve_call(mtag_sys_madvise, "__x64_sys_madvise") ?:
+	       mtag_resolve_call(mtag_sys_shmdt, "__x64_sys_shmdt") ?:
+	       mtag_resolve_call(mtag_kernel_execve, "kernel_execve");
 }
 
 /* The registers of a system call with these arguments. */

@@ -61,5 +61,8 @@ is "$(health foreign)" 0 "each caller was known all the time"
 ends
 is "$(health drift)" 0 "no drift"
 [ -n "$rt" ] || is "$(health lost)" "$lost_before" "nothing lost"
+rival_comes && unload && load
+ok $? "a part of a hooked function that another module has is not taken for the kernel's"
+check "the other one may go" rmmod rival
 rm -rf "$tmp"
 done_testing

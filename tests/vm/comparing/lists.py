@@ -80,7 +80,7 @@ def sources(kmod):
 
 def resolved(text):
     """The functions that mtag finds by name to call them."""
-    return sorted(set(re.findall(r'mtag_resolve\("(\w+)"', text)))
+    return sorted(set(re.findall(r'mtag_resolve(?:_hook|_call)?\((?:\w+, )?"(\w+)"', text)))
 
 
 def forms(text):
