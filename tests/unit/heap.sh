@@ -106,7 +106,7 @@ same "$(MTAG_HEAP=exact LD_PRELOAD=$lib "$tmp/vforks" 2>&1)" '0 objects more' "a
 
 # ---- under stress ----
 calm='broken 0, interrupted yes'
-rounds=4000 limit=120
+rounds=2000 limit=120
 [ -z "${MTAG_LONG:-}" ] || rounds=220000 limit=900
 # a_minute SINCE NAME: in the long form it has taken one at least.
 a_minute() {
