@@ -151,7 +151,10 @@ ctl_obj    := $(ctl_src:%.c=$(B)/obj/ctl/%.o)
 ctl_pkgs   := libnl-genl-3.0 json-c libprotobuf-c zlib ncursesw libdw libelf
 # It has no .pc file. Other kinds of program, see below, have none of these packages.
 ctl_libs   := $(if $(filter true,$(PKG)),,-liberty) -lm
-$(ctl_obj): private ctl_cflags = $(shell $(PKG) --cflags $(ctl_pkgs))
+# Asked once, where they are wanted first.
+pkg_cflags  = $(eval pkg_cflags := $(shell $(PKG) --cflags $(ctl_pkgs)))$(pkg_cflags)
+pkg_libs    = $(eval pkg_libs := $(shell $(PKG) --libs $(ctl_pkgs)))$(pkg_libs)
+$(ctl_obj): private ctl_cflags = $(pkg_cflags)
 # pprof's messages: the code that packs them is made of their description.
 ctl_made     := $(B)/gen/profile.pb-c.c
 ctl_made_obj := $(ctl_made:%.c=%.o)
@@ -159,7 +162,7 @@ $(B)/gen/%.pb-c.c $(B)/gen/%.pb-c.h: ctl/format/%.proto
 	@mkdir -p $(@D)
 	protoc-c --proto_path=$(<D) --c_out=$(@D) $(<F)
 $(B)/gen/%.o: $(B)/gen/%.c
-	$(CC) $(OUR_CFLAGS) $(shell $(PKG) --cflags $(ctl_pkgs)) -c -o $@ $<
+	$(CC) $(OUR_CFLAGS) $(pkg_cflags) -c -o $@ $<
 $(B)/obj/ctl/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
 $(B)/obj/ctl/ctl/format/pprof.o: OUR_CPPFLAGS += -I$(B)/gen
 # The kernels that the module knows, with the functions that it needs there: its own lists.
@@ -178,7 +181,7 @@ $(B)/obj/ctl/%.o: %.c
 
 $(B)/bin/mtagctl: $(ctl_obj) $(ctl_made_obj) $(lib_a)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(pkg_libs) $(ctl_libs)
 
 # A newer version, or other flags, in the same tree: all that is installed is compiled anew.
 flags_now := $(strip $(VERSION) $(CC) $(CPPFLAGS) $(CFLAGS))
@@ -257,7 +260,7 @@ shim    = $(if $(filter kmod/%,$(1)),-Itests/unit/kernel)
 shim_of = $(call shim,$(sources_of))
 # Files of C that one includes, as seen from here: the .d file has what the last of several sources includes.
 included_of = $(shell sed -n 's|^\#include "\(\.\./\)*\(.*\.c\)"|\2|p' $(1))
-unit_cflags = $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib -I$(B)/gen -I. $(shell $(PKG) --cflags $(ctl_pkgs))
+unit_cflags = $(OUR_CFLAGS) -O1 $(SANITIZE) -Ictl -Ilib -I$(B)/gen -I. $(pkg_cflags)
 # The sources are compiled once for all of them.
 checked     = $(patsubst %.c,$(B)/obj/checked/%.o,$(1))
 all_checked := $(sort $(call checked,$(lib_src) $(call sources_of,$(filter %.c,$(unit_src)))))
@@ -269,7 +272,7 @@ $(all_checked): $(B)/obj/checked/%.o: %.c | $(known)
 $(B)/tests/unit/%: tests/unit/%.c $$(call checked,$$(call sources_of,tests/unit/$$*.c)) \
 		$$(call included_of,tests/unit/$$*.c) $(call checked,$(lib_src))
 	@mkdir -p $(@D)
-	$(call program,$(CC) $(unit_cflags) $(call shim_of,$<),$(filter %.o,$^) $(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs))
+	$(call program,$(CC) $(unit_cflags) $(call shim_of,$<),$(filter %.o,$^) $(pkg_libs) $(ctl_libs))
 
 # What tests/unit/unwind_* run: code as it is in most programs, without sanitizers.
 unwound := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/unwind/*.c))
@@ -304,7 +307,7 @@ fuzzers := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*.c))
 .PHONY: fuzz
 fuzz: $(fuzzers)
 $(units) $(fuzzers): | $(known)
-fuzz_cflags = -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g $(SANITIZE) -Ictl -Ilib -I$(B)/gen -I. $(shell $(PKG) --cflags $(ctl_pkgs))
+fuzz_cflags = -std=gnu11 $(WARN) $(OUR_CPPFLAGS) -O1 -g $(SANITIZE) -Ictl -Ilib -I$(B)/gen -I. $(pkg_cflags)
 fuzzed      = $(patsubst %.c,$(B)/obj/fuzzed/%.o,$(1))
 all_fuzzed := $(sort $(call fuzzed,$(call sources_of,$(wildcard tests/fuzz/*.c))))
 $(B)/obj/fuzzed/ctl/format/pprof.o: $(B)/gen/profile.pb-c.h
@@ -314,7 +317,7 @@ $(all_fuzzed): $(B)/obj/fuzzed/%.o: %.c | $(known)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call fuzzed,$$(call sources_of,tests/fuzz/$$*.c)) $$(call included_of,tests/fuzz/$$*.c)
 	@mkdir -p $(@D)
 	$(FUZZCC) $(fuzz_cflags) -fsanitize=fuzzer $(call shim_of,$<) $(LDFLAGS) -MF $@.d -o $@ $< $(filter %.o,$^) \
-		$(shell $(PKG) --libs $(ctl_pkgs)) $(ctl_libs)
+		$(pkg_libs) $(ctl_libs)
 
 # What tests/abi/dlopen.c loads.
 $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
