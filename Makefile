@@ -194,14 +194,14 @@ $(B)/flags:
 $(lib_shared) $(lib_static) $(heap_obj) $(ctl_obj) $(ctl_made_obj): $(B)/flags
 
 # ---- one program a file: examples, benchmarks, tests ----
-# A line "link: -lfoo …" in a program's source adds to its link line: what only that program needs.
-# $(call program,COMPILER AND FLAGS,OBJECTS AND LIBRARIES): of the first prerequisite, in two steps: ccache keeps what is compiled,
-# and nothing of what is compiled and linked at once.
+# $(call program,COMPILER AND FLAGS,OBJECTS AND LIBRARIES): makes one of the first prerequisite, in two steps: ccache keeps
+# what is compiled, and nothing of what is compiled and linked at once.
 define program
 $(1) -MF $@.d -MT $@ -c -o $@.o $<
 $(1) $(LDFLAGS) -o $@ $@.o $(2)
 @rm $@.o
 endef
+# A line "link: -lfoo …" in a program's source adds to its link line: what only that program needs.
 link_of = $(shell sed -n 's|^[ /]\*\{0,1\}/* *link: *||p' $(1) | tr '\n' ' ')
 libmtag := $(lib_a)
 

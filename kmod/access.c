@@ -40,8 +40,12 @@ DEFINE_STATIC_CALL(mtag_ptrace_may_access, only_capable);
  */
 int mtag_access_init(void)
 {
-	if (mtag_resolve_call(mtag_ptrace_may_access, "ptrace_may_access"))
-		pr_warn("reading other processes needs CAP_SYS_PTRACE\n");
+	unsigned long addr = mtag_resolve("ptrace_may_access");
+
+	if (addr)
+		static_call_update(mtag_ptrace_may_access, (void *)addr);
+	else
+		pr_warn("no ptrace_may_access: reading other processes needs CAP_SYS_PTRACE\n");
 	return 0;
 }
 

@@ -33,10 +33,9 @@ void mtag_traced_init(void)
 {
 	unsigned long ret_stack = mtag_resolve("ftrace_graph_get_ret_stack");
 
-	if (ret_stack) {
+	if (ret_stack)
 		static_call_update(mtag_ret_stack, (void *)ret_stack);
-		graph_returns = mtag_resolve("return_to_handler");
-	}
+	graph_returns = mtag_resolve("return_to_handler");
 	probe_returns = mtag_resolve("arch_rethook_trampoline");
 }
 

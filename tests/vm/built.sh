@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154
 # Sourced by tests/vm/run: what was built for a kernel in another checkout, from which a new one starts, so that only
-# the difference is compiled. A module takes 20 s, `make check` wants thirteen. Where nothing differs make is not asked:
-# a kernel's looks for seconds, and one after the other.
+# the difference is compiled. A module takes 20 s, `make check` wants thirteen. Where nothing differs make is not
+# asked at all: by a kernel's makefiles it takes seconds to find that out.
 #
 # It is kept in the cache as built/KERNEL-HASH.tar.zst: build/RELEASE without its links to sources, which `make module`
 # makes, and beside that `sources`, the sums of the sources, and `from`, the checkout. What to compile is make's to say,
