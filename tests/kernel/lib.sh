@@ -62,13 +62,15 @@ done_testing() {
 	exit $tap_failed
 }
 
-# until_true SECONDS COMMAND…: polls it, for three times as long where that takes: see until() in lib/tap.h.
+# until_true SECONDS COMMAND…: polls it, less and less often, as programs are dear in an emulator; for three times as
+# long where that takes: see until() in lib/tap.h.
 until_true() {
-	local end=$((SECONDS + $1 * 3 * ${MTAG_SLOW:-1}))
+	local end=$((SECONDS + $1 * 3 * ${MTAG_SLOW:-1})) pauses=(0.05 0.1 0.2 0.4)
 	shift
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
-		read -rt 0.05 <> <(:)
+		read -rt "${pauses[0]}" <> <(:)
+		[ ${#pauses[@]} = 1 ] || pauses=("${pauses[@]:1}")
 	done
 	return 0
 }

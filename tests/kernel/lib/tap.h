@@ -94,15 +94,16 @@ double now(void);
 double slowness(void);
 
 /*
- * until(condition, seconds): polls the condition; returns whether it came true. A machine that others use, too, has
- * been several times slower for minutes: it has three times as long.
+ * until(condition, seconds): polls the condition, less and less often; returns whether it came true. A machine that
+ * others use, too, has been several times slower for minutes: it has three times as long.
  */
 #define until(condition, seconds)                                                                  \
 	({                                                                                         \
 		double end_ = now() + 3 * slowness() * (seconds);                                  \
+		useconds_t pause_ = 1000;                                                          \
 		bool true_;                                                                        \
-		while (!(true_ = (condition)) && now() < end_)                                     \
-			usleep(2000);                                                              \
+		for (; !(true_ = (condition)) && now() < end_; usleep(pause_))                     \
+			pause_ = pause_ < 16000 ? pause_ * 2 : pause_;                             \
 		true_;                                                                             \
 	})
 
