@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # mtagctl top and watch on a terminal, which tmux is: what stands on the screen after which keys, that numbers are
-# those of smaps, and that the terminal is left as it was. Then top with 100 processes (with --long 500) and 50 tags.
+# those of smaps, and that the terminal is left as it was. Then top with 40 processes (with --long 500) and 50 tags.
 # vm: short=6.1 because="what is on the screen is not the kernel's" group=tutorial mem=2G module=linger_ms=2000 timeout=900
 . tests/kernel/lib.sh
 command -v tmux >/dev/null || bail "no tmux"
@@ -207,7 +207,7 @@ sane "then it ends"
 
 # ---- many processes and 50 tags ----
 
-many=$(more 100 500)
+many=$(more 40 500)
 $bin/crowd $many 50 >"$tmp/ready" &
 crowd=$!
 until_true 200 grep -q ready "$tmp/ready" || bail "the crowd is not ready"
@@ -215,7 +215,7 @@ is "$(mtagctl top -j --by tag -n 1 | jq '[.[] | select(.tag | startswith("part-"
 	50 "each of 50 tags has a page of each of $many processes"
 # sent COUNT: the messages that top sends for that many refreshes.
 sent() {
-	# By a filter in the kernel, or each call of a hundred processes' files would stop it twice. That wants -f, and has pids.
+	# By a filter in the kernel, or each call of all the processes' files would stop it twice. That wants -f, and has pids.
 	strace -f --seccomp-bpf -qq -e trace=sendmsg,sendto -o "$tmp/calls" mtagctl top -n "$1" -d 0.1 >/dev/null 2>>"$tmp/said"
 	grep -cE '^([0-9]+ +)?send' "$tmp/calls"
 }
