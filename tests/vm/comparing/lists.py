@@ -79,8 +79,18 @@ def sources(kmod):
 
 
 def resolved(text):
-    """The functions that mtag finds by name to call them."""
-    return sorted(set(re.findall(r'mtag_resolve(?:_hook|_call)?\((?:\w+, )?"(\w+)"', text)))
+    """The functions that mtag finds by name, to call them or to know of calls."""
+    return sorted(set(re.findall(r'(?:mtag_resolve(?:_hook|_call)?\((?:\w+, )?|\.symbol_name = )"(\w+)"', text)))
+
+
+def overlooked(kmod, functions):
+    """Of a kernel's functions those that the module names, and that neither a list nor resolved() has."""
+    text, listed = sources(kmod), ""
+    for path in glob.glob(f"{kmod}/compat/functions-*"):
+        with open(path, encoding="utf-8") as file:
+            listed += file.read()
+    named, known = (set(re.findall(r'"(\w+)"', each)) for each in (text, listed))
+    return named & set(functions) - known - set(resolved(text))
 
 
 def forms(text):

@@ -240,9 +240,9 @@ class Rules:
     def resolved(self):
         for function in mtag.resolved(self.kmod):
             if function not in self.new.image.sizes:
-                self.must(f"function {function}", "mtag calls it. " + self.gone(function))
+                self.must(f"function {function}", "mtag calls or probes it. " + self.gone(function))
             elif self.old.types.parameters(function) != self.new.types.parameters(function):
-                self.must(f"function {function}", "mtag calls it. Its arguments were "
+                self.must(f"function {function}", "mtag calls or probes it. Its arguments were "
                           f"({self.declared(self.old.types.parameters(function) or [])}), and are "
                           f"({self.declared(self.new.types.parameters(function) or [])}).")
             else:
