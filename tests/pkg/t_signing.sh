@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# t_signing.sh [KERNEL]: the module, built and signed by dkms and by hand, on a machine with Secure Boot, before a
-# key is enrolled and after. Firmware (OVMF, with Microsoft's keys), shim, GRUB and kernel are Debian's,
-# as they are signed; in place of the person who agrees to the key in MokManager, mok.py writes what that
-# does.
+# t_signing.sh [KERNEL]: the module, built and signed by dkms and by hand, on a machine with Secure Boot that knows both
+# keys, and signed by a key that it does not know, as any is before it is enrolled. Firmware (OVMF, with Microsoft's
+# keys), shim, GRUB and kernel are Debian's, as they are signed; in place of the person who agrees to the keys in
+# MokManager, mok.py writes what that does.
 # Needs root, for a /var/lib/dkms of its own.
 set -u
 cd "$(dirname "$(realpath "$0")")/../.." || exit
@@ -30,42 +30,32 @@ sees() {
 	ok $? "$5" || echo "#   $line"
 }
 
-# guest none | dkms | both: in the VM, where these keys are enrolled: dkms's, and that of whoever signs by hand.
+# guest: in the VM.
 guest() {
-	local unsigned by_hand=/tmp/mtag.ko
+	local unsigned sign by_hand=/tmp/mtag.ko by_stranger=/tmp/stranger.ko
 	unsigned=build/$(uname -r)/mtag.ko
-	mount -t securityfs none /sys/kernel/security
-	is "$(cat /sys/kernel/security/lockdown)" 'none [integrity] confidentiality' \
-		"$1: Secure Boot has locked the kernel down"
-	refused "$1: an unsigned module is refused" "$unsigned"
-	sees "$unsigned" fail 'module signature' 'not signed' "$1: doctor says that it is not signed"
+	sign=/lib/modules/$(uname -r)/build/scripts/sign-file
 	cp "$unsigned" "$by_hand"
-	"/lib/modules/$(uname -r)/build/scripts/sign-file" sha256 "$dir/module.key" "$dir/module.der" "$by_hand"
-	if [ "$1" = none ]; then
-		unknown none "$signed" 'DKMS module signing key' "dkms's module"
-	else
-		sees "$signed" ok 'module signature' 'DKMS module signing key' \
-			"$1: doctor says that dkms's module will be taken"
-		sees "$signed" ok lockdown integrity "$1: lockdown is not in the way"
-		check "$1: it is taken" insmod "$signed"
-		mtagctl doctor >/dev/null
-		is $? 0 "$1: doctor finds nothing in the way"
-		$bin/tagger numbers >/tmp/numbers 2>&1
-		is $? 0 "$1: under lockdown the numbers are exact" || sed 's/^/# /' /tmp/numbers
-		is "$(health drift)" 0 "$1: debugfs can be read, and says that there is no drift"
-		unload
-	fi
-	if [ "$1" = both ]; then
-		check "$1: a module signed by hand is taken" insmod "$by_hand"
-	else
-		unknown "$1" "$by_hand" "$(modinfo -F signer "$by_hand")" "a module signed by hand"
-	fi
+	"$sign" sha256 "$dir/module.key" "$dir/module.der" "$by_hand"
+	cp "$unsigned" "$by_stranger"
+	"$sign" sha256 "$dir/stranger.key" "$dir/stranger.der" "$by_stranger"
+	mount -t securityfs none /sys/kernel/security
+	is "$(cat /sys/kernel/security/lockdown)" 'none [integrity] confidentiality' "Secure Boot has locked the kernel down"
+	refused "an unsigned module is refused" "$unsigned"
+	sees "$unsigned" fail 'module signature' 'not signed' "doctor says that it is not signed"
+	refused "so is one whose key nobody has enrolled" "$by_stranger"
+	sees "$by_stranger" fail 'module signature' 'unknown key, of A stranger' "doctor says whose key it is"
+	sees "$signed" ok 'module signature' 'DKMS module signing key' "doctor says that dkms's module will be taken"
+	sees "$signed" ok lockdown integrity "lockdown is not in the way"
+	check "it is taken" insmod "$signed"
+	mtagctl doctor >/dev/null
+	is $? 0 "doctor finds nothing in the way"
+	$bin/tagger numbers >/tmp/numbers 2>&1
+	is $? 0 "under lockdown the numbers are exact" || sed 's/^/# /' /tmp/numbers
+	is "$(health drift)" 0 "debugfs can be read, and says that there is no drift"
+	unload
+	check "a module signed by hand is taken" insmod "$by_hand"
 	echo "# run $tap_run $tap_failed"
-}
-# unknown ENROLLED FILE SIGNER NAME: whose key nobody has enrolled.
-unknown() {
-	refused "$1: $4 is refused, whose key nobody has enrolled" "$2"
-	sees "$2" fail 'module signature' "unknown key, of $3" "$1: doctor says whose key it is"
 }
 
 # fetch: Debian's packages, unpacked and not installed.
@@ -97,12 +87,12 @@ dkms_build() {
 		- "$1" "$2" "$dir" "$version"
 }
 
-# boot none | dkms | both: the guest's tests, numbered on.
+# boot: the guest's tests, numbered on.
 boot() {
 	local said
 	MTAG_TAP="$tap_run $tap_failed" MTAG_FIRMWARE=$dir MTAG_VM_ACCEL=${MTAG_VM_ACCEL:-tcg} MTAG_VM_THREAD=single \
 		PATH=$PWD/$here:$PATH tests/vm/run --kernel "$kernel" --no-module --timeout 600 \
-		-- "$0" guest "$1" 2>&1 | tee "$dir/out"
+		-- "$0" guest 2>&1 | tee "$dir/out"
 	said=$(sed -n 's/^# run //p' "$dir/out")
 	[ -n "$said" ] || bail "the guest did not finish"
 	read -r tap_run tap_failed <<<"$said"
@@ -110,7 +100,7 @@ boot() {
 
 if [ "${1:-}" = guest ]; then
 	read -r tap_run tap_failed <<<"$MTAG_TAP"
-	guest "$2"
+	guest
 	exit
 fi
 kernel=${1:-6.1}
@@ -127,14 +117,9 @@ is "$(modinfo -F signer "$signed")" 'DKMS module signing key' "and signs it with
 # Another key, as docs/signing.md has it made.
 eval "$(sed -n '/^openssl req/,/^```/{/^```/!p}' docs/signing.md)" 2>/dev/null
 mv module.key module.der "$dir"
-# A machine with such firmware takes a minute to boot: one does, if what is refused is so beside what is taken.
-if [ -n "${MTAG_LONG:-}" ]; then
-	boot none
-	check "the keys are enrolled" $here/mok.py "$dir/vars.fd" "$dir/mok.pub" "$dir/module.der"
-	boot both
-else
-	check "dkms's key is enrolled" $here/mok.py "$dir/vars.fd" "$dir/mok.pub"
-	boot dkms
-fi
+check "both keys are enrolled" $here/mok.py "$dir/vars.fd" "$dir/mok.pub" "$dir/module.der"
+openssl req -new -x509 -nodes -days 2 -subj '/CN=A stranger' -newkey rsa:2048 -keyout "$dir/stranger.key" \
+	-outform DER -out "$dir/stranger.der" 2>/dev/null
+boot
 rm -rf "$dir"
 done_testing

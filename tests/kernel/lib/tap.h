@@ -100,10 +100,13 @@ double slowness(void);
 #define until(condition, seconds)                                                                  \
 	({                                                                                         \
 		double end_ = now() + 3 * slowness() * (seconds);                                  \
-		useconds_t pause_ = 1000;                                                          \
+		useconds_t pause_ = 2000;                                                          \
 		bool true_;                                                                        \
-		for (; !(true_ = (condition)) && now() < end_; usleep(pause_))                     \
-			pause_ = pause_ < 16000 ? pause_ * 2 : pause_;                             \
+		while (!(true_ = (condition)) && now() < end_) {                                   \
+			usleep(pause_);                                                            \
+			if (pause_ < 16000)                                                        \
+				pause_ *= 2;                                                       \
+		}                                                                                  \
 		true_;                                                                             \
 	})
 

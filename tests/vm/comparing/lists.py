@@ -83,14 +83,14 @@ def resolved(text):
     return sorted(set(re.findall(r'(?:mtag_resolve(?:_hook|_call)?\((?:\w+, )?|\.symbol_name = )"(\w+)"', text)))
 
 
-def overlooked(kmod, functions):
-    """Of a kernel's functions those that the module names, and that neither a list nor resolved() has."""
-    text, listed = sources(kmod), ""
+def unlisted(kmod):
+    """The words in the module's source that neither a list nor resolved() has: none may be a function of a kernel."""
+    text, lists = sources(kmod), ""
     for path in glob.glob(f"{kmod}/compat/functions-*"):
         with open(path, encoding="utf-8") as file:
-            listed += file.read()
-    named, known = (set(re.findall(r'"(\w+)"', each)) for each in (text, listed))
-    return named & set(functions) - known - set(resolved(text))
+            lists += file.read()
+    words, listed = (set(re.findall(r'"(\w+)"', each)) for each in (text, lists))
+    return words - listed - set(resolved(text))
 
 
 def forms(text):
