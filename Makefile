@@ -25,7 +25,7 @@ CXXFLAGS ?= $(CFLAGS)
 WARN     := -Wall -Wextra -Werror
 PKG      := pkg-config
 # What the project's own code needs, whatever CFLAGS says.
-OUR_CPPFLAGS := -Iinclude -D_GNU_SOURCE -DMTAG_VERSION='"$(VERSION)"' -MMD -MP
+OUR_CPPFLAGS := -Iinclude -D_GNU_SOURCE -DMTAG_VERSION='"$(VERSION)"' -MD -MP
 OUR_CFLAGS    = -std=c11 $(WARN) -pthread $(OUR_CPPFLAGS) $(CPPFLAGS) $(CFLAGS)
 OUR_CXXFLAGS  = -std=c++17 $(WARN) -pthread $(OUR_CPPFLAGS) $(CPPFLAGS) $(CXXFLAGS)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -25,37 +25,23 @@ debian_root() {
 	echo "$final"
 }
 
-# root_make FINAL SUITE PACKAGE…: in a temporary directory, then moved into place.
+# root_make FINAL SUITE PACKAGE…: in a temporary directory, then moved into place. Apt is as on this machine; nothing is
+# started, nothing read by people is installed, and nothing is synced, as an interrupted root is thrown away.
 root_make() {
-	local final=$1 suite=$2 dir=$1.new mirror log=$1.log
+	local final=$1 suite=$2 dir=$1.new mirror log=$1.log tmp
 	shift 2
 	"$vm/../lib/deps" root || return
 	mirror=$(debian_mirror) || return
 	as_root rm -rf "$dir"
-	{
-		# In a namespace of its own, for the mounts that it leaves behind when it is interrupted.
-		as_root unshare --mount --pid --fork --kill-child debootstrap --variant=minbase --keyring="$keyring" \
-			"$suite" "$dir" "$mirror" &&
-		root_configure "$dir" &&
-		as_root "$vm/in-root" "$dir" apt-get -q update &&
-		as_root "$vm/in-root" "$dir" env DEBIAN_FRONTEND=noninteractive \
-			apt-get -q -y --no-install-recommends install "$@" &&
-		as_root "$vm/in-root" "$dir" apt-get clean
-	} >"$log" 2>&1 </dev/null || { cat "$log"; return 1; }
-	rm -f "$log"
-	as_root mv "$dir" "$final"
-}
-
-# root_configure DIR: apt as on this machine; nothing is started, nothing read by people is installed,
-# and nothing is synced, as an interrupted root is thrown away.
-root_configure() {
-	local tmp
 	tmp=$(mktemp -d)
-	apt-config dump Acquire >"$tmp/00mtag"
-	printf '%s\n' force-unsafe-io path-exclude=/usr/share/{doc,man,info,locale}/'*' >"$tmp/mtag"
-	printf '#!/bin/sh\nexit 101\n' >"$tmp/policy-rc.d"
-	as_root install -m 644 "$tmp/00mtag" "$1/etc/apt/apt.conf.d/" &&
-		as_root install -m 644 "$tmp/mtag" "$1/etc/dpkg/dpkg.cfg.d/" &&
-		as_root install -m 755 "$tmp/policy-rc.d" "$1/usr/sbin/" || return
-	rm -rf "$tmp"
+	apt-config dump Acquire >"$tmp/apt"
+	printf '%s\n' force-unsafe-io path-exclude=/usr/share/{doc,man,info,locale}/'*' >"$tmp/dpkg"
+	# In a namespace of its own, for the mounts that it leaves behind when it is interrupted. Were dpkg's settings options
+	# of its own, it would filter each package of the first with a program of its own.
+	as_root unshare --mount --pid --fork --kill-child mmdebstrap --mode=root --variant=minbase --format=directory \
+		--keyring="$keyring" --include="$*" --aptopt="$tmp/apt" --aptopt='APT::Install-Recommends "false"' \
+		--essential-hook="install -m 644 '$tmp/dpkg' \"\$1/etc/dpkg/dpkg.cfg.d/mtag\"" \
+		"$suite" "$dir" "deb $mirror $suite main" >"$log" 2>&1 </dev/null || { cat "$log"; rm -rf "$tmp"; return 1; }
+	rm -rf "$log" "$tmp"
+	as_root mv "$dir" "$final"
 }
