@@ -36,42 +36,66 @@ plan_vms() {
 	local group mem cpus dimm icount module append thread timeout args only_long only since not also core brief short stock settings
 	local because needs repairs
 	declare -A dirs=()
-	for source in tests/kernel/t_*.c tests/kernel/t_*.sh; do
-		[ -f "$source" ] && matches "$source" || continue
-		name=$(basename "${source%.*}")
+	while IFS=$'\t' read -r source line; do
+		matches "$source" || continue
+		name=${source##*/} name=${name%.*}
 		command=$source
 		[ "${source##*.}" = sh ] || command=build/tests/kernel/$name
-		while read -r line; do
-			parse "$line" || continue
-			# What a kernel costs as Debian boots it is for the core alone, but with --long.
-			[ "$group" != default ] || [ -n "$long$core" ] || group=plain
-			for each in $kernels; do
-				{ long_enough "$each" && brief_enough "$each"; } || continue
-				if left_out "$each"; then
-					printf '%s\t%s\t%s\n' "$name" "$each" "$why" >>"$tmp/only"
-					continue
-				fi
-				set_memory "$each" "$mem"
-				set_threads "$each" "$thread"
-				set_parameters "$each" "$module"
-				machine="--kernel $each --mem $memory --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
-				key="$machine|$parameters|$append|$threads|$group"
-				[ -z "$kept" ] || ! take_kept "$command${args:+ $args} [$each:$group]" \
-					"$(kept_file "$command${args:+ $args}" "$each" "$key")" || continue
-				if [ -z "${dirs[$key]:-}" ]; then
-					dirs[$key]=$tmp/vm/$((${#dirs[@]} + 1))
-					mkdir -p "${dirs[$key]}"
-					printf '%s\n' "kernel=$each" "group=$group" "machine=$machine" "module=${parameters//,/ }" \
-						"append=${append//,/ }" "thread=$threads" "how=$key" >"${dirs[$key]}/options"
-				fi
-				[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
-				n=$((n + 1))
-				set_slow "$each"
-				printf '%s\t%s\t%s\t%s\t%s\n' "$n-$name" $((timeout * 2 * slow)) "$repairs" "$settings" \
-					"$command${args:+ $args}" >>"${dirs[$key]}/list"
-			done
-		done < <(head -n 40 "$source" | sed -n 's|^[ /*#]*vm: *||p' | sed 's| *\*/ *$||' | grep . || echo)
-	done
+		parse "$line" || continue
+		# What a kernel costs as Debian boots it is for the core alone, but with --long.
+		[ "$group" != default ] || [ -n "$long$core" ] || group=plain
+		for each in $kernels; do
+			{ long_enough "$each" && brief_enough "$each"; } || continue
+			if left_out "$each"; then
+				printf '%s\t%s\t%s\n' "$name" "$each" "$why" >>"$tmp/only"
+				continue
+			fi
+			set_memory "$each" "$mem"
+			set_threads "$each" "$thread"
+			set_parameters "$each" "$module"
+			machine="--kernel $each --mem $memory --cpus $cpus${dimm:+ --dimm $dimm}${icount:+ --icount}"
+			key="$machine|$parameters|$append|$threads|$group"
+			if [ -n "$kept" ]; then
+				kept_name "$command${args:+ $args}" "$each" "$key"
+				! take_kept "$command${args:+ $args} [$each:$group]" "$kept_at" || continue
+			fi
+			if [ -z "${dirs[$key]:-}" ]; then
+				dirs[$key]=$tmp/vm/$((${#dirs[@]} + 1))
+				mkdir -p "${dirs[$key]}"
+				printf '%s\n' "kernel=$each" "group=$group" "machine=$machine" "module=${parameters//,/ }" \
+					"append=${append//,/ }" "thread=$threads" "how=$key" >"${dirs[$key]}/options"
+			fi
+			[ -z "$needs" ] || echo "$needs $each" >>"$tmp/needs"
+			n=$((n + 1))
+			set_slow "$each"
+			printf '%s\t%s\t%s\t%s\t%s\n' "$n-$name" $((timeout * 2 * slow)) "$repairs" "$settings" \
+				"$command${args:+ $args}" >>"${dirs[$key]}/list"
+		done
+	done < <(vm_lines)
+}
+
+# vm_lines: "SOURCE<tab>LINE" for each "vm: LINE" of the tests, or with an empty LINE for a source without any.
+vm_lines() {
+	local sources
+	mapfile -t sources < <(compgen -G 'tests/kernel/t_*.c' | sort; compgen -G 'tests/kernel/t_*.sh' | sort)
+	[ ${#sources[@]} = 0 ] || awk '
+		FNR == 1 {
+			if (source != "")
+				print source "\t"
+			source = FILENAME
+		}
+		FNR <= 40 && match($0, "^[ /*#]*vm: *") {
+			line = substr($0, RLENGTH + 1)
+			sub(/ *\*\/ *$/, "", line)
+			if (line != "") {
+				print FILENAME "\t" line
+				source = ""
+			}
+		}
+		END {
+			if (source != "")
+				print source "\t"
+		}' "${sources[@]}"
 }
 
 # option DIR NAME: what the options of a VM that was planned say.

@@ -16,11 +16,11 @@ result() {
 	echo "${6:-}"
 }
 
-# record RESULT [COUNTS]
+# record RESULT [COUNTS]: under a name that no other process has, and no other call.
 record() {
-	echo "$1" >"$tmp/record.$BASHPID"
-	mv "$tmp/record.$BASHPID" "$(mktemp "$tmp/results/XXXXXX")"
-	[ -z "${2:-}" ] || echo "$2" >"$(mktemp "$tmp/counts.XXXXXX")"
+	local name=$BASHPID.$EPOCHREALTIME
+	echo "$1" >"$tmp/results/$name"
+	[ -z "${2:-}" ] || echo "$2" >"$tmp/counts.$name"
 }
 
 # take_kept NAME FILE: the result that was kept in FILE, if there is one.
@@ -38,7 +38,8 @@ judge() {
 	local name=$1 stem=$2 status=$3 seconds=$4 tap counts notes line counted word=PASS
 	tap=$(awk -v status="$status" -f tests/lib/tap.awk "$stem.out")
 	read -ra counts <<<"${tap%%$'\n'*}"
-	notes=$(tail -n +2 <<<"$tap")
+	notes=''
+	[[ $tap != *$'\n'* ]] || notes=${tap#*$'\n'}
 	counted=$(sed -n "s/^# counts: /${5:-host} &/p" "$stem.out")
 	if [ -s "$stem.bad" ]; then
 		counts[1]=$((counts[1] + 1))
