@@ -128,7 +128,7 @@ static int own_prepare(struct mtag_hook *hook)
 static int ftrace_prepare(void)
 {
 	struct mtag_hook *hook;
-	int ret = 0;
+	int ret = mtag_table_trace();
 
 	shared_ops.func = shared_func;
 	for (hook = mtag_hooks; hook->name && !ret; hook++) {
@@ -141,6 +141,8 @@ static int ftrace_prepare(void)
 	}
 	if (ret)
 		ftrace_free();
+	else
+		by_ip_fill();
 	return ret;
 }
 
@@ -447,8 +449,8 @@ int mtag_hook_show(struct seq_file *m)
  * mtag_hook_init() - choose between ftrace and kprobes for the functions of the table
  *
  * Installs no hook yet.
- * Return: 0; or an error if there are too many functions, memory is exhausted, or the mechanism
- * that is forced, or that PREEMPT_RT requires, does not work.
+ * Return: 0; or an error if there are too many functions, memory is exhausted, the mechanism that
+ * is forced, or that PREEMPT_RT requires, does not work, or neither does.
  */
 int mtag_hook_init(void)
 {
@@ -459,14 +461,13 @@ int mtag_hook_init(void)
 		       HOOKS_MAX);
 		return -E2BIG;
 	}
-	by_ip_fill();
 	if (mtag_force_kprobes && IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		pr_err("no kprobes on PREEMPT_RT: they disable preemption, so hooks could not allocate\n");
 		return -EOPNOTSUPP;
 	}
 	if (mtag_force_kprobes) {
 		use_kprobes = true;
-		return 0;
+		return mtag_table_probe();
 	}
 	ret = ftrace_prepare();
 	/* Out of memory: this says nothing about the kernel. */
@@ -475,7 +476,7 @@ int mtag_hook_init(void)
 	if (ret && !mtag_force_ftrace && !IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		pr_notice("no function tracing here: using kprobes, which cost more\n");
 		use_kprobes = true;
-		ret = 0;
+		return mtag_table_probe();
 	}
 	return ret;
 }

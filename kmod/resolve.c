@@ -2,9 +2,9 @@
 /*
  * Finds functions of the kernel by name.
  *
- * What is to be hooked is looked up by a probe, which the kernel refuses where none may be. All
- * else, a thousand names at each load, is asked of the kernel's table of symbols: for each probe
- * the kernel goes through all jump labels, and decodes them.
+ * It asks the kernel's table of symbols, for a thousand names at each load. The function that tells
+ * them is not exported, and is found by a probe; so is what is to be hooked by one. A probe takes
+ * as long as 150 names: for it the kernel goes through all jump labels, and decodes them.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -21,14 +21,14 @@ static struct kprobe *lookups[64];
 static int nr_lookups;
 
 /**
- * mtag_resolve_hook() - look up the address of a kernel function that is to be hooked
+ * mtag_resolve_probe() - look up where a kprobe on a function of the kernel goes
  * @name:	symbol
  * @addr:	filled
  *
  * Context: module load. May sleep. The caller must mtag_resolve_end() afterwards.
  * Return: 0; -ENOENT if no such function exists or it may not be probed; -ENOMEM.
  */
-int mtag_resolve_hook(const char *name, unsigned long *addr)
+int mtag_resolve_probe(const char *name, unsigned long *addr)
 {
 	struct kprobe *kp = kzalloc(sizeof(*kp), GFP_KERNEL);
 	int ret;
@@ -53,7 +53,7 @@ int mtag_resolve_hook(const char *name, unsigned long *addr)
 }
 
 /**
- * mtag_resolve_end() - release the probes that mtag_resolve_hook() took
+ * mtag_resolve_end() - release the probes that mtag_resolve_probe() took
  *
  * Context: module load. May sleep.
  */
@@ -124,12 +124,12 @@ static int take_first(void *data, unsigned long addr)
 int mtag_resolve_init(void)
 {
 	unsigned long addr;
-	int ret = mtag_resolve_hook("kallsyms_on_each_match_symbol", &addr);
+	int ret = mtag_resolve_probe("kallsyms_on_each_match_symbol", &addr);
 
 	if (!ret) {
 		static_call_update(mtag_each_match, (each_match_t *)addr);
 	} else if (ret == -ENOENT) {
-		ret = mtag_resolve_hook("kallsyms_lookup_name", &addr);
+		ret = mtag_resolve_probe("kallsyms_lookup_name", &addr);
 		if (!ret)
 			static_call_update(mtag_lookup_name, (lookup_name_t *)addr);
 		if (ret == -ENOENT)

@@ -11,7 +11,7 @@
 #define MTAG_SUFFIXES "", ".isra.0", ".constprop.0", ".part.0", ".constprop.0.isra.0"
 
 int mtag_resolve_init(void);
-int mtag_resolve_hook(const char *name, unsigned long *addr);
+int mtag_resolve_probe(const char *name, unsigned long *addr);
 void mtag_resolve_end(void);
 unsigned long mtag_resolve(const char *name);
 bool mtag_resolve_range(const char *name, const char *suffix, unsigned long *start,

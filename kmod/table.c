@@ -23,8 +23,8 @@ static int check_whole(const char *name)
 }
 
 /*
- * Fills in the addresses of the hooks. Return: their number; -ENOENT if one is missing, which is
- * logged by name; -ENOMEM.
+ * Fills in where the hooked functions begin. Return: their number; -ENOENT if one is missing, which
+ * is logged by name.
  */
 static int resolve_hooks(void)
 {
@@ -32,12 +32,7 @@ static int resolve_hooks(void)
 	int ret;
 
 	for (hook = mtag_hooks; hook->name; hook++) {
-		ret = mtag_resolve_hook(hook->name, &hook->addr);
-		if (ret == -ENOENT)
-			pr_err("this kernel has no function %s that could be hooked\n",
-			       hook->name);
-		if (!ret)
-			ret = check_whole(hook->name);
+		ret = mtag_resolve_needed(hook->name, &hook->addr) ?: check_whole(hook->name);
 		if (ret)
 			return ret;
 	}
@@ -60,9 +55,55 @@ int mtag_table_init(struct mtag_hook *hooks, const struct mtag_called *called,
 
 	mtag_hooks = hooks;
 	ret = resolve_hooks();
-	if (ret >= 0) {
-		mtag_nr_hooks = ret;
-		ret = mtag_caller_init(callers) ?: mtag_inlined_check(hooks, called);
+	if (ret < 0)
+		return ret;
+	mtag_nr_hooks = ret;
+	return mtag_caller_init(callers) ?: mtag_inlined_check(hooks, called);
+}
+
+typedef unsigned long location_t(unsigned long ip);
+
+/**
+ * mtag_table_trace() - have the table tell where ftrace patches each function
+ *
+ * That is behind an ENDBR, if the function begins with one.
+ *
+ * Context: module load, after mtag_table_init().
+ * Return: 0; -EINVAL if one cannot be traced, which is logged by name.
+ */
+int mtag_table_trace(void)
+{
+	/* It is not exported, and missing in a kernel that traces no functions. */
+	location_t *location = (location_t *)mtag_resolve("ftrace_location");
+	struct mtag_hook *hook;
+
+	for (hook = mtag_hooks; hook->name; hook++) {
+		unsigned long addr = location ? location(hook->addr) : 0;
+
+		if (!addr) {
+			pr_err("%s cannot be traced\n", hook->name);
+			return -EINVAL;
+		}
+		hook->addr = addr;
+	}
+	return 0;
+}
+
+/**
+ * mtag_table_probe() - have the table tell where a kprobe on each function goes
+ *
+ * Context: module load, after mtag_table_init(). May sleep.
+ * Return: 0; -ENOENT if the kernel allows no probe on one, which is logged by name; -ENOMEM.
+ */
+int mtag_table_probe(void)
+{
+	struct mtag_hook *hook;
+	int ret = 0;
+
+	for (hook = mtag_hooks; hook->name && !ret; hook++) {
+		ret = mtag_resolve_probe(hook->name, &hook->addr);
+		if (ret == -ENOENT)
+			pr_err("%s cannot be probed\n", hook->name);
 	}
 	mtag_resolve_end();
 	return ret;

@@ -14,5 +14,7 @@ extern struct mtag_hook *mtag_hooks;
 extern int mtag_nr_hooks;
 int mtag_table_init(struct mtag_hook *hooks, const struct mtag_called *called,
 		    const struct mtag_caller_name *callers);
+int mtag_table_trace(void);
+int mtag_table_probe(void);
 
 #endif /* MTAG_TABLE_H */
