@@ -143,22 +143,9 @@ static bool needed_functions(const struct host *host, bool callers, struct neede
 	return needed->symbols;
 }
 
-/* The first of @symbols that kprobes refuse, or NULL. The module finds its functions by kprobes. */
-static const struct symbol *forbidden_function(struct symbol *symbols, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		symbols[i].found = 0;
-	if (!probe_symbols("/sys/kernel/debug/kprobes/blacklist", 1, symbols, n))
-		for (size_t i = 0; i < n; i++)
-			if (symbols[i].found)
-				return &symbols[i];
-	return NULL;
-}
-
 static void check_found(struct check *check, const struct needed *needed)
 {
 	static const char advice[] = "Run one of Debian's kernels, and build the module for it.";
-	const struct symbol *symbol;
 	char missing[150];
 
 	name_missing(needed->symbols, needed->n, missing, sizeof(missing));
@@ -169,9 +156,6 @@ static void check_found(struct check *check, const struct needed *needed)
 	else if (*missing)
 		check_set(check, CHECK_FAIL, advice,
 			  "this kernel lacks functions (inlined, renamed or not built)%s", missing);
-	else if ((symbol = forbidden_function(needed->symbols, needed->n)))
-		check_set(check, CHECK_FAIL, advice, "this kernel forbids hooking %.*s",
-			  (int)symbol->len, symbol->name);
 	else if (needed->guess)
 		check_set(check, CHECK_WARN,
 			  "That it has them does not tell whether they still mean the same.",
@@ -211,13 +195,34 @@ static const char *traceable_file(void)
 	return NULL;
 }
 
-/* kprobes are no substitute on PREEMPT_RT, as they disable preemption. */
+/* The first of @symbols that kprobes refuse, or NULL. */
+static const struct symbol *forbidden_function(struct symbol *symbols, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		symbols[i].found = 0;
+	if (!probe_symbols("/sys/kernel/debug/kprobes/blacklist", 1, symbols, n))
+		for (size_t i = 0; i < n; i++)
+			if (symbols[i].found)
+				return &symbols[i];
+	return NULL;
+}
+
+/* kprobes are no substitute on PREEMPT_RT, as they disable preemption, nor where one is refused. */
 static void check_slower(const struct host *host, struct check *check, const char *what,
 			 const char *missing)
 {
+	static const char advice[] = "Run one of Debian's kernels.";
+	_cleanup_(needed_clear) struct needed needed = {0};
+	const struct symbol *symbol = NULL;
+
+	if (needed_functions(host, false, &needed))
+		symbol = forbidden_function(needed.symbols, needed.n);
 	if (host->config && probe_config_has(host->config, "PREEMPT_RT"))
-		check_set(check, CHECK_FAIL, "Run one of Debian's kernels.",
-			  "%s%s: PREEMPT_RT needs it", what, missing);
+		check_set(check, CHECK_FAIL, advice, "%s%s: PREEMPT_RT needs it", what, missing);
+	else if (symbol)
+		check_set(check, CHECK_FAIL, advice,
+			  "%s%s, and this kernel forbids a kprobe on %.*s", what, missing,
+			  (int)symbol->len, symbol->name);
 	else
 		check_set(check, CHECK_WARN,
 			  "mtag then uses kprobes: the same numbers at a higher cost.", "%s%s",

@@ -160,11 +160,18 @@ static void check_refused(const struct host *host, struct check *check, const ch
 			  signer);
 }
 
-/* A trusted key may have the same name, such as an earlier one of dkms's: the log tells. */
-static bool was_rejected(const struct host *host)
+/*
+ * A trusted key may have the same name, such as an earlier one of dkms's. Then only the log tells
+ * that this one is not known, but not which module was refused: none that has worked since.
+ */
+static bool may_be_rejected(const struct host *host)
 {
-	return !host->loaded && host->log &&
-	       strstr(host->log, "Loading of module with unavailable key is rejected");
+	static const char rejected[] = "Loading of module with unavailable key is rejected";
+	const char *line = host->loaded ? NULL : host->log, *last = NULL;
+
+	while (line && (line = strstr(line, rejected)))
+		last = line++;
+	return last && !strstr(last, " mtag: counting by ");
 }
 
 void check_signature(const struct host *host, struct check *check)
@@ -172,6 +179,9 @@ void check_signature(const struct host *host, struct check *check)
 	static const char enrol[] =
 		"mokutil --import /var/lib/dkms/mok.pub, reboot and confirm it; "
 		"see signing.md in mtag's documentation.";
+	static const char retry[] =
+		"modprobe mtag; if that is refused: mokutil --import /var/lib/dkms/mok.pub, reboot "
+		"and confirm it; see signing.md in mtag's documentation.";
 	_cleanup_(freep) char *signer = NULL;
 	enum trust trust = host_trust(host, &signer);
 
@@ -187,9 +197,15 @@ void check_signature(const struct host *host, struct check *check)
 		check_refused(host, check,
 			      "Let dkms build and sign it: see signing.md in mtag's documentation.",
 			      "the module is not signed", "");
-	else if (trust == TRUST_UNKNOWN_KEY || was_rejected(host))
+	else if (trust == TRUST_UNKNOWN_KEY)
 		check_refused(host, check, enrol, "the module is signed by an unknown key, of ",
 			      signer ? signer : "?");
+	else if (may_be_rejected(host))
+		check_set(
+			check, CHECK_WARN, retry,
+			"this kernel has refused a module for its key, perhaps this one: a key of "
+			"the name %s is known, but there may be others",
+			signer ? signer : "?");
 	else
 		check_set(check, CHECK_OK, NULL, "enforced; the module is signed by %s%s",
 			  signer ? signer : "?",

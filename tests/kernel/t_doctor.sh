@@ -196,7 +196,7 @@ name=$(grep -m 1 -o ' Build time [^:]*' /proc/keys)
 sign "${name# }" "$tmp/false.ko"
 refused "nor does the name of a known key help" '' "$tmp/false.ko"
 look -m "$tmp/false.ko"
-sees 4 fail 'module signature' "unknown key, of ${name# }" "it says that this is another key"
+sees 4 warn 'module signature' "perhaps this one: a key of the name ${name# } is known" "it says that this may be another key"
 mtagctl doctor -m "$MTAG_MODULE" | awk 'length > 80 {bad = 1} END {exit bad}'
 ok $? "the text fits 80 columns"
 rm -rf "$tmp"

@@ -54,9 +54,12 @@ guest() {
 	unload
 	check "a module signed by hand is taken" insmod "$by_hand"
 	unload
-	# At last: once the kernel has refused any module for its key, doctor takes that for this one's.
 	refused "one is refused whose key nobody has enrolled" "$by_stranger"
 	sees "$by_stranger" fail 'module signature' 'unknown key, of A stranger' "doctor says whose key it is"
+	sees "$signed" warn 'module signature' 'perhaps this one' "for all that the kernel's log says it was another"
+	check "that one is taken" insmod "$signed"
+	unload
+	sees "$signed" ok 'module signature' 'DKMS module signing key' "so doctor knows that it was not this one"
 	echo "# run $tap_run $tap_failed"
 }
 

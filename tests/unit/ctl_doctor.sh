@@ -185,9 +185,6 @@ unloaded
 sed -i '/ copy_pages$/d' "$root/proc/kallsyms"
 sees 4 fail symbols ': copy_pages|' '' 'a caller is inlined'
 unloaded
-put $sys/debug/kprobes/blacklist $'0x0-0x1\tmm_drop'
-sees 4 fail symbols 'forbids hooking mm_drop' '' 'a function may not be probed'
-unloaded
 rm "$root/proc/kallsyms"
 sees 4 warn symbols 'not readable' CONFIG_KALLSYMS 'there is no /proc/kallsyms'
 unloaded
@@ -202,6 +199,8 @@ sees 4 fail symbols ': gone, also_gone and 1 more|' '' 'so is one with too long 
 unloaded
 sed -i '/^mm_drop$/d' "$root/$sys/tracing/available_filter_functions"
 sees 4 warn 'function tracing' ': mm_drop|' kprobes 'a function cannot be traced'
+put $sys/debug/kprobes/blacklist $'0x0-0x1\tmm_drop'
+sees 4 fail 'function tracing' ': mm_drop, and this kernel forbids a kprobe on mm_drop|' "Debian's" 'nor may it be probed'
 echo CONFIG_PREEMPT_RT=y >>"$root/boot/config-$release"
 sees 4 fail 'function tracing' 'mm_drop: PREEMPT_RT' "Debian's" 'nor can it with PREEMPT_RT'
 unloaded
