@@ -61,24 +61,31 @@ int mtag_table_init(struct mtag_hook *hooks, const struct mtag_called *called,
 	return mtag_caller_init(callers) ?: mtag_inlined_check(hooks, called);
 }
 
-typedef unsigned long location_t(unsigned long ip);
+static unsigned long no_location(unsigned long ip)
+{
+	return 0;
+}
+
+/* ftrace_location(), which is not exported, and missing in a kernel that traces no functions. */
+DEFINE_STATIC_CALL(mtag_location, no_location);
 
 /**
  * mtag_table_trace() - have the table tell where ftrace patches each function
  *
  * That is behind an ENDBR, if the function begins with one.
  *
- * Context: module load, after mtag_table_init().
+ * Context: module load, after mtag_table_init(). May sleep.
  * Return: 0; -EINVAL if one cannot be traced, which is logged by name.
  */
 int mtag_table_trace(void)
 {
-	/* It is not exported, and missing in a kernel that traces no functions. */
-	location_t *location = (location_t *)mtag_resolve("ftrace_location");
+	unsigned long location = mtag_resolve("ftrace_location");
 	struct mtag_hook *hook;
 
+	if (location)
+		static_call_update(mtag_location, (void *)location);
 	for (hook = mtag_hooks; hook->name; hook++) {
-		unsigned long addr = location ? location(hook->addr) : 0;
+		unsigned long addr = static_call(mtag_location)(hook->addr);
 
 		if (!addr) {
 			pr_err("%s cannot be traced\n", hook->name);
