@@ -33,7 +33,7 @@ export PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=$tmp
 doc=$(dirname "$(realpath "$headers/Makefile")")/scripts/kernel-doc
 cd "$tmp" || exit
 for file in kmod/*.c kmod/compat/*.c; do
-	through "$cc -S -o $tmp/s" "$file" >>cc 2>&1 || bail cc "$file does not compile"
+	through "$cc -MD -MF $tmp/d -S -o $tmp/s" "$file" >>cc 2>&1 || bail cc "$file does not compile"
 	through "$sparse" "$file" >>sparse 2>&1 || bail sparse "sparse fails on $file"
 	files=$((files + 1))
 done
