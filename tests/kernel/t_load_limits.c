@@ -4,6 +4,7 @@
  */
 /* vm: short=6.1 because="the limits are mtag's own" group=plain mem=2G module=linger_ms=200 timeout=300 */
 #include "lib/load.h"
+#include "lib/netlink.h"
 
 static size_t make_tags(size_t n, mtag_t *first)
 {
@@ -25,10 +26,40 @@ static size_t make_tags(size_t n, mtag_t *first)
 
 #define MORE 20
 
+static int listener(void)
+{
+	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
+	int fd = nl_open();
+
+	must(bind(fd, (struct sockaddr *)&any, sizeof(any)));
+	must(setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl_events, sizeof(nl_events)));
+	return fd;
+}
+
+/* How many refusals was the listener told of, until a process ended? */
+static int refusals_told(int fd)
+{
+	struct timeval limit = {.tv_sec = 120};
+	static char buf[64 * KIB];
+	int told = 0;
+
+	must(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)));
+	for (;;) {
+		const struct nlattr *kind;
+
+		must(recv(fd, buf, sizeof(buf), 0));
+		kind = nl_attr((const void *)buf, MTAG_A_EVENT_KIND);
+		if (kind && !strcmp((const char *)(kind + 1), "exit"))
+			return told;
+		told += kind && !strcmp((const char *)(kind + 1), "overflow");
+	}
+}
+
 /* Makes as many tags as the limit allows, and tries some more. */
 static void limit_of_tags(void)
 {
 	uint64_t overflow = health("overflow");
+	int fd = listener();
 
 	set_limit("max_tags", 100);
 	in_child {
@@ -55,6 +86,8 @@ static void limit_of_tags(void)
 	}
 	set_limit("max_tags", 4096);
 	is(health("overflow"), overflow + MORE + 1, "each refusal is counted as overflow");
+	is(refusals_told(fd), 5, "the listeners are told of the first, 2nd, 4th, 8th and 16th");
+	close(fd);
 }
 
 struct beyond {
@@ -220,6 +253,7 @@ int main(void)
 	struct load before, after;
 
 	need_root();
+	nl_begin();
 	before = load_begin();
 	limit_of_tags();
 	limit_of_processes();
