@@ -297,18 +297,6 @@ static void relatives(void)
 }
 
 /* ---- events ---- */
-static int join(void)
-{
-	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
-	int fd = nl_open();
-
-	must(bind(fd, (struct sockaddr *)&any, sizeof(any)));
-	if (!setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl_events, sizeof(nl_events)))
-		return fd;
-	close(fd);
-	return -errno;
-}
-
 static void something_happens(void)
 {
 	in_child
@@ -323,17 +311,17 @@ static void events(void)
 
 	in_child {
 		user(ALICE);
-		is(join(), (uint64_t)-EPERM, "a user hears no events");
+		is(nl_listen(0), (uint64_t)-EPERM, "a user hears no events");
 		must(unshare(CLONE_NEWUSER));
-		is(join(), (uint64_t)-EPERM, "nor as root of a user namespace");
+		is(nl_listen(0), (uint64_t)-EPERM, "nor as root of a user namespace");
 		must(unshare(CLONE_NEWNET));
-		fd = join();
+		fd = nl_listen(0);
 		ok(fd >= 0, "in a network namespace of her own she may join");
 		something_happens();
 		usleep(200000);
 		is(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), (uint64_t)-1, "and hears nothing");
 	}
-	fd = join();
+	fd = nl_listen(0);
 	ok(fd >= 0, "root may");
 	something_happens();
 	n = recv(fd, buf, sizeof(buf), 0);

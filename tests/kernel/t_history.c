@@ -236,11 +236,8 @@ static bool heard_exit(int events, pid_t pid)
 
 	must(setsockopt(events, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)));
 	while ((n = recv(events, buf, sizeof(buf), 0)) > 0) {
-		const struct nlmsghdr *h = (const void *)buf;
-		const struct nlattr *kind = nl_attr(h, MTAG_A_EVENT_KIND);
-
-		if (kind && !strcmp((const char *)(kind + 1), "exit") &&
-		    nl_u32(nl_attr(h, MTAG_A_PROC_PID)) == (uint32_t)pid)
+		if (nl_is_event(buf, "exit") &&
+		    nl_u32(nl_attr((const void *)buf, MTAG_A_PROC_PID)) == (uint32_t)pid)
 			return true;
 	}
 	return false;
@@ -249,15 +246,12 @@ static bool heard_exit(int events, pid_t pid)
 static void held_memory(void)
 {
 	struct reader r = {.to = area(PG)};
-	int events = nl_open(), fd = missing_page(r.to);
+	int events = must(nl_listen(0)), fd = missing_page(r.to);
 	struct pollfd fault = {.fd = fd, .events = POLLIN};
 	struct uffdio_zeropage zero = {.range = {(uintptr_t)r.to, PG}};
-	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
 	struct gate *g = gate();
 	pthread_t thread;
 
-	must(bind(events, (struct sockaddr *)&any, sizeof(any)));
-	must(setsockopt(events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl_events, 4));
 	r.pid = child();
 	if (!r.pid) {
 		last_begin(l, pages);
@@ -287,13 +281,10 @@ static void held_memory(void)
 /* The entry is in the history when its event arrives. */
 static void told_after(void)
 {
-	int events = nl_open(), sock = nl_open(), found = 0;
-	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
+	int events = must(nl_listen(0)), sock = nl_open(), found = 0;
 	struct gate *g = gate();
 	pid_t pid;
 
-	must(bind(events, (struct sockaddr *)&any, sizeof(any)));
-	must(setsockopt(events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl_events, 4));
 	pid = child();
 	if (!pid) {
 		begin();

@@ -26,16 +26,6 @@ static size_t make_tags(size_t n, mtag_t *first)
 
 #define MORE 20
 
-static int listener(void)
-{
-	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
-	int fd = nl_open();
-
-	must(bind(fd, (struct sockaddr *)&any, sizeof(any)));
-	must(setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl_events, sizeof(nl_events)));
-	return fd;
-}
-
 /* How many refusals was the listener told of, until a process ended? */
 static int refusals_told(int fd)
 {
@@ -44,22 +34,16 @@ static int refusals_told(int fd)
 	int told = 0;
 
 	must(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)));
-	for (;;) {
-		const struct nlattr *kind;
-
-		must(recv(fd, buf, sizeof(buf), 0));
-		kind = nl_attr((const void *)buf, MTAG_A_EVENT_KIND);
-		if (kind && !strcmp((const char *)(kind + 1), "exit"))
-			return told;
-		told += kind && !strcmp((const char *)(kind + 1), "overflow");
-	}
+	while (must(recv(fd, buf, sizeof(buf), 0)) && !nl_is_event(buf, "exit"))
+		told += nl_is_event(buf, "overflow");
+	return told;
 }
 
 /* Makes as many tags as the limit allows, and tries some more. */
 static void limit_of_tags(void)
 {
 	uint64_t overflow = health("overflow");
-	int fd = listener();
+	int fd = must(nl_listen(0));
 
 	set_limit("max_tags", 100);
 	in_child {

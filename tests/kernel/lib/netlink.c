@@ -118,6 +118,28 @@ int nl_open(void)
 	return fd;
 }
 
+int nl_listen(int room)
+{
+	struct sockaddr_nl any = {.nl_family = AF_NETLINK};
+	int fd = nl_open();
+
+	if (room)
+		must(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)));
+	/* A socket without a number of its own is told nothing. */
+	must(bind(fd, (struct sockaddr *)&any, sizeof(any)));
+	if (!setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &nl_events, sizeof(nl_events)))
+		return fd;
+	close(fd);
+	return -errno;
+}
+
+bool nl_is_event(const void *message, const char *kind)
+{
+	const struct nlattr *attr = nl_attr(message, MTAG_A_EVENT_KIND);
+
+	return attr && !strcmp((const char *)(attr + 1), kind);
+}
+
 void nl_begin(void)
 {
 	int fd = nl_open();

@@ -42,6 +42,12 @@ struct heard *nl_ask(int fd, int command, int flags, pid_t pid);
 bool nl_holds(const struct heard *heard, const char *text);
 int nl_open(void);
 
+/* Joins the group of events, with @room bytes for those that wait, or 0 for the usual. Returns the socket, or an error. */
+int nl_listen(int room);
+
+/* Is a message an event of that kind? */
+bool nl_is_event(const void *message, const char *kind);
+
 /* Finds the family and its group. */
 void nl_begin(void);
 
