@@ -80,7 +80,7 @@ def sources(kmod):
 
 def resolved(text):
     """The functions that mtag finds by name, to call them or to know of calls."""
-    return sorted(set(re.findall(r'(?:mtag_resolve(?:_hook|_call)?\((?:\w+, )?|\.symbol_name = )"(\w+)"', text)))
+    return sorted(set(re.findall(r'(?:mtag_resolve(?:_probe|_call)?\((?:\w+, )?|\.symbol_name = )"(\w+)"', text)))
 
 
 def unlisted(kmod):
