@@ -26,7 +26,7 @@ static size_t make_tags(size_t n, mtag_t *first)
 
 #define MORE 20
 
-/* How many refusals was the listener told of, until a process ended? */
+/* How many refusals was the listener told of, until the process ended? */
 static int refusals_told(int fd)
 {
 	struct timeval limit = {.tv_sec = 120};
@@ -34,7 +34,8 @@ static int refusals_told(int fd)
 	int told = 0;
 
 	must(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)));
-	while (must(recv(fd, buf, sizeof(buf), 0)) && !nl_is_event(buf, "exit"))
+	/* Another's end may still be on its way when this begins to listen. */
+	while (must(recv(fd, buf, sizeof(buf), 0)) && !(told && nl_is_event(buf, "exit")))
 		told += nl_is_event(buf, "overflow");
 	return told;
 }
