@@ -155,10 +155,9 @@ static const struct command commands[] = {
 	  "  -f, --format F    table or json (as -j)\n"
 	  "  -a, --all         begin with the processes that are tracked already\n"
 	  "  -n, --count N     end after N events\n"
-	  "EVENT is track, untrack, exit, overflow (a tag was refused: the first, second,\n"
-	  "fourth, eighth of a process, and so on), or limit (a tag reached one). After an\n"
-	  "overrun, where events came faster than they were read, it says so and lists the\n"
-	  "processes that are tracked then. Needs CAP_SYS_ADMIN.\n",
+	  "EVENT is track, untrack, exit, overflow (a tag was refused), or limit (a tag\n"
+	  "reached one). After an overrun, where events came faster than they were read, it\n"
+	  "says so and lists the processes that are tracked then. Needs CAP_SYS_ADMIN.\n",
 	  cmd_events, "fjpL" },
 	{ "audit", "[-f FORMAT] [PID...]", "walk page tables and compare them with the counters",
 	  "  -f, --format F    table or json (as -j)\n"

@@ -7,7 +7,6 @@
  */
 #include <linux/cred.h>
 #include <linux/jhash.h>
-#include <linux/log2.h>
 #include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -445,10 +444,9 @@ static int intern_tag(struct mtag_space *s, u32 parent, const char *name, size_t
 	/* An allocation may fail just because the task is dying. It will never use the tag. */
 	if ((ret == -ENOSPC || ret == -ENOMEM || ret == -ENAMETOOLONG) &&
 	    !fatal_signal_pending(current)) {
+		atomic64_inc(&s->overflow);
 		atomic64_inc(&mtag_stat.overflow);
-		/* A program may go on asking: other events must not drown in its refusals. */
-		if (is_power_of_2(atomic64_inc_return(&s->overflow)))
-			mtag_tell("overflow", current->group_leader);
+		mtag_tell("overflow", current->group_leader);
 	}
 	return ret;
 }
@@ -463,8 +461,7 @@ static int intern_tag(struct mtag_space *s, u32 parent, const char *name, size_t
  * Context: may sleep.
  * Return: the tag; -EINVAL or -ENAMETOOLONG for the name or depth, -ENOENT for
  * the parent, -ENOSPC at the limit of tags, -ENOMEM. A tag refused because of a
- * limit is counted as overflow of the space; listeners are told of the first, second, fourth,
- * eighth and so on.
+ * limit is counted as overflow of the space.
  */
 int mtag_tree_intern(struct mtag_space *s, u32 parent, const char *name, size_t len)
 {
