@@ -53,6 +53,44 @@ static void test_sandbox(void)
 	CHECK(mtag_child(0, "a") >= MTAG_ID_FIRST && nothing_open());
 }
 
+/* As after chroot(2): the thread sees no /dev, or another one that has no such device. */
+static void enter_jail(int open_error, int directory)
+{
+	fake.open_error = open_error;
+	fake.directory = directory;
+}
+
+static void leave_jail(void)
+{
+	fake.open_error = 0;
+	fake.directory = 1;
+}
+
+static void test_jail(void)
+{
+	static const struct {
+		int open_error, directory;
+	} jails[] = {{ENOENT, 0}, {ENOENT, 2}, {ENOTDIR, 3}, {ENXIO, 2}, {ENODEV, 2}};
+	mtag_t a = mtag_child(0, "a");
+	size_t i;
+
+	mtag_enter(a);
+	for (i = 0; i < sizeof(jails) / sizeof(jails[0]); i++) {
+		enter_jail(jails[i].open_error, jails[i].directory);
+		CHECK(mtag_child(a, "new") == a && errno == ENOENT);
+		CHECK(mtag_active() && mtag_init() == 0 && mtag_child(0, "a") == a);
+		mtag_enter(0);
+		{
+			MTAG_SCOPE("a");
+			CHECK(charged() == a);
+		}
+		mtag_leave(a);
+	}
+	CHECK(mtag_failures() == sizeof(jails) / sizeof(jails[0]));
+	leave_jail();
+	CHECK(mtag_child(a, "new") > a && nothing_open());
+}
+
 static void test_refused_attach(void)
 {
 	fake.error[NR(MTAG_IOC_ATTACH)] = ENOSPC;
@@ -313,6 +351,19 @@ static void test_module_goes(void)
 	CHECK(atomic_load(&fake.opened) == opened && nothing_open());
 }
 
+/* Nobody in a jail can tell, but whoever is outside can. */
+static void test_module_goes_meanwhile(void)
+{
+	mtag_t a = mtag_child(0, "a");
+
+	mtag_enter(a);
+	enter_jail(ENOENT, 2);
+	CHECK(mtag_child(a, "b") == a && mtag_active());
+	enter_jail(ENOENT, 1);
+	CHECK(mtag_child(a, "b") == a && errno == ENOENT);
+	check_inactive(a);
+}
+
 static void test_untracked(void)
 {
 	mtag_t a = mtag_child(0, "a");
@@ -384,6 +435,7 @@ static const struct tap_test tests[] = {
 	{"mtag_init tries again until there is a module", test_later},
 	{"a refused process goes on without", test_refused_attach},
 	{"a thread in a sandbox loses its tags alone", test_sandbox},
+	{"one in a jail without the device keeps those that it knows", test_jail},
 	{"the kernel sees each enter and leave", test_word},
 	{"a thread starts with the default tag", test_default},
 	{"errno is left alone", test_errno},
@@ -397,6 +449,7 @@ static const struct tap_test tests[] = {
 	{"a scope is right under every current tag", test_scope},
 	{"a refused tag is its parent, and is counted", test_refused},
 	{"without the module again, calls are no-ops", test_module_goes},
+	{"so they are if another thread was in a jail meanwhile", test_module_goes_meanwhile},
 	{"untracked, calls are no-ops", test_untracked},
 	{"a passing failure does not end it", test_transient},
 	{"another device of that name is no module", test_not_ours},
