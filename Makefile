@@ -323,6 +323,11 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $$(call fuzzed,$$(call sources_of,tests/fuzz/$
 $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
 	@mkdir -p $(@D)
 	$(CC) $(OUR_CFLAGS) -fPIC -shared -Wl,-rpath,'$$ORIGIN/../lib' $(LDFLAGS) -MF $@.d -o $@ $< $(B)/lib/libmtag.so
+# And tests/unit/lib_exit.c: it contains libmtag, and can be unloaded.
+$(B)/tests/plugin-static.so: tests/abi/plugin/plugin.c $(lib_a)
+	@mkdir -p $(@D)
+	$(CC) $(OUR_CFLAGS) -fPIC -shared $(LDFLAGS) -MF $@.d -o $@ $< $(lib_a)
+$(B)/tests/unit/lib_exit: | $(B)/tests/plugin-static.so
 
 # ---- other kinds of program: make m32 | static | musl | shared, into a tree of its own each ----
 # The library, its tests for the host, and what tests/kernel/t_compat32.sh runs. A static program
@@ -332,13 +337,13 @@ $(B)/tests/plugin.so: tests/abi/plugin/plugin.c $(B)/lib/libmtag.so
 kinds := m32 static musl shared
 m32_files    := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/headers tests/abi/dlopen \
 		tests/plugin.so tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
-		tests/unit/lib_write tests/unit/lib_environment tests/unit/lib_cpp \
+		tests/unit/lib_write tests/unit/lib_environment tests/unit/lib_exit tests/unit/lib_cpp \
 		$(addprefix tests/kernel/,calls t_virt t_mremap t_rules_anon t_ioctl_bad)
 static_files := lib/libmtag.a tests/abi/layout tests/abi/headers tests/unit/lib_absent \
 		tests/unit/lib_cpp tests/kernel/calls
 musl_files   := lib/libmtag.a lib/libmtag.so tests/abi/layout tests/abi/dlopen tests/plugin.so \
 		tests/unit/lib_absent tests/unit/lib_fake tests/unit/lib_fake_threads \
-		tests/unit/lib_write tests/unit/lib_environment tests/kernel/calls
+		tests/unit/lib_write tests/unit/lib_environment tests/unit/lib_exit tests/kernel/calls
 shared_files := lib/libmtag.so tests/kernel/calls tests/kernel/heaper
 
 # musl has no headers of the kernel's; those of the other C library are to stay out of sight.

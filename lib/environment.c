@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -363,10 +364,27 @@ __attribute__((constructor)) static void set_up(void)
 	errno = saved;
 }
 
+/* The linker's; static programs may have none. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+
+/* Is this code never unloaded? It is in a program, which has DT_DEBUG, or in a library marked so. */
+static bool code_stays(void)
+{
+	const ElfW(Dyn) *entry = _DYNAMIC;
+
+	while (entry && entry->d_tag != DT_NULL && entry->d_tag != DT_DEBUG &&
+	       !(entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NODELETE)))
+		entry++;
+	return !entry || entry->d_tag != DT_NULL;
+}
+
 /*
  * Runs at exit, and before a library that contains this code is unloaded; libmtag.so itself never
  * is. Does nothing in a child without the helper thread, which would wait for it in vain, nor in a
  * vfork(2) child, which would end its parent's.
+ *
+ * By default the signal ends the program. So the handler stays until the files are written, and at
+ * exit to the very end: others may yet take long to write out what they have buffered.
  */
 __attribute__((destructor)) static void tear_down(void)
 {
@@ -374,7 +392,6 @@ __attribute__((destructor)) static void tear_down(void)
 
 	if (syscall(SYS_getpid) != process)
 		return;
-	change_handler(on_signal, SIG_DFL);
 	if (helper_runs) {
 		atomic_store(&ending, true);
 		ring();
@@ -383,5 +400,7 @@ __attribute__((destructor)) static void tear_down(void)
 	}
 	if ((*names[JSON] || *names[DOT]) && atomic_load(&attached) && !atomic_load(&ignored))
 		store(false, true);
+	if (!code_stays())
+		change_handler(on_signal, SIG_DFL);
 	errno = saved;
 }

@@ -20,7 +20,7 @@ for kind in build build/m32 build/musl; do
 	runs "$kind: the library is loaded late" env -u LD_LIBRARY_PATH $kind/tests/abi/dlopen
 done
 # The host runs these, too, if its kernel runs programs of 32 bits; those that want no module are in t_nomodule.
-for test in unit/lib_{environment,fake,fake_threads,write} abi/{headers,layout}; do
+for test in unit/lib_{environment,exit,fake,fake_threads,write} abi/{headers,layout}; do
 	runs "m32: ${test##*/}" "build/m32/tests/$test"
 done
 done_testing

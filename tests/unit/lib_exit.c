@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The signal that asks for snapshots, at the end: it does not kill a program that exits, and a library
+ * that is unloaded gives it back. Most tests execute this program again, which attaches to the module of
+ * lib_fake.h and sends itself the signal at moments that its argument names.
+ */
+#include <pthread.h>
+
+#include "lib_fake.h"
+
+#define STATUS 7 /* of the program */
+
+/* ---- the program ---- */
+
+static bool raise_at_join, raise_at_last;
+static int handled;
+
+static void own_handler(int number)
+{
+	(void)number;
+	handled++;
+}
+
+/* The library waits for its helper. It has written nothing yet. */
+int pthread_join(pthread_t thread, void **value)
+{
+	int (*join)(pthread_t, void **);
+
+	*(void **)&join = dlsym(RTLD_NEXT, "pthread_join");
+	if (raise_at_join)
+		raise(SIGUSR2);
+	return join(thread, value);
+}
+
+/* After the library's destructor, which has no priority. */
+__attribute__((destructor(101))) static void at_last(void)
+{
+	if (raise_at_last)
+		raise(SIGUSR2);
+	if (handled)
+		_exit(handled == 2 ? STATUS : 1);
+}
+
+static int program(const char *what)
+{
+	CHECK(mtag_init() == 0 && count(MTAG_IOC_ATTACH) == 1 && nothing_open());
+	if (!strcmp(what, "handler"))
+		signal(SIGUSR2, own_handler);
+	raise_at_join = !!strcmp(what, "last");
+	raise_at_last = !!strcmp(what, "join");
+	return tap_failed ? 1 : STATUS;
+}
+
+/* ---- tests ---- */
+
+static char dir[] = "/tmp/mtag-exit.XXXXXX";
+static char file[64];
+
+static void ask(void)
+{
+	CHECK(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/stats.json", dir);
+	setenv("MTAG_SNAPSHOT_SIGNAL", "USR2", 1);
+	setenv("MTAG_STATS_OUTPUT_JSON", file, 1);
+}
+
+/* Was the file written? */
+static bool written(void)
+{
+	bool there = !unlink(file);
+
+	rmdir(dir);
+	return there;
+}
+
+static void exits_well(const char *what)
+{
+	int status;
+	pid_t pid;
+
+	ask();
+	pid = fork();
+	if (!pid) {
+		execl("/proc/self/exe", "program", what, NULL);
+		_exit(127);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+	      WEXITSTATUS(status) == STATUS);
+	CHECK(written());
+}
+
+static void test_join(void)
+{
+	exits_well("join");
+}
+
+static void test_last(void)
+{
+	exits_well("last");
+}
+
+static void test_handler(void)
+{
+	exits_well("handler");
+}
+
+#ifdef __GLIBC__ /* musl unloads nothing */
+static void *open_plugin(int flags)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+
+	CHECK(n > 0);
+	path[n] = '\0';
+	strcpy(strstr(path, "tests/unit/"), "tests/plugin-static.so");
+	return dlopen(path, flags);
+}
+
+static bool has_default(int number)
+{
+	struct sigaction action;
+
+	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_DFL;
+}
+
+static void test_unloaded(void)
+{
+	mtag_t (*in_plugin)(const char *, char *, size_t);
+	void *plugin;
+	char byte;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		ask();
+		plugin = open_plugin(RTLD_NOW);
+		CHECK(plugin);
+		*(void **)&in_plugin = dlsym(plugin, "in_plugin");
+		CHECK(in_plugin("a", &byte, 1) >= MTAG_ID_FIRST && !has_default(SIGUSR2));
+		raise_at_join = true;
+		CHECK(!dlclose(plugin) && !open_plugin(RTLD_NOW | RTLD_NOLOAD));
+		CHECK(has_default(SIGUSR2) && written());
+		strcpy(dir + sizeof(dir) - sizeof("XXXXXX"), "XXXXXX");
+	}
+}
+#endif
+
+static const struct tap_test tests[] = {
+	{"a signal does no harm while a program exits, and its file is written", test_join},
+	{"nor does one after that", test_last},
+	{"a handler of the program's own stays to the end", test_handler},
+#ifdef __GLIBC__
+	{"a library that is unloaded writes the file, and gives the signal back", test_unloaded},
+#endif
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 2)
+		return program(argv[1]);
+	return tap_run(tests, sizeof(tests) / sizeof(tests[0]));
+}
