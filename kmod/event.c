@@ -76,6 +76,20 @@ static void follow_text(const struct vm_area_struct *vma)
 	mtag_space_put(s);
 }
 
+/*
+ * The tag of the new mapping that replaces older ones. A driver may have inserted its pages
+ * already, charged to the tag of the first of those: it stays that one's, and all of it, as a part
+ * that is unmapped begins elsewhere.
+ */
+static u32 tag_over(struct mtag_space *s, const struct vm_area_struct *vma)
+{
+	unsigned long ignored;
+
+	if (vma->vm_flags & VM_MIXEDMAP)
+		return mtag_range_tag(s, s->mapping.addr, &ignored);
+	return s->mapping.tag;
+}
+
 /* perf_event_mmap(vma): the end of a successful mmap_region(), and of some other functions */
 MTAG_HOOK_FUNC(mtag_event_mapped)
 {
@@ -99,8 +113,8 @@ MTAG_HOOK_FUNC(mtag_event_mapped)
 		/* A driver may have inserted pages already. */
 		if (mtag_file_unplaced(vma))
 			mtag_range_map(s, s->mapping.addr, s->mapping.len, s->base_tag);
-		else if (s->mapping.over && !(vma->vm_flags & VM_MIXEDMAP))
-			mtag_range_map(s, s->mapping.addr, s->mapping.len, s->mapping.tag);
+		else if (s->mapping.over)
+			mtag_range_map(s, s->mapping.addr, s->mapping.len, tag_over(s, vma));
 	}
 	s->mapping.len = 0;
 	mtag_space_put(s);
