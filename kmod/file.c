@@ -73,9 +73,9 @@ bool mtag_file_place(const struct vm_area_struct *vma, const struct page *page,
  * @vma:	any mapping
  *
  * A driver's pages are charged to the tag at the start of their mapping. That stays the same tag as
- * long as the mapping is not merged with another, which the flags of most drivers' mappings rule
- * out. The others, such as KVM's of a virtual CPU, always have the base tag: those whose file's
- * page cache never has a page.
+ * long as the mapping has one range, see tag_over() in event.c, and is not merged with another,
+ * which the flags of most drivers' mappings rule out. The others, such as KVM's of a virtual CPU,
+ * always have the base tag: those whose file's page cache never has a page.
  *
  * Context: mmap_lock.
  */
@@ -114,6 +114,9 @@ static void charge_unplaced(struct mtag_space *s, const struct vm_area_struct *v
 	unsigned long ignored;
 	u32 tag = event_tag(s, vma, vma->vm_start, &ignored);
 
+	/* Once files share a page of DAX, it no longer tells its place: it may be charged elsewhere. */
+	if (vma_is_dax(vma))
+		mtag_space_mark_dirty(s);
 	mtag_charge(s, tag, kind, pages, MTAG_NO_ADDR);
 	if (pages > 0)
 		mtag_account_touch(s, tag, pages);
