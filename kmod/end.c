@@ -65,7 +65,10 @@ void mtag_end_space(struct mtag_space *s)
 	mtag_space_put(s);
 }
 
-/* I5: when a space dies, every counter of it is 0, or else they were right before it did. */
+/*
+ * I5: when a space dies, every counter of it is 0, or else they were right before it did. @s has
+ * left its tree.
+ */
 static void check_ended(struct mtag_space *s)
 {
 	u64 left;
@@ -100,6 +103,8 @@ static bool end_some(struct list_head *dead)
 		if (mutex_is_locked(&s->tree->lock))
 			continue;
 		list_del(&s->dead);
+		/* Its accounts are looked at: from here on no relative's new tag replaces them. */
+		mtag_tree_leave(s);
 		check_ended(s);
 		mtag_end_space(s);
 		any = true;
@@ -266,7 +271,7 @@ void mtag_end_reap(void)
 	for (i = 0; i < ARRAY_SIZE(mtag_space_hash); i++)
 		hlist_for_each_entry_rcu(s, &mtag_space_hash[i], node)
 			if (mtag_space_is_deserted(s))
-				mtag_end_mm(READ_ONCE(s->mm));
+				end_space(s);
 	rcu_read_unlock();
 }
 
