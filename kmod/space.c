@@ -38,11 +38,11 @@ static void space_free(struct work_struct *work)
 {
 	struct mtag_space *s = container_of(to_rcu_work(work), struct mtag_space, free);
 
+	/* A space that could not be published has never been dissolved: its tree's others still find it. */
+	mtag_tree_leave(s);
 	mtag_range_free(s);
 	mtag_text_free(s);
 	mtag_note_forget(s, false);
-	/* A space that could not be published has never been dissolved. */
-	mtag_tree_leave(s);
 	mtag_tree_put(s->tree);
 	mtag_stock_forget(s);
 	mtag_accounts_free(rcu_dereference_protected(s->accounts, true));
