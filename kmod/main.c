@@ -127,8 +127,9 @@ static const struct {
 	{ mtag_history_open, mtag_history_close },
 	{ track_everything, NULL },
 	{ mtag_debugfs_init, mtag_debugfs_exit },
-	{ mtag_netlink_init, mtag_netlink_exit },
 	{ mtag_chardev_init, mtag_chardev_exit },
+	/* The last one: a dump that somebody has begun would outlive a load that fails. */
+	{ mtag_netlink_init, mtag_netlink_exit },
 };
 
 /* Is the part that begins with @init among the first @nr? */
@@ -168,6 +169,7 @@ static int __init mtag_init(void)
 		if (ret)
 			goto exit_parts;
 	}
+	mtag_chardev_open();
 	pr_info("counting by %s\n", mtag_hook_mode());
 	return 0;
 exit_parts:
