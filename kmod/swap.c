@@ -171,7 +171,7 @@ unsigned long mtag_swap_left(struct page *page, struct mm_struct *mm, unsigned l
 		return 0;
 	if (addr != MTAG_NO_ADDR)
 		return mtag_visit_swap(mm, addr);
-	return folio_test_swapbacked(folio) && !PageHWPoison(page) ? page_private(page) : 0;
+	return folio_test_swapbacked(folio) ? page_private(page) : 0;
 }
 
 /**

@@ -6,7 +6,10 @@
 #include "lib/keepers.h"
 
 #define KSM "/sys/kernel/mm/ksm/"
-#define N   64
+#ifndef MADV_HWPOISON
+#define MADV_HWPOISON 100
+#endif
+#define N 64
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
@@ -145,6 +148,12 @@ static bool squeeze(const char *p, size_t pages)
 		30);
 }
 
+/* Since 6.11 the kernel sends SIGBUS when MADV_HWPOISON poisons a page that is in use. */
+static void poisoned_in_use(int signal)
+{
+	(void)signal;
+}
+
 /*
  * A page that came back from swap is merged while a relative still has its slot: it goes to that slot again, and then
  * belongs to another than what the relative has charged.
@@ -177,6 +186,12 @@ static void swap_cached_merged(void)
 	must(madvise(p, N * PG, MADV_MERGEABLE));
 	ok(merged(p, N, N / 2), "pages are merged that a relative has in swap");
 	exact("exact with them");
+	/* Such a page goes to its slot; the call says EBUSY all the same, as that is not the end of it. */
+	signal(SIGBUS, poisoned_in_use);
+	if (madvise(p, PG, MADV_HWPOISON) && errno != EBUSY)
+		diag("no page can be poisoned: %s", strerror(errno));
+	signal(SIGBUS, SIG_DFL);
+	exact("exact when one with a slot fails in memory");
 	squeeze(p, N);
 	exact("exact when they are in swap again");
 	open_gate(g, 1);
