@@ -239,16 +239,17 @@ static void pages_taken(struct mtag_space *s, struct page *page, int nr, unsigne
 
 /*
  * A page is back, and has been charged to @tag meanwhile. Untagged during that, it keeps the tag;
- * but one that KSM has merged is others', too, and is charged here to what it belongs to now.
+ * but one that KSM has merged is others', too, and a device's has no place in the owner table: they
+ * are charged here to what they belong to now.
  */
 static void page_back(struct mtag_space *s, struct page *page, unsigned long addr, u32 tag)
 {
 	u32 now;
 
 	if (!mtag_is_ksm(page)) {
-		if (mtag_owner_get(page) != tag)
-			mtag_owner_change(page, tag);
-		return;
+		if (mtag_owner_get(page) == tag)
+			return;
+		mtag_owner_change(page, tag);
 	}
 	now = mtag_ksm_owner_valid(s, page);
 	if (now == tag)

@@ -163,7 +163,7 @@ static int section_begin(struct mtag_section *section)
 		return 0;
 	if (mtag_memory_charge(sizeof(*l)))
 		return -ENOMEM;
-	l = kvzalloc(sizeof(*l), GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	l = mtag_memory_table(sizeof(*l));
 	if (!l) {
 		mtag_memory_uncharge(sizeof(*l));
 		return -ENOMEM;
@@ -205,7 +205,7 @@ void mtag_leaf_end(void)
 	while ((section = mtag_owner_next(&index))) {
 		if (!section->leaves)
 			continue;
-		kvfree(section->leaves);
+		mtag_memory_table_free(section->leaves, sizeof(struct mtag_leaves));
 		section->leaves = NULL;
 		mtag_memory_uncharge(sizeof(struct mtag_leaves));
 	}

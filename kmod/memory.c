@@ -4,6 +4,7 @@
  * pages.
  */
 #include <linux/gfp.h>
+#include <linux/kmemleak.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -124,6 +125,36 @@ void *mtag_memory_alloc(size_t bytes, gfp_t gfp)
 	if (!p)
 		mtag_memory_uncharge(bytes);
 	return p;
+}
+
+/**
+ * mtag_memory_table() - allocate zeroed memory of many pages, and no page more
+ * @bytes:	a little more than a power of two: kmalloc() would take nearly twice as much
+ *
+ * Context: may sleep.
+ * Return: memory for mtag_memory_table_free(), or NULL.
+ */
+void *mtag_memory_table(size_t bytes)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN;
+	void *p = alloc_pages_exact(bytes, gfp | __GFP_NORETRY);
+
+	if (!p)
+		return __vmalloc(bytes, gfp | __GFP_RETRY_MAYFAIL);
+	/* It has pointers: kmemleak does not look into pages by itself. */
+	kmemleak_alloc(p, bytes, 1, GFP_KERNEL);
+	return p;
+}
+
+/* Frees @p, which may be NULL, of @bytes as asked for. Context: may sleep. */
+void mtag_memory_table_free(void *p, size_t bytes)
+{
+	if (is_vmalloc_addr(p)) {
+		vfree(p);
+	} else if (p) {
+		kmemleak_free(p);
+		free_pages_exact(p, bytes);
+	}
 }
 
 /* Frees @p, which may be NULL, of @bytes as charged. Context: any but NMI. */

@@ -13,5 +13,7 @@ void mtag_memory_uncharge(size_t bytes);
 void *mtag_memory_get(size_t bytes, gfp_t gfp);
 void *mtag_memory_alloc(size_t bytes, gfp_t gfp);
 void mtag_memory_free(const void *p, size_t bytes);
+void *mtag_memory_table(size_t bytes);
+void mtag_memory_table_free(void *p, size_t bytes);
 
 #endif /* MTAG_MEMORY_H */

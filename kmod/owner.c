@@ -9,6 +9,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "memory.h"
 #include "mtag.h"
 #include "owner.h"
 #include "stat.h"
@@ -79,10 +80,10 @@ static int array_grow(unsigned long end)
 
 static struct mtag_section *section_alloc(void)
 {
-	struct mtag_section *section = kvzalloc(sizeof(*section), GFP_KERNEL);
+	struct mtag_section *section = mtag_memory_table(sizeof(*section));
 
 	if (section)
-		atomic64_add(sizeof(*section), &mtag_stat.memory);
+		atomic64_add(PAGE_ALIGN(sizeof(*section)), &mtag_stat.memory);
 	return section;
 }
 
@@ -152,8 +153,8 @@ static struct notifier_block memory_notifier = { .notifier_call = memory_changed
 static void section_free(struct mtag_section *section)
 {
 	if (section)
-		atomic64_sub(sizeof(*section), &mtag_stat.memory);
-	kvfree(section);
+		atomic64_sub(PAGE_ALIGN(sizeof(*section)), &mtag_stat.memory);
+	mtag_memory_table_free(section, sizeof(*section));
 }
 
 static void sections_free(void)
@@ -192,6 +193,21 @@ static int none_init(void)
 	return 0;
 }
 
+/*
+ * Makes the sections of a node's memory, but for that of devices: the kernel puts a graphics card's
+ * at the end of all possible addresses, and the node reaches from its first frame to that.
+ */
+static int node_init(int node)
+{
+	struct zone *zone, *end = NODE_DATA(node)->node_zones + MAX_NR_ZONES;
+	int ret = 0;
+
+	for (zone = NODE_DATA(node)->node_zones; !ret && zone < end; zone++)
+		if (!zone_is_zone_device(zone))
+			ret = sections_add(zone->zone_start_pfn, zone->spanned_pages);
+	return ret;
+}
+
 /**
  * mtag_owner_init() - make the owner table for all memory that there is, all of it untagged
  *
@@ -210,7 +226,7 @@ int mtag_owner_init(void)
 	if (ret)
 		goto free_sections;
 	for_each_online_node(node) {
-		ret = sections_add(node_start_pfn(node), node_spanned_pages(node));
+		ret = node_init(node);
 		if (ret) {
 			unregister_memory_notifier(&memory_notifier);
 			goto free_sections;
