@@ -20,6 +20,7 @@
 #include "state.h"
 #include "stock.h"
 #include "thread.h"
+#include "word.h"
 
 /* What is left to do for an event */
 enum mtag_left {
@@ -41,7 +42,7 @@ static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, s
 	if (unlikely(mtag_new_is_large(page) || !mtag_percpu_is(mtag_cpu.task, current) ||
 		     !mtag_percpu_is(mtag_cpu.space, s)))
 		return MTAG_LEFT_ALL;
-	tag = READ_ONCE(*this_cpu_read(mtag_cpu.word));
+	tag = mtag_word_read(this_cpu_read(mtag_cpu.word));
 	if (unlikely(!mtag_stock_has(s, tag)))
 		return MTAG_LEFT_ALL;
 	section = mtag_owner_section(page);

@@ -31,6 +31,7 @@
 #include "stock.h"
 #include "take.h"
 #include "thread.h"
+#include "word.h"
 
 /* The running thread touches a new huge page. */
 static void new_huge(struct mtag_space *s, struct page *head)
@@ -65,7 +66,7 @@ static bool new_ordinary(struct mtag_space *s, struct page *page, const struct m
 		left = mtag_hot_new_small(s, page, &tag);
 	if (left == MTAG_LEFT_ALL && this_cpu_read(mtag_cpu.task) == current &&
 	    this_cpu_read(mtag_cpu.space) == s &&
-	    account_cached(s, READ_ONCE(*this_cpu_read(mtag_cpu.word))))
+	    account_cached(s, mtag_word_read(this_cpu_read(mtag_cpu.word))))
 		left = mtag_hot_new_small(s, page, &tag);
 	if (left == MTAG_LEFT_FULL)
 		mtag_account_full(s, tag, 0);

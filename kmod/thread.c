@@ -16,6 +16,7 @@
 #include "stat.h"
 #include "state.h"
 #include "thread.h"
+#include "word.h"
 
 DEFINE_PER_CPU(struct mtag_cpu, mtag_cpu);
 static atomic_t forgotten;
@@ -128,9 +129,9 @@ u32 __noendbr mtag_thread_tag(struct mtag_space *s)
 	preempt_disable();
 	cpu = this_cpu_ptr(&mtag_cpu);
 	if (cpu->task == current && cpu->space == s)
-		tag = READ_ONCE(*cpu->word);
+		tag = mtag_word_read(cpu->word);
 	else
-		tag = READ_ONCE(*find_word(cpu, s));
+		tag = mtag_word_read(find_word(cpu, s));
 	nr_tags = mtag_accounts_nr(rcu_dereference_raw(s->accounts));
 	if (unlikely(tag >= nr_tags || tag == MTAG_ID_KSM)) {
 		atomic64_inc(&mtag_stat.bad_word);
