@@ -58,6 +58,31 @@ static int walk(char *path, bool make)
 	return fd;
 }
 
+static bool is_ours_alone(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Returns @fd, or closes it and returns -1. */
+static int only_ours(int fd)
+{
+	if (fd < 0 || is_ours_alone(fd))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int kept_directory(const char *path, bool make)
+{
+	char steps[PATH_SIZE];
+
+	if (*path != '/' || snprintf(steps, sizeof(steps), "%s", path) >= PATH_SIZE)
+		return -1;
+	return only_ours(walk(steps, make));
+}
+
 /*
  * Opens the directory of the cache, and with @make makes it. It is ours alone, or -1 is returned.
  */
@@ -65,7 +90,6 @@ static int open_directory(const struct kept *kept, bool make)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char path[PATH_SIZE];
-	struct stat st;
 	int length, parent, fd;
 
 	/* A relative one is to be ignored, says the XDG specification. */
@@ -82,12 +106,7 @@ static int open_directory(const struct kept *kept, bool make)
 		mkdirat(parent, kept->what, 0700);
 	fd = openat(parent, kept->what, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	close(parent);
-	if (fd >= 0 &&
-	    (fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return only_ours(fd);
 }
 
 /* Returns false if the id is too long for a name. */

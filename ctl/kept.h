@@ -29,6 +29,13 @@ int kept_open(const struct kept *kept, size_t most, size_t *size);
 void kept_replace(const struct kept *kept, bool (*fill)(int fd, void *arg), void *arg);
 
 /*
+ * Opens the directory of the absolute @path for looking things up, and with @make makes what is missing. Only root and
+ * we have laid the path, as they must have that of what is kept here, and the directory is ours alone, or -1 is
+ * returned.
+ */
+int kept_directory(const char *path, bool make);
+
+/*
  * Can only root write to @fd? Anyone else who can might give it the build-id of another file, and so
  * lie about that one. On a file system that a user has mounted, nothing counts as root's.
  */

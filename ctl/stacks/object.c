@@ -5,7 +5,10 @@
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/fsuid.h>
@@ -34,6 +37,53 @@ static bool may_follow(const char *path, const char *link)
 }
 
 /*
+ * Where debuginfod's client would keep what it fetches: the first of its places that is ours alone. -1 if none is.
+ */
+static int open_fetched(void)
+{
+	static const struct {
+		const char *variable, *below;
+		bool make;
+	} places[] = {
+		{"DEBUGINFOD_CACHE_PATH", "", true},
+		{"HOME", "/.debuginfod_client_cache", false},
+		{"XDG_CACHE_HOME", "/debuginfod_client", true},
+		{"HOME", "/.cache/debuginfod_client", true},
+	};
+	int fd = -1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places) && fd < 0; i++) {
+		const char *base = getenv(places[i].variable);
+		char path[PATH_MAX];
+
+		if (base && *base &&
+		    snprintf(path, sizeof(path), "%s%s", base, places[i].below) < PATH_MAX)
+			fd = kept_directory(path, places[i].make);
+	}
+	return fd;
+}
+
+/*
+ * The client would follow any link to its cache, and believe any file there. So it is told the very directory that was
+ * found to be ours; where there is none, it has no server to ask, without which it does not look there either.
+ */
+static void settle_fetched(void)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	static bool settled;
+	char path[32];
+	int fd;
+
+	if (settled || !servers || !*servers)
+		return;
+	settled = true;
+	fd = open_fetched();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || setenv("DEBUGINFOD_CACHE_PATH", path, 1))
+		unsetenv("DEBUGINFOD_URLS");
+}
+
+/*
  * The file itself may name other files; those are opened with the rights that guard.c has taken on.
  * With our own rights, debug information is found by build-id only, because debuginfod's cache is
  * ours.
@@ -43,18 +93,17 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 {
 	const unsigned char *id;
 	GElf_Addr address;
-	int fd = -1;
-
 	/* Without a path it is an alternate file that is wanted, and @link its path. */
-	if (path && dwfl_module_build_id(module, &id, &address) > 0) {
-		int owner = setfsuid(geteuid());
+	bool by_id = path && dwfl_module_build_id(module, &id, &address) > 0;
+	int fd = -1, owner = setfsuid(geteuid());
 
+	settle_fetched();
+	if (by_id)
 		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, NULL, 0, found);
-		setfsuid((uid_t)owner);
-		/* See guard.c. */
-		if ((uid_t)owner != geteuid())
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-	}
+	setfsuid((uid_t)owner);
+	/* See guard.c. */
+	if ((uid_t)owner != geteuid())
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (fd < 0 && may_follow(path, link))
 		fd = dwfl_standard_find_debuginfo(module, data, name, base, path, link, crc, found);
 	return fd;

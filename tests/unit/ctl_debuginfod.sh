@@ -46,7 +46,31 @@ id=$(readelf -n "$tmp/code" | sed -n 's/.*Build ID: //p')
 until_true 60 indexed || bail "the server has no debug information: $(tail -3 "$tmp/log")"
 export DEBUGINFOD_URLS=http://127.0.0.1:$port
 is "$(found)" "$truth" "with one it has those that addr2line finds in the whole one"
+id_files() { (cd "$1" && find . -path "*/$id/debuginfo"); }
+mkdir "$tmp/own"
+unset DEBUGINFOD_CACHE_PATH XDG_CACHE_HOME
+is "$(HOME=$tmp/own found; id_files "$tmp/own")" "$truth
+./.cache/debuginfod_client/$id/debuginfo" "they are kept below HOME"
+mkdir "$tmp/own/.debuginfod_client_cache"
+is "$(HOME=$tmp/own found; id_files "$tmp/own/.debuginfod_client_cache")" "$truth
+./$id/debuginfo" "or where older clients have kept them"
+export DEBUGINFOD_CACHE_PATH=$tmp/cache
 kill $server
 wait $server
-is "$(found)" "$truth" "which are kept"
+is "$(found)" "$truth" "and not fetched again"
+
+# As by sudo -E: root, with the variables of another user, who has put links and files where the cache would be.
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p "$tmp/theirs/.cache" "$tmp/linked"
+	chmod 755 "$tmp"
+	cp -r "$tmp/cache" "$tmp/theirs/files"
+	ln -s "$tmp/linked" "$tmp/theirs/link"
+	ln -s "$tmp/linked" "$tmp/theirs/.cache/debuginfod_client"
+	chown -hR 65534:65534 "$tmp/theirs"
+	unset DEBUGINFOD_CACHE_PATH
+	is "$(HOME=$tmp/theirs found; ls -A "$tmp/linked")" "" "a link in another user's home leads root nowhere"
+	export HOME=$tmp/theirs XDG_CACHE_HOME=$tmp/theirs
+	is "$(DEBUGINFOD_CACHE_PATH=$tmp/theirs/link found; ls -A "$tmp/linked")" "" "nor one in place of the cache"
+	is "$(DEBUGINFOD_CACHE_PATH=$tmp/theirs/files found)" "" "nor does root read what is in another user's cache"
+fi
 done_testing
