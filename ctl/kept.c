@@ -191,13 +191,11 @@ bool kept_is_roots(int fd, const struct stat *st)
 	       !(vfs.f_flag & ST_NOSUID);
 }
 
-bool kept_has_our_root(pid_t pid)
+bool kept_is_our_root(int root)
 {
 	struct stat ours, its;
-	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/root/", (int)pid);
-	return !stat("/", &ours) && !stat(path, &its) && ours.st_dev == its.st_dev &&
+	return !stat("/", &ours) && !fstat(root, &its) && ours.st_dev == its.st_dev &&
 	       ours.st_ino == its.st_ino;
 }
 

@@ -42,7 +42,11 @@ int kept_directory(const char *path, bool make);
 bool kept_is_roots(int fd, const struct stat *st);
 /* Or nobody but us and root can. */
 bool kept_is_trusted(int fd, const struct stat *st);
-/* Has a process our root directory? A container's root may be everybody's root, but its files are its own. */
-bool kept_has_our_root(pid_t pid);
+/*
+ * Is @root, in which a process's files are looked up, our root directory? A container's root may be everybody's root,
+ * but its files are its own. The id of a process that has ended may be that of one of ours by now: ask of the
+ * descriptor by which the files are found.
+ */
+bool kept_is_our_root(int root);
 
 #endif

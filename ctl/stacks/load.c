@@ -188,15 +188,33 @@ static int load_program(struct loader *loader, const char *name)
 	return err;
 }
 
+static int open_below(int process, const char *name)
+{
+	char path[64 + 4096];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", process, name);
+	return file_open_regular(path);
+}
+
+static bool has_our_root(int process)
+{
+	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool ours = root >= 0 && kept_is_our_root(root);
+
+	if (root >= 0)
+		close(root);
+	return ours;
+}
+
 /*
  * A line of maps: START-END PERMS OFFSET MAJOR:MINOR INODE PATH. The path is the process's own, and may be another
  * file by now: map_files has the very file, for those who may.
  */
-static int load_mapping(struct loader *loader, pid_t pid, char *line)
+static int load_mapping(struct loader *loader, int process, char *line)
 {
 	unsigned long start, end;
 	unsigned int major, minor;
-	char perms[8], path[64 + 4096];
+	char perms[8], name[64], path[8 + 4096];
 	uint64_t ino;
 	int at = 0, fd;
 
@@ -205,26 +223,35 @@ static int load_mapping(struct loader *loader, pid_t pid, char *line)
 	    !at || perms[2] != 'x' || line[at] != '/')
 		return 0;
 	line[strcspn(line, "\n")] = '\0';
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid, start, end);
-	fd = file_open_regular(path);
+	snprintf(name, sizeof(name), "map_files/%lx-%lx", start, end);
+	fd = open_below(process, name);
 	if (fd < 0) {
-		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, line + at);
-		fd = file_open_regular(path);
+		snprintf(path, sizeof(path), "root%s", line + at);
+		fd = open_below(process, path);
 	}
+	/* It may have gone into a container before the file was opened. It does not come out. */
+	loader->foreign = !has_our_root(process);
 	return load_fd(loader, fd);
 }
 
+static FILE *open_text(int process, const char *name)
+{
+	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 /* The user and group whose rights a process has; root if that cannot be read. */
-static void find_owner(struct loader *loader, pid_t pid)
+static void find_owner(struct loader *loader, int process)
 {
 	_cleanup_(freep) char *line = NULL;
 	unsigned int uid = 0, gid = 0;
+	FILE *status = open_text(process, "status");
 	size_t size = 0;
-	char path[64];
-	FILE *status;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	status = fopen(path, "re");
 	while (status && getline(&line, &size, status) > 0)
 		if (sscanf(line, "Uid: %*u %u", &uid) != 1 &&
 		    sscanf(line, "Gid: %*u %u", &gid) == 1)
@@ -235,25 +262,18 @@ static void find_owner(struct loader *loader, pid_t pid)
 	loader->group = gid;
 }
 
-int load_process(struct loader *loader, pid_t pid)
+static int load_mappings(struct loader *loader, int process, FILE *maps)
 {
 	_cleanup_(freep) char *line = NULL;
 	size_t size = 0;
-	char path[64];
-	FILE *maps;
 	int err = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return 0;
-	find_owner(loader, pid);
+	find_owner(loader, process);
 	loader->patience = PATIENCE_MS;
-	loader->foreign = !kept_has_our_root(pid);
 	if (open_device(loader)) {
 		/* Where there is no room for a file of the user's there may be for one of root's. */
 		while (getline(&line, &size, maps) > 0) {
-			int now = load_mapping(loader, pid, line);
+			int now = load_mapping(loader, process, line);
 
 			err = err ? err : now;
 		}
@@ -261,7 +281,26 @@ int load_process(struct loader *loader, pid_t pid)
 			err = -ENOMEM;
 		close_device(loader);
 	}
-	fclose(maps);
+	return err;
+}
+
+int load_process(struct loader *loader, pid_t pid)
+{
+	FILE *maps = NULL;
+	char path[32];
+	int process, err = 0;
+
+	/* All of it is of this process: its id may become another's while its files are read. */
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (process >= 0)
+		maps = open_text(process, "maps");
+	if (maps) {
+		err = load_mappings(loader, process, maps);
+		fclose(maps);
+	}
+	if (process >= 0)
+		close(process);
 	return err;
 }
 

@@ -167,7 +167,7 @@ static bool is_same(Dwfl_Module *module, const struct trace_image *image)
 					   !memcmp(id, image->build_id, image->build_id_length));
 }
 
-void object_open(struct object *object, pid_t pid, int root, const struct trace_image *image)
+void object_open(struct object *object, int root, const struct trace_image *image)
 {
 	bool vdso = !strcmp(image->path, "[vdso]");
 	struct stat st;
@@ -175,7 +175,7 @@ void object_open(struct object *object, pid_t pid, int root, const struct trace_
 	object->fd = image->path[0] == '/' ? open_file(root, image->path) : vdso ? open_vdso() : -1;
 	object->trusted = object->fd >= 0 &&
 			  (vdso || (!fstat(object->fd, &st) && kept_is_trusted(object->fd, &st) &&
-				    kept_has_our_root(pid)));
+				    kept_is_our_root(root)));
 }
 
 void object_read(struct object *object, const struct trace_image *image)

@@ -15,8 +15,8 @@ struct object {
 	bool trusted;	     /* only we and root can have written it */
 };
 
-/* The file is looked up below @root, which is that of process @pid. Nothing in it is looked at yet. */
-void object_open(struct object *object, pid_t pid, int root, const struct trace_image *image);
+/* The file is looked up below @root. Nothing in it is looked at yet. */
+void object_open(struct object *object, int root, const struct trace_image *image);
 /* Reads it, the first time. Debug information may be in a file of its own. */
 void object_read(struct object *object, const struct trace_image *image);
 /* The build-id of a file that was read: how many bytes; 0 if it has none. */

@@ -83,7 +83,7 @@ static struct object *find_object(struct symbols *symbols, const struct trace_im
 		free(opened);
 		return place ? &(*place)->object : NULL;
 	}
-	object_open(&opened->object, symbols->pid, symbols->root, image);
+	object_open(&opened->object, symbols->root, image);
 	return &opened->object;
 }
 

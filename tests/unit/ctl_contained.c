@@ -5,6 +5,7 @@
  * mtagctl: functions of processes in containers are those of their own files, not of what is at
  * the same path here.
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -84,6 +85,58 @@ static bool trusts(pid_t pid, const struct trace_image *image)
 }
 
 /*
+ * A process that is in the container @root, until it is told to be as one of ours that got its id. -1 if we may not
+ * start such a process.
+ */
+static pid_t start_replaced(const char *root, int told, int says)
+{
+	char byte = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		int ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		byte = chroot(root) || chdir("/");
+		if (write(says, &byte, 1) != 1 || read(told, &byte, 1) != 1 || fchdir(ours) ||
+		    chroot(".") || write(says, "", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(1);
+	}
+	return pid;
+}
+
+/* Its id is all that we have of a process; its files were found while it was there. */
+static void test_replaced(const char *root)
+{
+	int to[2], from[2];
+	char byte = 1;
+	pid_t pid;
+
+	if (pipe(to) || pipe(from))
+		abort();
+	pid = start_replaced(root, to[0], from[1]);
+	if (pid < 0 || read(from[0], &byte, 1) != 1)
+		abort();
+	if (byte) {
+		printf("ok %d # SKIP only root may start a container\n", ++tap_run);
+	} else {
+		_cleanup_(symbols_closep) struct symbols *symbols = symbols_open(pid);
+
+		if (write(to[1], "", 1) != 1 || read(from[0], &byte, 1) != 1)
+			abort();
+		ok(trusts(pid, &library) && !symbols_trusts(symbols, &library),
+		   "nor when the process's id has become that of one of ours");
+	}
+	end_contained(pid);
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+}
+
+/*
  * The file at the library's path there is another one, of the same build-id, in which a function
  * has another name.
  */
@@ -117,6 +170,7 @@ static void test_containers(void)
 	}
 	end_contained(jailed);
 	end_contained(mounted);
+	test_replaced(root);
 }
 
 int main(void)
