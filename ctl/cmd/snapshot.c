@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "clock.h"
 #include "cmd/cmd.h"
@@ -50,14 +49,6 @@ static void tell_left(const struct snapshot_left *left)
 			   SNAPSHOT_STACKS_MOST >> 20, left->stacks);
 }
 
-/* A pipe takes nothing back, and who reads it may never go on: there the second signal ends us. */
-static bool is_file(const struct store *store)
-{
-	struct stat st;
-
-	return store->path && (stat(store->path, &st) || S_ISREG(st.st_mode));
-}
-
 /* A process that cannot be read is reported; the sample has the others. */
 static int take_sample(struct snapshot *s)
 {
@@ -81,9 +72,7 @@ static int take_sample(struct snapshot *s)
 		return fail_memory();
 	tell_left(&left);
 	s->left |= left.procs || left.stacks;
-	stop_hold(is_file(&s->store));
 	err = store_append(&s->store, text, length);
-	stop_hold(false);
 	return err ? err : status;
 }
 

@@ -16,6 +16,7 @@
 #include "fail.h"
 #include "file.h"
 #include "offline/store.h"
+#include "stop.h"
 
 #define BEGINNING "{\"mtag_snapshot\":"
 #define END	  "{\"end\":"
@@ -109,7 +110,9 @@ static bool is_named(const struct store *store, const struct stat *st)
 
 /*
  * Opens the file for a sample of @length, rotated if there is no room for it, and keeps others out
- * until it is closed. Where nothing can be locked there is nobody to keep out.
+ * until it is closed. Where nothing can be locked there is nobody to keep out. Once it is ours alone
+ * a second signal waits, which caller must end; not before, as others may have it for ever. A pipe
+ * takes nothing back, and who reads it may never go on.
  */
 static int open_alone(const struct store *store, size_t length, int *fd, struct stat *st)
 {
@@ -126,6 +129,7 @@ static int open_alone(const struct store *store, size_t length, int *fd, struct 
 		TEMP_FAILURE_RETRY(flock(*fd, LOCK_EX));
 		if (fstat(*fd, st))
 			return failed(store, "open");
+		stop_hold(true);
 		/* Somebody else may have rotated it before. */
 		if (is_named(store, st)) {
 			if (!store->most || !st->st_size ||
@@ -134,24 +138,18 @@ static int open_alone(const struct store *store, size_t length, int *fd, struct 
 			if (rotate(store))
 				return CTL_REFUSED;
 		}
+		stop_hold(false);
 		close(*fd);
 		*fd = -1;
 	}
 }
 
-int store_append(const struct store *store, const char *text, size_t length)
+static int append_to_file(const struct store *store, const char *text, size_t length)
 {
 	_cleanup_(closep) int fd = -1;
 	struct stat st;
-	int status;
+	int status = open_alone(store, length, &fd, &st);
 
-	if (!store->path) {
-		if (fwrite(text, 1, length, stdout) == length && !fflush(stdout))
-			return CTL_OK;
-		fail_print("cannot write the output: %s", strerror(errno));
-		return CTL_REFUSED;
-	}
-	status = open_alone(store, length, &fd, &st);
 	if (status)
 		return status;
 	if (!file_write(fd, text, length)) {
@@ -163,4 +161,19 @@ int store_append(const struct store *store, const char *text, size_t length)
 		return failed(store, "write");
 	}
 	return CTL_OK;
+}
+
+int store_append(const struct store *store, const char *text, size_t length)
+{
+	int status;
+
+	if (store->path) {
+		status = append_to_file(store, text, length);
+		stop_hold(false);
+		return status;
+	}
+	if (fwrite(text, 1, length, stdout) == length && !fflush(stdout))
+		return CTL_OK;
+	fail_print("cannot write the output: %s", strerror(errno));
+	return CTL_REFUSED;
 }

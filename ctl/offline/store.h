@@ -23,7 +23,10 @@ struct store {
  * Returns 0, or an exit status after a message.
  */
 int store_check(const struct store *store);
-/* Appends a whole sample, or leaves the file as it is. Likewise. SIGXFSZ is ignored. */
+/*
+ * Appends a whole sample, or leaves the file as it is. Likewise. SIGXFSZ is ignored, and a second signal (stop.h) waits
+ * while the file is changed.
+ */
 int store_append(const struct store *store, const char *text, size_t length);
 
 #endif

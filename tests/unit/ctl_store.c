@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/stacks/stack.c ctl/model.c ctl/parse.c ctl/utf8.c ctl/format/text.c ctl/format/json.c ctl/format/show.c */
-/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c ctl/offline/store.c ctl/file.c ctl/fail.c */
+/* sources: ctl/format/label.c ctl/format/heap.c ctl/format/stack.c ctl/format/snapshot.c ctl/offline/line.c ctl/offline/read.c ctl/offline/store.c ctl/file.c ctl/fail.c ctl/stop.c */
 /* mtagctl: the file that snapshot appends to. Whatever happens, it has whole samples, or is not appended to. */
 #include <errno.h>
 #include <fcntl.h>
