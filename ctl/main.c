@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mtagctl shows which tag owns each resident page: the table of commands, of which one is run. */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "ctl.h"
@@ -274,12 +276,29 @@ static int global_options(struct ctl *ctl, int argc, char **argv)
 	return opt;
 }
 
+/*
+ * In place of a closed standard descriptor the next file would be opened, and have our messages written into it. What
+ * takes the place can neither be read nor written, so that output is still an error. Programs that we execute do not
+ * have it.
+ */
+static void fill_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/", O_PATH | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static char name[] = "mtagctl";
 	struct ctl ctl = {.commands = commands};
 	int opt, status;
 
+	fill_standard();
 	/* While SIGCHLD is ignored, the id of a dead child may already be another process's. */
 	ctl.child_ended = signal(SIGCHLD, SIG_DFL);
 	/* A limit on the size of files is as a full disk: the write fails, and is reported. */
