@@ -65,13 +65,37 @@ static uint64_t last_bytes(const struct line *line)
 	return line->n_points ? line->points[line->n_points - 1].bytes : 0;
 }
 
+static int add_point(struct line *line, size_t sample, uint64_t bytes)
+{
+	struct point *points =
+		array_grow(line->points, line->n_points, &line->room, sizeof(*points));
+
+	if (!points)
+		return -ENOMEM;
+	line->points = points;
+	points[line->n_points++] = (struct point){sample, bytes};
+	return 0;
+}
+
+/* The samples since the one that last had it, before @sample: it was 0 in them. */
+static int add_absent(struct line *line, size_t sample)
+{
+	if (!last_bytes(line) || line->seen + 1 >= sample)
+		return 0;
+	return add_point(line, line->seen + 1, 0);
+}
+
 /* Adds @bytes to what the line has in @sample. */
 static int add_bytes(struct line *line, size_t sample, uint64_t bytes)
 {
-	struct point *points = line->points, *last = points ? &points[line->n_points - 1] : NULL;
 	bool again = line->n_points && line->seen == sample;
-	uint64_t before = last_bytes(line);
+	struct point *last;
+	uint64_t before;
 
+	if (add_absent(line, sample))
+		return -ENOMEM;
+	last = line->n_points ? &line->points[line->n_points - 1] : NULL;
+	before = last_bytes(line);
 	line->seen = sample;
 	if (again)
 		bytes += before;
@@ -83,12 +107,7 @@ static int add_bytes(struct line *line, size_t sample, uint64_t bytes)
 		last->bytes = bytes;
 		return 0;
 	}
-	points = array_grow(points, line->n_points, &line->room, sizeof(*points));
-	if (!points)
-		return -ENOMEM;
-	line->points = points;
-	points[line->n_points++] = (struct point){sample, bytes};
-	return 0;
+	return add_point(line, sample, bytes);
 }
 
 static int add_proc(struct timeline *t, const struct proc *proc)
@@ -123,11 +142,6 @@ int timeline_add(struct timeline *t, uint64_t time_ms, const struct snap *snap)
 	for (size_t i = 0; i < snap->n_procs; i++)
 		if (add_proc(t, &snap->procs[i]))
 			return -ENOMEM;
-	/* What this sample no longer has is 0 from here on. */
-	for (size_t i = 0; i < t->n_lines; i++)
-		if (t->lines[i]->seen != t->n_samples - 1 &&
-		    add_bytes(t->lines[i], t->n_samples - 1, 0))
-			return -ENOMEM;
 	return 0;
 }
 
@@ -152,6 +166,9 @@ int timeline_rank(struct timeline *t, unsigned int hues)
 {
 	bool alone = one_comm(t);
 
+	for (size_t i = 0; i < t->n_lines; i++)
+		if (add_absent(t->lines[i], t->n_samples))
+			return -ENOMEM;
 	if (t->n_lines)
 		qsort(t->lines, t->n_lines, sizeof(struct line *), by_most);
 	for (unsigned int i = 0; i < hues && i < t->n_lines && t->lines[i]->most; i++) {
