@@ -189,8 +189,8 @@ static int add_trace(struct traces *traces, uint32_t tag, uint32_t number,
 {
 	const struct trace *named = find_named(traces, number);
 	size_t inner = named ? inner_frames(traces, named) : 0;
-	struct trace *trace = named ? traces_add(traces, named->frames + inner, named->n - inner)
-				    : traces_add(traces, NULL, 0);
+	struct trace *trace =
+		named ? traces_add_like(traces, named, inner) : traces_add(traces, NULL, 0);
 
 	if (!trace)
 		return -ENOMEM;

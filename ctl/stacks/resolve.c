@@ -16,6 +16,13 @@ struct place {
 	const struct frame *frames[SYMBOL_INLINES_MOST];
 };
 
+/* What was made of frames that several traces share. */
+struct shape {
+	const struct mtag_stack_frame *of;
+	const struct frame **frames; /* NULL: nothing yet */
+	size_t n;
+};
+
 /* What is known while the stacks of a process are made. */
 struct resolver {
 	struct stacks *stacks;
@@ -23,7 +30,7 @@ struct resolver {
 	struct guard *symbols; /* NULL: none are wanted */
 	struct known *known;
 	struct trace_image *images; /* those of the traces, with build-ids of their files */
-	void *places;
+	void *places, *shapes;
 };
 
 static int by_address(const void *a, const void *b)
@@ -122,7 +129,30 @@ static const struct place *find_place(struct resolver *r, const struct mtag_stac
 	return look_up(r, place) ? NULL : place;
 }
 
-static int add_stack(struct resolver *r, const struct trace *trace)
+static int by_frames(const void *a, const void *b)
+{
+	const struct shape *x = a, *y = b;
+
+	return ((uintptr_t)x->of > (uintptr_t)y->of) - ((uintptr_t)x->of < (uintptr_t)y->of);
+}
+
+/* NULL without memory. */
+static struct shape *find_shape(struct resolver *r, const struct mtag_stack_frame *of)
+{
+	struct shape *shape = calloc(1, sizeof(*shape)), **found;
+
+	if (!shape)
+		return NULL;
+	shape->of = of;
+	found = tsearch(shape, &r->shapes, by_frames);
+	if (found && *found == shape)
+		return shape;
+	free(shape);
+	return found ? *found : NULL;
+}
+
+/* A stack with the functions of the trace, and nothing else of it. NULL without memory. */
+static struct stack *make_stack(struct resolver *r, const struct trace *trace)
 {
 	const struct place *places[TRACE_FRAMES_MOST];
 	struct stack *stack;
@@ -131,10 +161,38 @@ static int add_stack(struct resolver *r, const struct trace *trace)
 	for (size_t i = 0; i < trace->n; i++) {
 		places[i] = find_place(r, &trace->frames[i]);
 		if (!places[i])
-			return -ENOMEM;
+			return NULL;
 		n += places[i]->n;
 	}
 	stack = stacks_add(r->stacks, n);
+	for (size_t i = trace->n; stack && i-- > 0;)
+		for (size_t j = places[i]->n; j-- > 0;)
+			stack->frames[stack->n++] = places[i]->frames[j];
+	return stack;
+}
+
+/* A process may have a stack beneath thousands of tags: it is made once. */
+static struct stack *make_shared(struct resolver *r, const struct trace *trace)
+{
+	struct shape *shape = find_shape(r, trace->frames);
+	struct stack *stack;
+
+	if (!shape)
+		return NULL;
+	if (shape->frames)
+		return stacks_add_like(r->stacks, shape->frames, shape->n);
+	stack = make_stack(r, trace);
+	if (stack) {
+		shape->frames = stack->frames;
+		shape->n = stack->n;
+	}
+	return stack;
+}
+
+static int add_stack(struct resolver *r, const struct trace *trace)
+{
+	struct stack *stack = trace->shared ? make_shared(r, trace) : make_stack(r, trace);
+
 	if (!stack)
 		return -ENOMEM;
 	stack->tag = trace->tag;
@@ -145,9 +203,6 @@ static int add_stack(struct resolver *r, const struct trace *trace)
 	stack->touched = trace->touched;
 	stack->knows_touched = trace->knows_touched;
 	stack->heap = trace->heap;
-	for (size_t i = trace->n; i-- > 0;)
-		for (size_t j = places[i]->n; j-- > 0;)
-			stack->frames[stack->n++] = places[i]->frames[j];
 	return 0;
 }
 
@@ -179,5 +234,6 @@ int stacks_resolve(struct stacks *stacks, const struct traces *traces, bool symb
 	}
 	progress_end(&progress);
 	tdestroy(r.places, free);
+	tdestroy(r.shapes, free);
 	return err;
 }

@@ -110,25 +110,35 @@ char *frame_name(const struct frame *frame)
 
 /* ---- stacks ---- */
 
-struct stack *stacks_add(struct stacks *stacks, size_t n)
+struct stack *stacks_add_like(struct stacks *stacks, const struct frame **frames, size_t n)
 {
 	struct stack *stack = array_grow(stacks->stacks, stacks->n, &stacks->room, sizeof(*stack));
 
 	if (!stack)
 		return NULL;
 	stacks->stacks = stack;
-	stack += stacks->n;
-	*stack = (struct stack){.frames = calloc(n + 1, sizeof(*stack->frames))};
-	if (!stack->frames)
-		return NULL;
-	stacks->n++;
+	stack += stacks->n++;
+	*stack = (struct stack){.frames = frames, .n = n, .shared = true};
+	return stack;
+}
+
+struct stack *stacks_add(struct stacks *stacks, size_t n)
+{
+	const struct frame **frames = calloc(n + 1, sizeof(struct frame *));
+	struct stack *stack = frames ? stacks_add_like(stacks, frames, 0) : NULL;
+
+	if (stack)
+		stack->shared = false;
+	else
+		free(frames);
 	return stack;
 }
 
 void stacks_clear(struct stacks *stacks)
 {
 	for (size_t i = 0; i < stacks->n; i++)
-		free(stacks->stacks[i].frames);
+		if (!stacks->stacks[i].shared)
+			free(stacks->stacks[i].frames);
 	free(stacks->stacks);
 	tdestroy(stacks->frames, frame_free);
 	*stacks = (struct stacks){0};

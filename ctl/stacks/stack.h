@@ -50,6 +50,7 @@ uint64_t stack_heap_error(const struct stack_heap *heap);
  * @kind:	enum mtag_stack_kind; only MTAG_STACK_TAKEN has frames
  * @why:	enum mtag_stack_why
  * @frames:	outermost first; equal frames of a process are one
+ * @shared:	the array is that of another stack
  * @anon:	bytes
  * @swap:	likewise
  * @touched:	likewise, ever; 0 unless @knows_touched
@@ -61,6 +62,7 @@ struct stack {
 	uint32_t why;
 	const struct frame **frames;
 	size_t n;
+	bool shared;
 	uint64_t anon, swap, touched;
 	bool knows_touched;
 	struct stack_heap heap;
@@ -89,6 +91,8 @@ struct stacks {
 const struct frame *stacks_frame(struct stacks *stacks, const struct frame *like);
 /* A new stack with room for @n frames, which the caller sets, as all else. Likewise. */
 struct stack *stacks_add(struct stacks *stacks, size_t n);
+/* One with @n frames of another one. Likewise. */
+struct stack *stacks_add_like(struct stacks *stacks, const struct frame **frames, size_t n);
 void stacks_clear(struct stacks *stacks);
 
 /* "main", "libc.so.6+0x2724a", "[unknown]". NULL without memory; caller frees it. */

@@ -64,6 +64,18 @@ struct trace *traces_add_named(struct traces *traces, const struct mtag_stack_fr
 	return add_to(&traces->named, &traces->n_named, &traces->named_room, frames, n);
 }
 
+struct trace *traces_add_like(struct traces *traces, const struct trace *named, size_t inner)
+{
+	struct trace *grown = array_grow(traces->traces, traces->n, &traces->room, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	traces->traces = grown;
+	grown[traces->n] = (struct trace){
+		.frames = named->frames + inner, .n = named->n - inner, .shared = true};
+	return &grown[traces->n++];
+}
+
 const struct trace_image *traces_image(const struct traces *traces, uint32_t id)
 {
 	for (size_t i = 0; i < traces->n_images; i++)
@@ -77,7 +89,8 @@ void traces_clear(struct traces *traces)
 	for (size_t i = 0; i < traces->n_images; i++)
 		free(traces->images[i].path);
 	for (size_t i = 0; i < traces->n; i++)
-		free(traces->traces[i].frames);
+		if (!traces->traces[i].shared)
+			free(traces->traces[i].frames);
 	for (size_t i = 0; i < traces->n_named; i++)
 		free(traces->named[i].frames);
 	free(traces->images);

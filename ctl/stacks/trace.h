@@ -33,6 +33,7 @@ struct trace_image {
  * @heap:	what it has allocated; by heap_sites_add()
  * @number:	by which the process knows the stack, else 0. With a number it is beneath no tag
  * @frames:	innermost first
+ * @shared:	these are those of another trace
  */
 struct trace {
 	uint16_t tag;
@@ -44,6 +45,7 @@ struct trace {
 	uint32_t number;
 	struct mtag_stack_frame *frames;
 	size_t n;
+	bool shared;
 };
 
 /* Whose a process is; @known: it was there. */
@@ -85,6 +87,8 @@ struct trace_image *traces_add_image(struct traces *traces, uint32_t id, const c
 struct trace *traces_add(struct traces *traces, const struct mtag_stack_frame *frames, size_t n);
 struct trace *traces_add_named(struct traces *traces, const struct mtag_stack_frame *frames,
 			       size_t n);
+/* Has the frames of one with a number, but for the @inner innermost, and nothing else of it. */
+struct trace *traces_add_like(struct traces *traces, const struct trace *named, size_t inner);
 /* NULL if there is none. */
 const struct trace_image *traces_image(const struct traces *traces, uint32_t id);
 void traces_clear(struct traces *traces);

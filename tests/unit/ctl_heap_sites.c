@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* sources: ctl/utf8.c ctl/parse.c ctl/stacks/stack.c ctl/model.c ctl/heaps/objects.c */
-/* sources: ctl/stacks/trace.c ctl/heaps/sites.c */
+/* sources: ctl/stacks/trace.c ctl/heaps/sites.c ctl/stacks/demangle.c ctl/stacks/perfmap.c ctl/stacks/object.c */
+/* sources: ctl/stacks/symbol.c ctl/stacks/guard.c ctl/stacks/known.c ctl/stacks/resolve.c ctl/file.c ctl/kept.c */
+/* sources: ctl/progress.c ctl/confine.c */
 /*
  * mtagctl heap --stacks: objects that are known, summed up by tag and call stack.
  */
@@ -8,6 +10,7 @@
 #include "ctl_heap.h"
 #include "ctl_tap.h"
 #include "heaps/sites.h"
+#include "stacks/resolve.h"
 
 static struct heap_objects objects;
 
@@ -77,6 +80,23 @@ static bool is_sum(const struct trace *trace, uint64_t asked, uint64_t count, ui
 	       stack_heap_error(&trace->heap) == error;
 }
 
+/* A process that has one stack beneath each of its tags has it once. */
+static bool are_shared(void)
+{
+	struct stacks stacks = {0};
+	const struct stack *a = NULL, *b = NULL;
+	bool shared = trace_of(A, 3)->frames == trace_of(B, 3)->frames &&
+		      !stacks_resolve(&stacks, &traces, false);
+
+	for (size_t i = 0; i < stacks.n; i++)
+		if (stacks.stacks[i].n == 3)
+			*(stacks.stacks[i].tag == A ? &a : &b) = &stacks.stacks[i];
+	shared = shared && a && b && a->frames == b->frames &&
+		 !strcmp(a->frames[0]->module, "/bin/x") && a->frames[0]->offset == 6 * 16;
+	stacks_clear(&stacks);
+	return shared;
+}
+
 static void sites_sampled(void)
 {
 	begin(MTAG_HEAP_SAMPLED);
@@ -94,6 +114,7 @@ static void sites_sampled(void)
 	   "sums and errors are those of the samples");
 	ok(trace_of(A, 3)->frames[0].offset == 4 * 16 && trace_of(A, 3)->why == MTAG_STACK_DEEP,
 	   "the library's frames at the leaf are left out, those further out are not");
+	ok(are_shared(), "a stack beneath several tags has its frames once");
 	ok(traces.traces[1].n == 0 && traces.traces[1].kind == MTAG_STACK_NONE &&
 		   is_sum(&traces.traces[1], 200, 2, 141),
 	   "a number that was made up is no stack, and loses no bytes");
