@@ -3,18 +3,9 @@
 /* vm: core=1 group=parallel thread=multi mem=1G */
 #include "lib/test.h"
 
-#ifndef MADV_HWPOISON
-#define MADV_HWPOISON 100
-#endif
 #define N 32
 
 static mtag_t a, w;
-
-/* Since 6.11 the kernel sends SIGBUS when MADV_HWPOISON poisons a page that is in use. */
-static void poisoned_in_use(int signal)
-{
-	(void)signal;
-}
 
 /*
  * The truth here is pagemap: the entry of a poisoned page maps nothing, and the kernel's own RSS does not include it,
@@ -48,7 +39,7 @@ static void anonymous(void)
 
 	touch(a, p, N * PG);
 	for (size_t i = 0; i < 4; i++)
-		must(madvise(p + 3 * i * PG, PG, MADV_HWPOISON));
+		must0(poison(p + 3 * i * PG));
 	agrees(p, N * PG, "anonymous pages");
 	is(anon_of(a), (N - 4) * PG, "four poisoned pages are gone");
 	must(madvise(p, N / 2 * PG, MADV_DONTNEED));
@@ -72,13 +63,13 @@ static void shared_by_fork(void)
 		pass_gate(g, 2);
 		is(anon_of(a), (N - 1) * PG, "a page poisoned in the parent is gone in the child");
 		agrees(p, N * PG, "in the child");
-		must(madvise(p + PG, PG, MADV_HWPOISON));
+		must0(poison(p + PG));
 		is(anon_of(a), (N - 2) * PG, "and so is one that it poisons itself");
 		agrees(p, N * PG, "in the child, another one");
 		_exit(0);
 	}
 	pass_gate(g, 1);
-	must(madvise(p, PG, MADV_HWPOISON));
+	must0(poison(p));
 	is(anon_of(a), (N - 1) * PG, "the parent has it no more");
 	open_gate(g, 2);
 	reap(pid);
@@ -97,7 +88,7 @@ static void huge(void)
 	}
 	p = huge_area(HPAGE);
 	touch(a, p, HPAGE);
-	must(madvise(p + 5 * PG, PG, MADV_HWPOISON));
+	must0(poison(p + 5 * PG));
 	agrees(p, HPAGE, "a page of a huge page");
 	must(munmap(p, HPAGE));
 	is(anon_of(a), 0, "nothing is left of it");
@@ -120,8 +111,7 @@ static void file(void)
 	mtag_leave(before);
 	read_all(w, p, N * PG);
 	is(file_of(a), N * PG, "file pages are their mapper's");
-	if (madvise(p, PG, MADV_HWPOISON))
-		diag("a clean file page cannot be poisoned: %s", strerror(errno));
+	diag("a clean file page is poisoned: %s", strerror(-poison(p)));
 	is(file_of(a), smaps(p, N * PG).rss, "a poisoned file page: as smaps says");
 	exact("a poisoned file page: exact");
 	must(munmap(p, N * PG));
@@ -135,11 +125,10 @@ int main(void)
 
 	begin_test();
 	swapoff_all();
-	signal(SIGBUS, poisoned_in_use);
 	begin();
 	probe = area(PG);
 	touch(0, probe, PG);
-	if (madvise(probe, PG, MADV_HWPOISON))
+	if (poison(probe))
 		skip_all("this kernel has no memory failure handling");
 	must(munmap(probe, PG));
 	a = tag("a");

@@ -6,10 +6,7 @@
 #include "lib/keepers.h"
 
 #define KSM "/sys/kernel/mm/ksm/"
-#ifndef MADV_HWPOISON
-#define MADV_HWPOISON 100
-#endif
-#define N 64
+#define N   64
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
@@ -138,22 +135,6 @@ static void through_swap(void)
 	swapoff_all();
 }
 
-/* Reclaims from the control group until all of a range is in swap. */
-static bool squeeze(const char *p, size_t pages)
-{
-	return until(
-		(sh("g=$(sed -n 's/^0:://p' /proc/%d/cgroup); echo 64M >/sys/fs/cgroup$g/memory.reclaim 2>/dev/null",
-		    getpid()),
-		 smaps(p, pages * PG).swap == pages * PG),
-		30);
-}
-
-/* Since 6.11 the kernel sends SIGBUS when MADV_HWPOISON poisons a page that is in use. */
-static void poisoned_in_use(int signal)
-{
-	(void)signal;
-}
-
 /*
  * A page that came back from swap is merged while a relative still has its slot: it goes to that slot again, and then
  * belongs to another than what the relative has charged.
@@ -187,10 +168,7 @@ static void swap_cached_merged(void)
 	ok(merged(p, N, N / 2), "pages are merged that a relative has in swap");
 	exact("exact with them");
 	/* Such a page goes to its slot; the call says EBUSY all the same, as that is not the end of it. */
-	signal(SIGBUS, poisoned_in_use);
-	if (madvise(p, PG, MADV_HWPOISON) && errno != EBUSY)
-		diag("no page can be poisoned: %s", strerror(errno));
-	signal(SIGBUS, SIG_DFL);
+	diag("one with a slot is poisoned: %s", strerror(-poison(p)));
 	exact("exact when one with a slot fails in memory");
 	squeeze(p, N);
 	exact("exact when they are in swap again");

@@ -3,6 +3,10 @@
 #include "memory.h"
 #include "files.h"
 
+#ifndef MADV_HWPOISON
+#define MADV_HWPOISON 100
+#endif
+
 mtag_t tag(const char *name)
 {
 	mtag_t id = mtag_child(MTAG_UNTAGGED, name);
@@ -91,4 +95,16 @@ uint64_t read_all(mtag_t as, const void *start, size_t len)
 		sum += *(const volatile uint64_t *)((const char *)start + at);
 	mtag_leave(before);
 	return sum;
+}
+
+/* Since 6.11 the kernel sends SIGBUS when MADV_HWPOISON poisons a page that is in use. */
+static void poisoned_in_use(int signal)
+{
+	(void)signal;
+}
+
+int poison(void *page)
+{
+	signal(SIGBUS, poisoned_in_use);
+	return madvise(page, PG, MADV_HWPOISON) ? -errno : 0;
 }

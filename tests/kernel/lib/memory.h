@@ -33,4 +33,7 @@ void touch(mtag_t as, void *start, size_t len);
 
 uint64_t read_all(mtag_t as, const void *start, size_t len);
 
+/* Has the kernel treat a page as if it had failed in memory. Returns 0, or a negative errno. */
+int poison(void *page);
+
 #endif

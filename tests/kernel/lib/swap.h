@@ -20,4 +20,7 @@ bool page_out(void *start, size_t len);
 /* Reclaims as much of a range as it can: not pages that others share, for example. */
 void reclaim(void *start, size_t len);
 
+/* Reclaims from the control group until all of a range is in swap. */
+bool squeeze(const char *p, size_t pages);
+
 #endif
