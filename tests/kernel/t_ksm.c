@@ -160,7 +160,7 @@ static void swap_cached_merged(void)
 		exact("and is exact");
 		_exit(0);
 	}
-	if (!squeeze(p, N))
+	if (!reclaim_group(p, N))
 		diag("reclaim leaves %" PRIu64 " bytes", smaps(p, N * PG).rss);
 	for (size_t i = 0; i < N; i++)
 		(void)*(volatile char *)(p + i * PG);
@@ -170,7 +170,7 @@ static void swap_cached_merged(void)
 	/* Such a page goes to its slot; the call says EBUSY all the same, as that is not the end of it. */
 	diag("one with a slot is poisoned: %s", strerror(-poison(p)));
 	exact("exact when one with a slot fails in memory");
-	squeeze(p, N);
+	reclaim_group(p, N);
 	exact("exact when they are in swap again");
 	open_gate(g, 1);
 	reap(pid);

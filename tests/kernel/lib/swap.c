@@ -51,7 +51,7 @@ void reclaim(void *start, size_t len)
 	}
 }
 
-bool squeeze(const char *p, size_t pages)
+bool reclaim_group(const char *p, size_t pages)
 {
 	return until(
 		(sh("g=$(sed -n 's/^0:://p' /proc/%d/cgroup); echo 64M >/sys/fs/cgroup$g/memory.reclaim 2>/dev/null",

@@ -21,6 +21,6 @@ bool page_out(void *start, size_t len);
 void reclaim(void *start, size_t len);
 
 /* Reclaims from the control group until all of a range is in swap. */
-bool squeeze(const char *p, size_t pages);
+bool reclaim_group(const char *p, size_t pages);
 
 #endif
