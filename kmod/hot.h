@@ -37,7 +37,7 @@ static __always_inline enum mtag_left mtag_hot_new_small(struct mtag_space *s, s
 							 u32 *by)
 {
 	struct mtag_section *section;
-	unsigned long tag;
+	u32 tag;
 
 	if (unlikely(mtag_new_is_large(page) || !mtag_percpu_is(mtag_cpu.task, current) ||
 		     !mtag_percpu_is(mtag_cpu.space, s)))

@@ -18,11 +18,11 @@
  * Context: any.
  * Return: what user space has stored there; 0, which is untagged, if the page has failed.
  */
-static __always_inline unsigned long mtag_word_read(const u32 *word)
+static __always_inline u32 mtag_word_read(const u32 *word)
 {
-	unsigned long tag;
+	u32 tag;
 
-	asm volatile("1:	movl %1, %k0\n"
+	asm volatile("1:	movl %1, %0\n"
 		     "2:\n"
 		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_ZERO_REG, %k0)
 		     : "=r" (tag) : "m" (*word));
