@@ -4,6 +4,7 @@
  */
 #include <linux/cred.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <net/sock.h>
 #include "access.h"
@@ -62,7 +63,7 @@ static int start_pass(struct mtag_tree *tree, unsigned int one_in, const struct 
 
 /*
  * Repeat: a relative may fork before we reach it, and its child may be in a bucket that we have
- * passed.
+ * passed. Relatives that go on doing so, or that begin to be tracked anew, keep us here.
  */
 static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
 {
@@ -70,8 +71,8 @@ static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct 
 
 	do
 		ret = start_pass(tree, one_in, opener);
-	while (ret > 0);
-	return ret;
+	while (ret > 0 && !fatal_signal_pending(current));
+	return ret > 0 ? -EINTR : ret;
 }
 
 /**
