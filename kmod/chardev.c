@@ -403,16 +403,9 @@ static long mtag_ioctl(struct file *file, unsigned int cmd, unsigned long argume
 	return err;
 }
 
-static bool opened;	/* the load cannot fail any more */
-
-static int mtag_open(struct inode *inode, struct file *file)
-{
-	return READ_ONCE(opened) ? nonseekable_open(inode, file) : -ENODEV;
-}
-
 static const struct file_operations mtag_fops = {
 	.owner		= THIS_MODULE,
-	.open		= mtag_open,
+	.open		= nonseekable_open,
 	.unlocked_ioctl	= mtag_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 };
@@ -425,7 +418,7 @@ static struct miscdevice mtag_device = {
 };
 
 /**
- * mtag_chardev_init() - create /dev/mtag
+ * mtag_chardev_init() - create /dev/mtag, which may be opened at once
  *
  * Context: module load. May sleep.
  * Return: 0, or an error of misc_register().
@@ -433,12 +426,6 @@ static struct miscdevice mtag_device = {
 int mtag_chardev_init(void)
 {
 	return misc_register(&mtag_device);
-}
-
-/* Lets /dev/mtag be opened. A load that fails frees the module's text even with open files. */
-void mtag_chardev_open(void)
-{
-	WRITE_ONCE(opened, true);
 }
 
 /* Context: module unload: no file is open. May sleep. */

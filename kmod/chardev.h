@@ -6,7 +6,6 @@
 #define MTAG_CHARDEV_H
 
 int mtag_chardev_init(void);
-void mtag_chardev_open(void);
 void mtag_chardev_exit(void);
 
 #endif /* MTAG_CHARDEV_H */

@@ -127,9 +127,9 @@ static const struct {
 	{ mtag_history_open, mtag_history_close },
 	{ track_everything, NULL },
 	{ mtag_debugfs_init, mtag_debugfs_exit },
-	{ mtag_chardev_init, mtag_chardev_exit },
-	/* The last one: a dump that somebody has begun would outlive a load that fails. */
 	{ mtag_netlink_init, mtag_netlink_exit },
+	/* The last one: a load that fails later would free the text under open files. */
+	{ mtag_chardev_init, mtag_chardev_exit },
 };
 
 /* Is the part that begins with @init among the first @nr? */
@@ -169,7 +169,6 @@ static int __init mtag_init(void)
 		if (ret)
 			goto exit_parts;
 	}
-	mtag_chardev_open();
 	pr_info("counting by %s\n", mtag_hook_mode());
 	return 0;
 exit_parts:

@@ -14,6 +14,7 @@
 #include "message.h"
 #include "mtag.h"
 #include "recall.h"
+#include "request.h"
 
 /**
  * struct recall - a dump under way
@@ -64,12 +65,15 @@ static struct recall *recall_alloc(void)
  * @cb:		the dump; args[0] keeps its state until mtag_recall_done()
  *
  * Context: task of the sender. May sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM; -EOPNOTSUPP if mtag_request_allowed() is false.
  */
 int mtag_recall_start(struct netlink_callback *cb)
 {
-	struct recall *r = recall_alloc();
+	struct recall *r;
 
+	if (!mtag_request_allowed())
+		return -EOPNOTSUPP;
+	r = recall_alloc();
 	if (!r)
 		return mtag_message_explain(cb->extack, -ENOMEM);
 	r->ns = get_pid_ns(task_active_pid_ns(current));

@@ -229,7 +229,7 @@ static int batch_begin(struct mtag_request *r)
  *
  * Context: ->doit() or ->start() of the family.
  * Return: -EINTR, which makes the core leave the answer to us; -ENOBUFS if the system call has sent
- * too many; -EOPNOTSUPP to a kernel thread, and once rmmod has begun; another error.
+ * too many; -EOPNOTSUPP to a kernel thread, and if mtag_request_allowed() is false; another error.
  */
 int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
 		 mtag_request_t *run)
@@ -238,7 +238,7 @@ int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct n
 	int err;
 
 	/* A kernel thread never returns to user space. */
-	if (current->flags & PF_KTHREAD)
+	if (current->flags & PF_KTHREAD || !mtag_request_allowed())
 		return -EOPNOTSUPP;
 	if (nlh->nlmsg_len > REQUEST_BYTES)
 		return -EMSGSIZE;

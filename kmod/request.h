@@ -5,6 +5,7 @@
 #ifndef MTAG_REQUEST_H
 #define MTAG_REQUEST_H
 
+#include <linux/module.h>
 #include <net/genetlink.h>
 #include "access.h"
 
@@ -36,6 +37,15 @@ struct mtag_request {
 	mtag_request_t *run;
 	struct netlink_ext_ack extack;
 };
+
+/*
+ * May what takes longer than the call be begun? A load that fails frees the module's text even
+ * under an open dump, and rmmod would have to wait for it.
+ */
+static inline bool mtag_request_allowed(void)
+{
+	return READ_ONCE(THIS_MODULE->state) == MODULE_STATE_LIVE;
+}
 
 int mtag_request(struct sk_buff *skb, const struct nlmsghdr *nlh, const struct nlattr *pid,
 		 mtag_request_t *run);

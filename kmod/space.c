@@ -38,7 +38,7 @@ static void space_free(struct work_struct *work)
 {
 	struct mtag_space *s = container_of(to_rcu_work(work), struct mtag_space, free);
 
-	/* A space that could not be published has never been dissolved: its tree's others still find it. */
+	/* One that could not be published has never been dissolved: others still find it there. */
 	mtag_tree_leave(s);
 	mtag_range_free(s);
 	mtag_text_free(s);
