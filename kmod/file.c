@@ -114,7 +114,7 @@ static void charge_unplaced(struct mtag_space *s, const struct vm_area_struct *v
 	unsigned long ignored;
 	u32 tag = event_tag(s, vma, vma->vm_start, &ignored);
 
-	/* Once files share a page of DAX, it no longer tells its place: it may be charged elsewhere. */
+	/* A page of DAX that files share no longer tells its place: it may be charged elsewhere. */
 	if (vma_is_dax(vma))
 		mtag_space_mark_dirty(s);
 	mtag_charge(s, tag, kind, pages, MTAG_NO_ADDR);

@@ -24,7 +24,7 @@ static __always_inline u32 mtag_word_read(const u32 *word)
 
 	asm volatile("1:	movl %1, %0\n"
 		     "2:\n"
-		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_ZERO_REG, %k0)
+		     _ASM_EXTABLE_TYPE_REG(1b, 2b, EX_TYPE_ZERO_REG, %0)
 		     : "=r" (tag) : "m" (*word));
 	return tag;
 }

@@ -13,7 +13,7 @@ static int (*fail)(unsigned long pfn), (*mend)(unsigned long pfn);
 /* The address of a function that is not exported on all kernels. */
 static void *find(const char *name)
 {
-	struct kprobe probe = { .symbol_name = name };
+	struct kprobe probe = {.symbol_name = name};
 
 	if (register_kprobe(&probe))
 		return NULL;
@@ -46,7 +46,7 @@ static int address_set(const char *value, const struct kernel_param *param)
 	return ret;
 }
 
-static const struct kernel_param_ops address_ops = { .set = address_set };
+static const struct kernel_param_ops address_ops = {.set = address_set};
 module_param_cb(address, &address_ops, NULL, 0200);
 MODULE_PARM_DESC(address, "of the calling process, whose page there is to fail; 0: no longer");
 
