@@ -109,7 +109,7 @@ verdict "functions that are looked up by name are called directly" "$tmp/pointer
 # A large allocation that fails must leave nothing charged, see mtag_memory_get(). Those named charge nobody.
 for o in "$objects"/kmod/*.o; do
 	nm -u "$o" | grep -qE ' _*(kvmalloc|vmalloc|vzalloc)' && basename "$o" .o
-done | grep -vxE 'leaf|owner|stack' | sed 's/$/.c does not allocate by mtag_memory_get()/' >"$tmp/large"
+done | grep -vxE 'memory|owner|stack' | sed 's/$/.c does not allocate by mtag_memory_get()/' >"$tmp/large"
 verdict "large memory comes from memory.c" "$tmp/large"
 # The test would notice: a header without a file of its own that comes from above, and owner.c is to call walk.c.
 mkdir -p "$tmp/p/kmod" "$tmp/m"
