@@ -129,7 +129,7 @@ void *mtag_memory_alloc(size_t bytes, gfp_t gfp)
 
 /**
  * mtag_memory_table() - allocate zeroed memory of many pages, and no page more
- * @bytes:	a little more than a power of two: kmalloc() would take nearly twice as much
+ * @bytes:	not a power of two, to which kmalloc() would round it up
  *
  * Context: may sleep.
  * Return: memory for mtag_memory_table_free(), or NULL.

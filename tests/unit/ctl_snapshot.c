@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ctl_lock.h"
 #include "ctl_tap.h"
 #include "kern.h"
 
@@ -69,27 +70,6 @@ static pid_t start(int lock)
 	if (pid < 0)
 		abort();
 	return pid;
-}
-
-/* Whether it waits for the lock, within 10 s; false if it ends. */
-static bool waits(pid_t pid)
-{
-	char line[200], number[32];
-
-	snprintf(number, sizeof(number), " %d ", (int)pid);
-	for (int i = 0; i < 10000 && !waitpid(pid, NULL, WNOHANG); i++) {
-		FILE *locks = fopen("/proc/locks", "re");
-		bool found = false;
-
-		while (locks && !found && fgets(line, sizeof(line), locks))
-			found = strstr(line, "->") && strstr(line, number);
-		if (locks)
-			fclose(locks);
-		if (found)
-			return true;
-		usleep(1000);
-	}
-	return false;
 }
 
 /* Sends a signal; false if it is not taken within 10 s. */

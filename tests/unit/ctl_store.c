@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "ctl_lock.h"
 #include "ctl_tap.h"
 #include "kern.h"
 #include "offline/read.h"
@@ -186,26 +187,6 @@ static void test_full(void)
 	}
 	full_disk(&disk, true, "No space left on device", "on a full disk likewise");
 	umount("disk");
-}
-
-/* Whether @pid waits for a lock; false if it ends before. */
-static bool waits(pid_t pid)
-{
-	char line[200], number[32];
-
-	snprintf(number, sizeof(number), " %d ", (int)pid);
-	while (!waitpid(pid, NULL, WNOHANG)) {
-		FILE *locks = fopen("/proc/locks", "r");
-		bool found = false;
-
-		while (locks && !found && fgets(line, sizeof(line), locks))
-			found = strstr(line, "->") && strstr(line, number);
-		if (locks)
-			fclose(locks);
-		if (found)
-			return true;
-	}
-	return false;
 }
 
 /* Another snapshot is writing, and rotates. */
