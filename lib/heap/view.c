@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../internal.h"
+#include "filter.h"
 #include "uapi/linux/mtag.h"
 
 #ifndef PR_SET_VMA
@@ -27,7 +28,7 @@
 
 #define SAMPLES_MIN (1 << 14)
 
-/* Of a limited address space, one part in so many. */
+/* Of limited memory, one part in so many. */
 #define SHARE 16
 
 struct mtag__view mtag__view;
@@ -112,18 +113,28 @@ static bool shrink(uint32_t *slots, uint32_t *samples)
 	return true;
 }
 
+/* What is private and writable counts as data, touched or not. */
+static uint64_t limit_of_process(void)
+{
+	struct rlimit space = {RLIM_INFINITY, RLIM_INFINITY}, data = space;
+
+	getrlimit(RLIMIT_AS, &space);
+	getrlimit(RLIMIT_DATA, &data);
+	return space.rlim_cur < data.rlim_cur ? space.rlim_cur : data.rlim_cur;
+}
+
 /*
- * Less if the address space is limited, which is the program's to use: then threads share a slot, or samples may be
- * lost.
+ * Less if the process is limited, since that memory is the program's to use: then threads share a slot, or samples may
+ * be lost. Nothing if even the smallest area would take too much.
  */
 static void *map_area(uint32_t *slots, uint32_t *samples)
 {
-	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	const uint64_t most = limit_of_process() / SHARE;
 	void *p = NULL;
 
-	getrlimit(RLIMIT_AS, &limit);
-	while (area_bytes(*slots, *samples) > limit.rlim_cur / SHARE && shrink(slots, samples))
-		;
+	while (area_bytes(*slots, *samples) + sizeof(mtag__filter) > most)
+		if (!shrink(slots, samples))
+			return NULL;
 	do
 		p = map_parts(*slots, *samples);
 	while (!p && shrink(slots, samples));

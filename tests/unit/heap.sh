@@ -189,6 +189,17 @@ same "$(LD_PRELOAD=$lib MTAG_HEAP=off $bin/phases)" 'Bail out! no area is found'
 same "$(ulimit -v 60000; LD_PRELOAD=$lib MTAG_HEAP=exact /bin/echo good 2>&1)" good "little address space is enough"
 same "$(ulimit -v 1300000; LD_PRELOAD=$lib MTAG_HEAP=exact perl -e 'print length("x" x (400 << 20)) >> 20' 2>&1)" 400 \
 	"a limited address space is the program's to use"
+gcc -O1 -fno-builtin tests/unit/heap/plugin/most.c -o "$tmp/most"
+# A sixteenth, and a MiB since whole ones are counted.
+for limit in 8000 20000 100000 1000000; do
+	bare=$(ulimit -d $limit; "$tmp/most")
+	for preloaded in MTAG_HEAP=sampled MTAG_HEAP_PERIOD=65536 MTAG_HEAP=exact MTAG_HEAP=off; do
+		left=$(ulimit -d $limit; env LD_PRELOAD="$lib" $preloaded "$tmp/most" 2>&1)
+		[ "$bare" -gt 0 ] && [ "$left" -ge $((bare - limit / 16384 - 1)) ]
+		result $? "limited data is the program's to use: $left MiB of $bare, $preloaded"
+	done
+done
+same "$(ulimit -d 100000; LD_PRELOAD=$lib $bin/phases | head -n 1)" 1..10 "limited data leaves room to count"
 same "$(readelf -n "$lib" | awk '/Provider: otel_memory/ { getline; print $2 }' | sort -u | xargs)" 'alloc free' \
 	"samples have probes"
 tap "$bin/probes $lib" probes
