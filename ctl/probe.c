@@ -188,10 +188,22 @@ bool probe_config_has(const char *config, const char *name)
 	return false;
 }
 
+/* A name without a slash modinfo may take for an option, or for an installed module's. */
+static char *modinfo_of_file(const char *file)
+{
+	_cleanup_(freep) char *path = NULL;
+
+	if (asprintf(&path, "%s%s", *file == '/' ? "" : "./", file) < 0) {
+		path = NULL;
+		return NULL;
+	}
+	return output_of((const char *const[]){"modinfo", path, NULL});
+}
+
 char *probe_modinfo(const char *release, const char *file)
 {
 	if (file)
-		return output_of((const char *const[]){"modinfo", file, NULL});
+		return modinfo_of_file(file);
 	if (!*root)
 		return output_of((const char *const[]){"modinfo", "-k", release, "mtag", NULL});
 	return output_of((const char *const[]){"modinfo", "-b", root, "-k", release, "mtag", NULL});

@@ -31,6 +31,26 @@ static bool is_directory(const char *path)
 	return false;
 }
 
+static void refuse_module(const char *file)
+{
+	fail_print("doctor: '%s' is no module of mtag's", file);
+}
+
+/* Returns false after an error message: without modinfo, only this tells that it is no module. */
+static bool is_file(const char *file)
+{
+	struct stat st;
+
+	if (access(file, R_OK) || stat(file, &st)) {
+		fail_print("doctor: cannot read the module '%s': %s", file, strerror(errno));
+		return false;
+	}
+	if (S_ISREG(st.st_mode))
+		return true;
+	refuse_module(file);
+	return false;
+}
+
 /* When a check applies. LIVE asks the running kernel, LOADED its module. */
 enum { ALWAYS, LIVE, LOADED };
 
@@ -107,12 +127,13 @@ int cmd_doctor(struct ctl *ctl, int argc, char **argv)
 	}
 	if (*probe_root() && !is_directory(probe_root()))
 		return CTL_REFUSED;
-	/* modinfo takes the name of a file that is not there for that of an installed module. */
-	if (file && access(file, R_OK)) {
-		fail_print("doctor: cannot read the module '%s': %s", file, strerror(errno));
+	if (file && !is_file(file))
+		return CTL_REFUSED;
+	host_look(&host, file);
+	if (file && !host_may_be_ours(&host)) {
+		refuse_module(file);
 		return CTL_REFUSED;
 	}
-	host_look(&host, file);
 	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++) {
 		if (!check_applies(&host, all_checks[i].when))
 			continue;

@@ -170,7 +170,7 @@ void check_symbols(const struct host *host, struct check *check)
 {
 	_cleanup_(needed_clear) struct needed needed = {0};
 
-	if (host->loaded)
+	if (host_accepted(host))
 		check_set(check, CHECK_OK, NULL, "the module has found its functions");
 	else if (!needed_functions(host, true, &needed))
 		check_set(check, CHECK_WARN,
@@ -259,7 +259,7 @@ static void check_traceable(const struct host *host, struct check *check)
 
 void check_tracer(const struct host *host, struct check *check)
 {
-	if (!strcmp(host->info.mode, "ftrace"))
+	if (host_accepted(host) && !strcmp(host->info.mode, "ftrace"))
 		check_set(check, CHECK_OK, NULL, "the module uses it");
 	else if (host->config && (!probe_config_has(host->config, "FUNCTION_TRACER") ||
 				  !probe_config_has(host->config, "DYNAMIC_FTRACE_WITH_ARGS")))

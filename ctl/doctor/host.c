@@ -46,6 +46,18 @@ bool host_built(const struct host *host)
 	return *host->built_for && !strcmp(host->built_for, host->release);
 }
 
+bool host_may_be_ours(const struct host *host)
+{
+	_cleanup_(freep) char *name = host->module ? probe_field(host->module, "name") : NULL;
+
+	return !host->module || (name && !strcmp(name, "mtag"));
+}
+
+bool host_accepted(const struct host *host)
+{
+	return host->loaded && (!host->file || !host->module);
+}
+
 /* Only the running kernel can be asked, not one below another root. */
 static void look_live(struct host *host)
 {
@@ -60,6 +72,7 @@ void host_look(struct host *host, const char *file)
 {
 	struct utsname uts;
 
+	host->file = file;
 	uname(&uts);
 	snprintf(host->machine, sizeof(host->machine), "%s", uts.machine);
 	if (!probe_line("/proc/sys/kernel/osrelease", host->release, sizeof(host->release)))

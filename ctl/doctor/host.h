@@ -12,6 +12,7 @@ enum trust { TRUST_UNSIGNED, TRUST_UNKNOWN_KEY, TRUST_UNSEEN, TRUST_KNOWN_KEY };
 
 /**
  * struct host - what the checks look at
+ * @file:	the module's file that the user named, or NULL
  * @release:	the kernel's
  * @machine:	"x86_64"
  * @config:	the kernel's configuration, or NULL
@@ -25,6 +26,7 @@ enum trust { TRUST_UNSIGNED, TRUST_UNKNOWN_KEY, TRUST_UNSEEN, TRUST_KNOWN_KEY };
  * @info:	zero unless @family is 0
  */
 struct host {
+	const char *file;
 	char release[128];
 	char machine[65];
 	char *config;
@@ -38,11 +40,15 @@ struct host {
 	struct info info;
 };
 
-/* @file NULL: the module installed for this kernel. */
+/* @file NULL: the module installed for this kernel. Else it must outlive @host. */
 void host_look(struct host *host, const char *file);
 void host_clear(struct host *host);
 /* The module's file exists and is built for this kernel. */
 bool host_built(const struct host *host);
+/* The module's file is one of mtag's, or there is no modinfo to tell. */
+bool host_may_be_ours(const struct host *host);
+/* This kernel has accepted the module that is asked about: that one is loaded says nothing of a file. */
+bool host_accepted(const struct host *host);
 /* Sets *@signer to the name of the key's owner, which the caller frees, or to NULL. */
 enum trust host_trust(const struct host *host, char **signer);
 

@@ -36,7 +36,7 @@ void check_kernel(const struct host *host, struct check *check)
 		check_set(check, CHECK_OK, NULL, "%s", host->release);
 }
 
-/* The loaded module may be another build than the installed one. */
+/* The loaded module may be another build than the installed one, or the user's. */
 static void check_loaded(const struct host *host, struct check *check)
 {
 	_cleanup_(freep) char *file = host->module ? probe_field(host->module, "srcversion") : NULL;
@@ -44,7 +44,17 @@ static void check_loaded(const struct host *host, struct check *check)
 
 	probe_line("/sys/module/mtag/version", version, sizeof(version));
 	probe_line("/sys/module/mtag/srcversion", source, sizeof(source));
-	if (file && *source && strcmp(file, source) != 0)
+	if (host->file && !host->module)
+		check_set(check, CHECK_WARN, "apt install kmod",
+			  "loaded, version %s; modinfo, which would tell what the file is, is "
+			  "missing",
+			  version);
+	else if (host->file && file && *source && strcmp(file, source) != 0)
+		check_set(check, CHECK_WARN,
+			  "To load it now, until the next boot: rmmod mtag && insmod FILE",
+			  "loaded, version %s, but this file is another build than the one loaded",
+			  version);
+	else if (file && *source && strcmp(file, source) != 0)
 		check_set(check, CHECK_WARN,
 			  "The installed build is loaded at the next boot, or by: rmmod mtag && "
 			  "modprobe mtag",
@@ -76,14 +86,13 @@ static const char *last_complaint(const struct host *host, char *buf, size_t siz
 	return buf;
 }
 
-void check_module(const struct host *host, struct check *check)
+static void check_unloaded(const struct host *host, struct check *check)
 {
-	static const char advice[] = "Fix what fails below, if anything, then: modprobe mtag";
+	const char *advice = host->file ? "Fix what fails below, if anything, then: insmod FILE"
+					: "Fix what fails below, if anything, then: modprobe mtag";
 	char buf[200];
 
-	if (host->loaded)
-		check_loaded(host, check);
-	else if (!host->module)
+	if (!host->module)
 		check_set(check, CHECK_FAIL, "Load it: modprobe mtag. See also: apt install kmod",
 			  "not loaded; modinfo, which would tell whether it is built, is missing");
 	else if (!*host->module && !known_is(host->release))
@@ -103,9 +112,23 @@ void check_module(const struct host *host, struct check *check)
 		check_set(check, CHECK_FAIL, advice, "not loaded");
 }
 
+void check_module(const struct host *host, struct check *check)
+{
+	if (host->file && host->module && !host_built(host))
+		check_set(check, CHECK_FAIL,
+			  "Build it for this kernel: make module KERNEL=$(uname -r)",
+			  "%sloaded; the file is for kernel %s, this one is %s",
+			  host->loaded ? "" : "not ", *host->built_for ? host->built_for : "?",
+			  host->release);
+	else if (host->loaded)
+		check_loaded(host, check);
+	else
+		check_unloaded(host, check);
+}
+
 void check_headers(const struct host *host, struct check *check)
 {
-	bool built = host->loaded || host_built(host);
+	bool built = host_accepted(host) || host_built(host);
 	char path[256];
 
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", host->release);
@@ -123,7 +146,7 @@ void check_lockdown(const struct host *host, struct check *check)
 	static const char advice[] = "The module must have a signature that this kernel trusts: "
 				     "see the check of the module's signature.";
 	_cleanup_(freep) char *signer = NULL;
-	bool taken = host->loaded || host_trust(host, &signer) == TRUST_KNOWN_KEY;
+	bool taken = host_accepted(host) || host_trust(host, &signer) == TRUST_KNOWN_KEY;
 
 	switch (host->lockdown) {
 	case LOCKDOWN_UNSEEN:
@@ -148,11 +171,11 @@ void check_lockdown(const struct host *host, struct check *check)
 	}
 }
 
-/* The kernel would refuse the module; it may be loaded already. */
+/* The kernel would refuse the module, which may be loaded already. */
 static void check_refused(const struct host *host, struct check *check, const char *advice,
 			  const char *why, const char *signer)
 {
-	if (host->loaded)
+	if (host_accepted(host))
 		check_set(check, CHECK_WARN, advice, "%s%s: the next boot will not load it", why,
 			  signer);
 	else
@@ -167,7 +190,7 @@ static void check_refused(const struct host *host, struct check *check, const ch
 static bool may_be_rejected(const struct host *host)
 {
 	static const char rejected[] = "Loading of module with unavailable key is rejected";
-	const char *line = host->loaded ? NULL : host->log, *last = NULL;
+	const char *line = host_accepted(host) ? NULL : host->log, *last = NULL;
 
 	while (line && (line = strstr(line, rejected)))
 		last = line++;
@@ -180,7 +203,7 @@ void check_signature(const struct host *host, struct check *check)
 		"mokutil --import /var/lib/dkms/mok.pub, reboot and confirm it; "
 		"see signing.md in mtag's documentation.";
 	static const char retry[] =
-		"modprobe mtag; if that is refused: mokutil --import /var/lib/dkms/mok.pub, reboot "
+		"Load it; if that is refused: mokutil --import /var/lib/dkms/mok.pub, reboot "
 		"and confirm it; see signing.md in mtag's documentation.";
 	_cleanup_(freep) char *signer = NULL;
 	enum trust trust = host_trust(host, &signer);

@@ -17,14 +17,18 @@ put() {
 	printf '%s\n' "$@" >"$file"
 }
 
-# module FIELD=VALUE…: the module's file, with nothing but what modinfo shows.
+# build FILE FIELD=VALUE…: a module's file, with nothing but what modinfo shows.
+build() {
+	local file=$1
+	shift
+	printf '%s\0' "$@" >"$tmp/modinfo"
+	cc -c -x c -o "$file" /dev/null && objcopy --add-section .modinfo="$tmp/modinfo" "$file"
+}
+# module FIELD=VALUE…: the installed one.
 module() {
 	local dir=$root/lib/modules/$release
 	mkdir -p "$dir"
-	printf '%s\0' name=mtag "$@" >"$tmp/modinfo"
-	cc -c -x c -o "$dir/mtag.ko" /dev/null &&
-		objcopy --add-section .modinfo="$tmp/modinfo" "$dir/mtag.ko" &&
-		depmod -b "$root" "$release" 2>/dev/null
+	build "$dir/mtag.ko" name=mtag "$@" && depmod -b "$root" "$release" 2>/dev/null
 }
 
 hooks='folio_add page_remove.x mm_drop '
@@ -68,10 +72,11 @@ ok() {
 }
 
 # sees EXIT STATUS CHECK DETAIL ADVICE NAME: what doctor says of a check; DETAIL and ADVICE are part of
-# it, a | being its end.
+# it, a | being its end. It is told the options of "given", and looks for programs along "search".
+given=() search=$PATH
 sees() {
 	local out status line detail advice
-	out=$($ctl -j doctor --root "$root" 2>&1)
+	out=$(timeout 30 env PATH="$search" build/bin/mtagctl -j doctor --root "$root" "${given[@]}" 2>&1)
 	status=$?
 	line=$(sed 's/},{/},\n{/g' <<<"$out" | grep -F "\"check\":\"$3\",")
 	detail=${line#*'"detail":"'} advice=${line#*'"advice":"'}
@@ -239,6 +244,82 @@ sees 4 fail 'module signature' 'not signed' dkms 'unsigned modules are refused'
 rm "$root/$lib/mtag.ko"
 depmod -b "$root" $release 2>/dev/null
 sees 4 warn 'module signature' enforced signing.md 'so would one be that is yet to be built'
+
+# The file of -m is what is judged, not the module that is loaded or installed.
+file=$tmp/given.ko
+needs=("hooks=$hooks" callers=copy_pages "vermagic=$release SMP")
+given=(-m "$file")
+machine
+build "$file" name=mtag "${needs[@]}" srcversion=ABC
+sees 0 ok module 'loaded, version 1.2.3|' '' 'a file is the build that is loaded'
+build "$file" name=mtag "${needs[@]}" srcversion=DEF
+sees 0 warn module 'this file is another build than the one loaded|' 'rmmod mtag && insmod FILE|' 'a file is another build than is loaded'
+build "$file" name=mtag "hooks=$hooks other" "vermagic=$release SMP" srcversion=DEF
+sees 2 fail symbols ': other|' "Debian's kernels" 'a file needs more than the loaded module'
+build "$file" name=mtag "${needs[@]}" srcversion=DEF
+put sys/module/module/parameters/sig_enforce Y
+sees 2 fail 'module signature' 'not signed, and this kernel refuses it|' dkms "a file's signature counts, not that the loaded module was accepted"
+# signed SIGNER: the file, signed by that key as modinfo shows it.
+signed() { build "$file" name=mtag "${needs[@]}" srcversion=DEF sig_id=PKCS#7 signer="$1"; }
+put proc/keys '0a I------ 1 perm 1f030000 0 0 asymmetric A key: 12ab: X509.rsa 12ab []'
+signed 'A key'
+sees 0 ok 'module signature' 'enforced; the module is signed by A key|' '' 'a file is signed by a known key'
+signed Nobody
+sees 2 fail 'module signature' 'unknown key, of Nobody, and this kernel refuses it|' 'mokutil --import' 'and by an unknown one'
+build "$file" name=mtag "${needs[@]}" srcversion=DEF
+put $sys/security/lockdown 'none [integrity]'
+sees 2 fail lockdown integrity "module's signature" 'nor does lockdown let an unsigned file pass because a module is loaded'
+
+for state in machine unloaded; do
+	$state
+	build "$file" name=mtag "hooks=$hooks" 'vermagic=6.1.0-1-other SMP'
+	status=$([ $state = machine ] && echo 2 || echo 4)
+	sees "$status" fail module "loaded; the file is for kernel 6.1.0-1-other, this one is $release|" 'make module KERNEL=' \
+		"$state: a file is built for another kernel"
+	rm -r "$root/$lib/build"
+	sees "$status" fail 'kernel headers' 'cannot be built' 'apt install linux-headers-' "$state: to build it for this one takes headers"
+	build "$file" name=mtag "hooks=$hooks"
+	sees "$status" fail module "the file is for kernel ?, this one is $release|" 'make module KERNEL=' \
+		"$state: a file does not say for which kernel it is"
+done
+unloaded
+build "$file" name=mtag "${needs[@]}"
+sees 4 fail module 'not loaded|' 'insmod FILE|' 'a file that is not installed is for insmod'
+
+# What is no module of mtag's is refused, be mtag loaded, installed, or neither. Not all of it modinfo takes for a file.
+build "$tmp/other.ko" name=other "${needs[@]}"
+echo text >"$tmp/text.ko"
+: >"$tmp/empty.ko"
+echo text >"$tmp/mtag"
+mkfifo "$tmp/pipe.ko"
+mkdir "$tmp/dir.ko"
+exec 9<>"$tmp/pipe.ko"
+for state in machine unloaded; do
+	$state
+	for bad in /etc/passwd /dev/null "$tmp"/{dir,pipe,other,text,empty}.ko mtag; do
+		said=$(cd "$tmp" && timeout 30 "$OLDPWD/build/bin/mtagctl" doctor --root "$root" -m "$bad" 2>&1)
+		[ "$? $said" = "2 mtagctl: doctor: '$bad' is no module of mtag's" ]
+		ok $? "$state: no module of mtag's: ${bad#"$tmp/"}" || sed 's/^/#   /' <<<"$said"
+	done
+done
+build "$tmp/-k.ko" name=mtag "${needs[@]}"
+machine
+(cd "$tmp" && timeout 30 "$OLDPWD/build/bin/mtagctl" doctor --root "$root" -m -k.ko) >/dev/null 2>&1
+ok $? "a file's name may look like an option of modinfo's"
+
+# That modinfo cannot be run is not the same as that it knows nothing.
+mkdir "$tmp/bin"
+: >"$tmp/bin/modinfo"
+search=$tmp/bin
+build "$file" name=mtag "${needs[@]}"
+sees 0 warn module 'loaded, version 1.2.3; modinfo, which would tell what the file is, is missing|' 'apt install kmod' \
+	'without modinfo it says that the file was not read'
+unloaded
+sees 4 fail module 'modinfo, which would tell' 'apt install kmod' 'nor is it when nothing is loaded'
+said=$(timeout 30 env PATH="$search" build/bin/mtagctl doctor --root "$root" -m "$tmp/dir.ko" 2>&1)
+[ "$? $said" = "2 mtagctl: doctor: '$tmp/dir.ko' is no module of mtag's" ]
+ok $? 'a directory is no module, to tell that takes no modinfo'
+given=() search=$PATH
 
 $ctl doctor --root "$root" | awk 'length > 80 {bad = 1} END {exit bad}'
 ok $? 'the text fits 80 columns'
