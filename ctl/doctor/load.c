@@ -146,7 +146,10 @@ void check_lockdown(const struct host *host, struct check *check)
 	static const char advice[] = "The module must have a signature that this kernel trusts: "
 				     "see the check of the module's signature.";
 	_cleanup_(freep) char *signer = NULL;
-	bool taken = host_accepted(host) || host_trust(host, &signer) == TRUST_KNOWN_KEY;
+	enum trust trust = host_trust(host, &signer);
+	/* As in check_signature(), a key that only root can look up is no obstacle. */
+	bool taken = host_accepted(host) || trust == TRUST_KNOWN_KEY ||
+		     (host->module && trust == TRUST_UNSEEN);
 
 	switch (host->lockdown) {
 	case LOCKDOWN_UNSEEN:

@@ -239,6 +239,11 @@ for level in integrity confidentiality; do
 	sees 0 warn 'module signature' 'next boot' '' 'but it would not be again'
 done
 unloaded
+module "hooks=$hooks" callers=copy_pages "vermagic=$release SMP" sig_id=PKCS#7 signer='A key'
+put $sys/security/lockdown 'none [integrity]'
+sees 4 ok 'module signature' 'A key, whose key only root can look up|' '' 'the module is signed, and the keys cannot be seen'
+sees 4 ok lockdown integrity '' 'then lockdown is no obstacle that anyone knows of'
+unloaded
 put sys/module/module/parameters/sig_enforce Y
 sees 4 fail 'module signature' 'not signed' dkms 'unsigned modules are refused'
 rm "$root/$lib/mtag.ko"
