@@ -24,7 +24,9 @@ struct request {
 	unsigned long most;  /* 0: all */
 };
 
+/* When the samples read so far were taken; all 0 before the first. */
 struct times {
+	unsigned long samples;
 	uint64_t first, last;
 };
 
@@ -49,20 +51,24 @@ static int add_to(struct series *series, const char *path, const struct snap *sn
 	return CTL_REFUSED;
 }
 
-/* Adds a sample, which must not be older than those before. */
-static int add(struct series *series, struct times *times, const char *path,
-	       const struct origin *origin, const struct snap *snap)
+/* Reads the next sample of a series, which must not be older than those before. */
+static enum reading next(struct reader *reader, struct times *times, const char *path,
+			 struct origin *origin, struct snap *snap)
 {
-	if (series->samples && origin->time_ms < times->last) {
+	enum reading found = reader_next(reader, origin, snap);
+
+	if (found != READ_SAMPLE)
+		return found;
+	if (times->samples && origin->time_ms < times->last) {
 		fail_print("a sample of %s is older than the one before it; "
 			   "name the oldest file first",
 			   path);
-		return CTL_REFUSED;
+		return READ_FAILED;
 	}
-	if (!series->samples)
+	if (!times->samples++)
 		times->first = origin->time_ms;
 	times->last = origin->time_ms;
-	return add_to(series, path, snap);
+	return found;
 }
 
 /* Adds all samples of a file. */
@@ -74,11 +80,11 @@ static int add_file(struct series *series, struct times *times, const char *path
 	while (!status) {
 		_cleanup_(snap_clear) struct snap snap = {0};
 		struct origin origin;
-		enum reading found = reader_next(reader, &origin, &snap);
+		enum reading found = next(reader, times, path, &origin, &snap);
 
 		if (found != READ_SAMPLE)
 			return found == READ_END ? CTL_OK : CTL_REFUSED;
-		status = add(series, times, path, &origin, &snap);
+		status = add_to(series, path, &snap);
 	}
 	return status;
 }
@@ -99,8 +105,8 @@ static int diff_files(struct series *series, char **paths)
 	return status;
 }
 
-/* Moves to @found the last sample of a file that is no younger than @time_ms, if there is one; notes the oldest time. */
-static int find_before(const char *path, uint64_t time_ms, struct snap *found, uint64_t *oldest)
+/* Moves to @before the last sample of a file that is no younger than @time_ms, if there is one. */
+static int find_before(const char *path, uint64_t time_ms, struct snap *before, struct times *times)
 {
 	_cleanup_(reader_closep) struct reader *reader = NULL;
 	int status = reader_open(&reader, path);
@@ -108,15 +114,14 @@ static int find_before(const char *path, uint64_t time_ms, struct snap *found, u
 	while (!status) {
 		_cleanup_(snap_clear) struct snap snap = {0};
 		struct origin origin;
-		enum reading next = reader_next(reader, &origin, &snap);
+		enum reading found = next(reader, times, path, &origin, &snap);
 
-		if (next != READ_SAMPLE)
-			return next == READ_END ? CTL_OK : CTL_REFUSED;
-		*oldest = origin.time_ms < *oldest ? origin.time_ms : *oldest;
+		if (found != READ_SAMPLE)
+			return found == READ_END ? CTL_OK : CTL_REFUSED;
 		if (origin.time_ms <= time_ms) {
-			struct snap old = *found;
+			struct snap old = *before;
 
-			*found = snap;
+			*before = snap;
 			snap = old;
 		}
 	}
@@ -127,16 +132,18 @@ static int find_before(const char *path, uint64_t time_ms, struct snap *found, u
 static int diff_since(struct series *series, unsigned long since, int n, char **paths)
 {
 	_cleanup_(snap_clear) struct snap before = {0}, last = {0};
+	struct times times = {0};
 	struct origin origin;
 	uint64_t time_ms, oldest;
 	int status = read_sample(paths[n - 1], 0, &origin, &last);
 
 	if (status)
 		return status;
-	oldest = origin.time_ms;
-	time_ms = since < oldest / 1000 ? oldest - since * 1000 : 0;
+	time_ms = since < origin.time_ms / 1000 ? origin.time_ms - since * 1000 : 0;
 	for (int i = 0; i < n && !status; i++)
-		status = find_before(paths[i], time_ms, &before, &oldest);
+		status = find_before(paths[i], time_ms, &before, &times);
+	/* Whoever rotates the files meanwhile may leave only samples that are younger, or none. */
+	oldest = times.samples && times.first < origin.time_ms ? times.first : origin.time_ms;
 	if (!status && oldest > time_ms) {
 		fail_print("%s: no sample is %lu s older than the last; the oldest is %" PRIu64
 			   " s older",

@@ -197,6 +197,7 @@ ok 'diff --stacks compares stacks that were sampled alike'
 fails 2 'rate1: stacks of .c. were sampled at different rates' diff --stacks rate64 rate1
 fails 2 'rate1: stacks of .c. were sampled at different rates' diff --stacks --growth rate64 rate1
 fails 2 'a sample of series is older than the one before it; name the oldest file first' diff --growth last series
+fails 2 'a sample of series is older than the one before it; name the oldest file first' diff --since 1800 last series
 fails 2 'diff --growth needs at least 3 samples; the files have 2' diff --growth series
 fails 1 'diff takes two snapshot files; or --since SEC and one' diff one
 fails 2 'both: no sample is 3601 s older than the last; the oldest is 3600 s older' diff --since 3601 both
