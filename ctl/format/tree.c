@@ -13,14 +13,15 @@
 #define NUMBERS_WIDTH (2 * (COL_SIZE + PERCENT_WIDTH))
 #define SHARES_WIDTH  (2 * COL_SIZE)
 #define STEP_WIDTH    3
+#define MARK_WIDTH    4
 #define NAME_MIN      12 /* columns that the branches leave for the name */
 
 struct lines {
-	const char *tee, *corner, *bar, *blank;
+	const char *tee, *corner, *bar, *blank, *mark;
 };
 
-static const struct lines drawn = {"├─ ", "└─ ", "│  ", "   "};
-static const struct lines ascii = {"|- ", "`- ", "|  ", "   "};
+static const struct lines drawn = {"├─ ", "└─ ", "│  ", "   ", "…"};
+static const struct lines ascii = {"|- ", "`- ", "|  ", "   ", "~"};
 
 /*
  * The shown tags in printing order, and whether a sibling follows each. The last sibling may be a
@@ -38,6 +39,12 @@ static void plan_clear(struct plan *plan)
 	free(plan->more);
 }
 
+/* [untagged] has depth 0, but is printed beside the top-level tags. */
+static unsigned int depth_of(const struct tag *tag)
+{
+	return tag->depth ? tag->depth : 1;
+}
+
 static int make_plan(const struct proc *proc, struct plan *plan)
 {
 	bool seen[MTAG_DEPTH_MAX + 2] = {false};
@@ -51,9 +58,7 @@ static int make_plan(const struct proc *proc, struct plan *plan)
 		if (tag_is_shown(&proc->tags[plan->order[i]]))
 			plan->order[plan->n++] = plan->order[i];
 	for (size_t i = plan->n; i-- > 0;) {
-		const struct tag *tag = &proc->tags[plan->order[i]];
-		/* [untagged] has depth 0, but is printed beside the top-level tags. */
-		unsigned int depth = tag->depth ? tag->depth : 1;
+		unsigned int depth = depth_of(&proc->tags[plan->order[i]]);
 
 		plan->more[i] = seen[depth];
 		seen[depth] = true;
@@ -79,19 +84,38 @@ static void print_numbers(const struct fmt *fmt, uint64_t self, uint64_t total, 
 	fputc('\n', fmt->out);
 }
 
-/* Prints the branches before a tag; only the last ones if all of them would leave no room. */
+/*
+ * Prints the branches before a tag, and returns their columns. Below the last level that is drawn there
+ * is no room for more: all tags stand in one column, and each has its depth, since without it a child
+ * would look like a sibling.
+ */
 static unsigned int print_branch(const struct fmt *fmt, const struct tag *tag, const bool *open,
-				 unsigned int width)
+				 unsigned int levels)
 {
 	const struct lines *lines = fmt->utf8 ? &drawn : &ascii;
-	unsigned int depth = tag->depth ? tag->depth : 1, from = 1;
+	unsigned int depth = depth_of(tag);
+	unsigned int bars = depth <= levels ? depth - 1 : levels;
 
-	while ((depth - from + 1) * STEP_WIDTH + NAME_MIN > width && from < depth)
-		from++;
-	for (unsigned int d = from; d < depth; d++)
+	for (unsigned int d = 1; d <= bars; d++)
 		fputs(open[d] ? lines->bar : lines->blank, fmt->out);
+	if (depth > levels) {
+		fprintf(fmt->out, "%s%-3u", lines->mark, depth);
+		return bars * STEP_WIDTH + MARK_WIDTH;
+	}
 	fputs(open[depth] ? lines->tee : lines->corner, fmt->out);
-	return (depth - from + 1) * STEP_WIDTH;
+	return depth * STEP_WIDTH;
+}
+
+/* The levels that are drawn with a branch of their own, which is all of them if there is room. */
+static unsigned int levels_drawn(const struct proc *proc, unsigned int width)
+{
+	unsigned int fit = (width - NAME_MIN) / STEP_WIDTH, deepest = 1;
+
+	for (size_t i = 0; i < proc->n_tags; i++)
+		if (tag_is_shown(&proc->tags[i]) && proc->tags[i].depth > deepest)
+			deepest = proc->tags[i].depth;
+	/* The mark below them takes the place of the last. */
+	return deepest > fit && fit > 1 ? fit - 1 : fit;
 }
 
 static unsigned int names_width(const struct fmt *fmt, const struct proc *proc)
@@ -104,9 +128,8 @@ static unsigned int names_width(const struct fmt *fmt, const struct proc *proc)
 	for (size_t i = 0; i < proc->n_tags; i++) {
 		const struct tag *tag = &proc->tags[i];
 		_cleanup_(freep) char *name = utf8_clean(tag->name, fmt->utf8);
-		unsigned int depth = tag->depth ? tag->depth : 1;
 		unsigned int have = name ? utf8_width(name) : 0;
-		unsigned int w = depth * STEP_WIDTH + (have < NAME_MIN ? NAME_MIN : have);
+		unsigned int w = depth_of(tag) * STEP_WIDTH + (have < NAME_MIN ? NAME_MIN : have);
 
 		if (w > width && tag_is_shown(tag))
 			width = w;
@@ -118,7 +141,7 @@ int tree_text(const struct fmt *fmt, const struct proc *proc)
 {
 	_cleanup_(plan_clear) struct plan plan = {0};
 	bool open[MTAG_DEPTH_MAX + 2] = {false};
-	unsigned int width = names_width(fmt, proc);
+	unsigned int width = names_width(fmt, proc), levels = levels_drawn(proc, width);
 
 	if (make_plan(proc, &plan))
 		return -ENOMEM;
@@ -137,8 +160,8 @@ int tree_text(const struct fmt *fmt, const struct proc *proc)
 		const struct tag *tag = &proc->tags[plan.order[i]];
 		unsigned int used;
 
-		open[tag->depth ? tag->depth : 1] = plan.more[i];
-		used = print_branch(fmt, tag, open, width);
+		open[depth_of(tag)] = plan.more[i];
+		used = print_branch(fmt, tag, open, levels);
 		text_cell(fmt, tag->depth ? tag->name : label_of(tag), width - used, CUT_END);
 		print_numbers(fmt, tag_rss(tag), tag->total_rss, proc->rss,
 			      proc->shares ? tag->s : NULL);

@@ -345,10 +345,10 @@ static void empty(void)
 	free(text);
 }
 
-/* As deep as a tree can be: the lines must leave room for the names. */
-static void deep(void)
+/* As deep as a tree can be, with siblings at some depths: the lines must leave room for the names. */
+static void deep(const char *name, struct fmt fmt)
 {
-	struct fmt fmt = {.utf8 = true, .width = 80, .height = 24};
+	static const uint16_t siblings[] = {1, 5, 6, 7, 11, 12, 13, 32};
 	struct snap trees = {0};
 	struct proc *proc = snap_proc(&trees, 1, "deep");
 	char *text = NULL;
@@ -357,12 +357,14 @@ static void deep(void)
 	add(proc, 0, 0, "", 4 * KIB, 0);
 	for (uint16_t id = 2; id < 2 + MTAG_DEPTH_MAX; id++)
 		add(proc, id, id == 2 ? 0 : id - 1, "level", 4 * KIB, 0);
+	for (uint16_t i = 0; i < ARRAY_SIZE(siblings); i++)
+		add(proc, 100 + i, siblings[i] == 1 ? 0 : siblings[i], "a longer name", KIB, 0);
 	snap_finish(&trees);
 	fmt.out = open_memstream(&text, &size);
 	tree_text(&fmt, &trees.procs[0]);
 	fclose(fmt.out);
-	compare(with_shares ? "tree-deep-pss.txt" : "tree-deep.txt", text);
-	ok(fits(text, 80), "and fits its columns");
+	compare(name, text);
+	ok(fits(text, fmt.width), "and fits its columns");
 	free(text);
 	snap_clear(&trees);
 }
@@ -428,13 +430,15 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(canons); i++)
 		golden(&canons[i]);
 	empty();
-	deep();
+	deep("tree-deep.txt", (struct fmt){.utf8 = true, .width = 80});
+	deep("tree-deep-ascii.txt", (struct fmt){.width = 60});
+	deep("tree-deep-narrow.txt", (struct fmt){.utf8 = true, .width = 48});
 	snap_clear(&snap);
 	with_shares = true;
 	canned(&snap, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(canons_pss); i++)
 		golden(&canons_pss[i]);
-	deep();
+	deep("tree-deep-pss.txt", (struct fmt){.utf8 = true, .width = 80});
 	snap_clear(&snap);
 	snap_clear(&later);
 	ledger_clear(&ledger);
