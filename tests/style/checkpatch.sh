@@ -25,9 +25,16 @@ sources() { git ls-files -- "$@" | while read -r f; do [ ! -f "$f" ] || echo "$f
 
 # Not for a project outside the kernel's tree, or said by another check.
 ignore=FILE_PATH_CHANGES,LINUX_VERSION_CODE,SPDX_LICENSE_TAG,MAINTAINERS
-checkpatch() { # IGNORE FILE…
-	perl "$dir/scripts/checkpatch.pl" --no-tree --strict --terse --file --show-types --no-summary \
-		--max-line-length=100 --ignore "$1" "${@:2}" 2>&1
+# checkpatch IGNORE FILE…: what it says of them. Of files that passed once, in any checkout, it is not asked again until they,
+# or the question, change: the cache has their sums.
+checkpatch() {
+	local options=(--no-tree --strict --terse --file --show-types --no-summary --max-line-length=100 --ignore "$1") passed files
+	passed=$dir/passed.$(cat "$dir"/scripts/* - <<<"${options[*]}" | sha256sum | cut -c1-12)
+	find "$dir" -name 'passed.*' -mtime +30 -delete
+	touch "$passed"
+	mapfile -t files < <(sha256sum -- "${@:2}" | grep -vxFf "$passed" | cut -c67-)
+	[ ${#files[@]} != 0 ] || return 0
+	perl "$dir/scripts/checkpatch.pl" "${options[@]}" "${files[@]}" 2>&1 && sha256sum -- "${files[@]}" >>"$passed"
 }
 kernel_style() {
 	local files
