@@ -51,7 +51,11 @@ who() {
 
 replace() {
 	if [ "$(count tracked)" = 0 ] && [ "$(count ended)" = 0 ] && rmmod mtag 2>/dev/null; then
-		modprobe mtag && say "loaded in place of another build, which has counted nothing"
+		modprobe mtag || {
+			say "built, but this system refuses to load it; the build before it, which had counted nothing, is unloaded"
+			return 1
+		}
+		say "loaded in place of another build, which has counted nothing"
 		return
 	fi
 	say "the loaded module is a different build from the one just installed; $(who)."

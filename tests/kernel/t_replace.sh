@@ -68,7 +68,14 @@ dkms load
 is "$(running)" "$built" "load loads what was installed"
 check "and says so" says "mtag: loaded"
 
-rmmod mtag
+publish "$other"
+mkdir -p /run/modprobe.d
+echo 'install mtag false' >/run/modprobe.d/refused.conf
+dkms load
+is $? 1 "a build that this system refuses to load is a failure"
+check "and is said to be, as the one before it is gone" says "refuses to load it; the build before it"
+rm /run/modprobe.d/refused.conf
+
 rm -r "$modules/updates/dkms"
 depmod
 dkms load
