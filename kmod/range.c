@@ -247,41 +247,50 @@ void mtag_range_uses(struct mtag_space *s, void (*use)(void *data, u32 tag), voi
 	rcu_read_unlock();
 }
 
-static unsigned int count_ranges(struct mtag_space *s, bool sleeps)
+static unsigned int count_ranges(struct mtag_space *s)
 {
 	MA_STATE(mas, &s->ranges.tree, 0, 0);
 	unsigned int nr = 0;
 	void *entry;
 
 	rcu_read_lock();
-	mas_for_each(&mas, entry, ULONG_MAX) {
-		nr++;
-		if (sleeps)
-			let_others_run(&mas, nr);
-	}
+	mas_for_each(&mas, entry, ULONG_MAX)
+		let_others_run(&mas, ++nr);
 	rcu_read_unlock();
 	return nr;
 }
 
 /*
- * Makes room for one more entry. A store may also split an entry, or replace many: entries are
- * recounted only when there may be too many. Context: as for a store.
+ * By how many entries a store of @entry over [@first, @last] changes their number: a call may store
+ * many, so counting all for each is not for max_ranges. Context: as for a store.
  */
-static int range_make_room(struct mtag_space *s, bool sleeps)
+static int store_grows(struct mtag_space *s, unsigned long first, unsigned long last,
+		       const void *entry)
 {
-	unsigned int room, most = READ_ONCE(mtag_max_ranges);
+	MA_STATE(mas, &s->ranges.tree, first, first);
+	int grows = entry ? 1 : 0;
+	void *old;
 
-	if (s->ranges.nr + 2 <= s->ranges.room)
+	rcu_read_lock();
+	mas_for_each(&mas, old, last)
+		grows += (mas.index < first) + (mas.last > last) - 1;
+	rcu_read_unlock();
+	return grows;
+}
+
+/* Makes room for @grows more entries. Context: as for a store. */
+static int range_make_room(struct mtag_space *s, int grows)
+{
+	unsigned int room, most = READ_ONCE(mtag_max_ranges), nr = s->ranges.nr + grows;
+
+	if (grows <= 0 || nr <= s->ranges.room)
 		return 0;
-	s->ranges.nr = count_ranges(s, sleeps);
-	if (s->ranges.nr + 2 > most)
+	if (nr > most)
 		return -ENOSPC;
-	room = min(most, s->ranges.nr + s->ranges.nr / 2 + ROOM);
-	if (room > s->ranges.room) {
-		if (mtag_memory_charge((room - s->ranges.room) * ENTRY_BYTES))
-			return -ENOMEM;
-		s->ranges.room = room;
-	}
+	room = min(most, nr + nr / 2 + ROOM);
+	if (mtag_memory_charge((room - s->ranges.room) * ENTRY_BYTES))
+		return -ENOMEM;
+	s->ranges.room = room;
 	return 0;
 }
 
@@ -290,19 +299,21 @@ static int store_entry(struct mtag_space *s, unsigned long first, unsigned long 
 		       gfp_t gfp)
 {
 	unsigned long start, end;
-	int ret;
+	int grows, ret;
 
 	if (!entry && mtree_empty(&s->ranges.tree))
 		return 0;
-	ret = range_make_room(s, gfpflags_allow_blocking(gfp));
-	if (ret)
-		return ret;
-	s->ranges.nr += 2;
 	if (first && lookup_entry(s, first - 1, &start, &end) == entry)
 		first = start;
 	if (last != ULONG_MAX && lookup_entry(s, last + 1, &start, &end) == entry)
 		last = end;
+	grows = store_grows(s, first, last, entry);
+	ret = range_make_room(s, grows);
+	if (ret)
+		return ret;
 	ret = mtree_store_range(&s->ranges.tree, first, last, entry, gfp);
+	if (!ret)
+		s->ranges.nr += grows;
 	ranges_changed(s);
 	return ret;
 }
@@ -323,6 +334,7 @@ static void sweep_unmapped(struct mtag_space *s, struct mm_struct *mm)
 	}
 	mtree_store_range(&s->ranges.tree, hole, ULONG_MAX, NULL, MTAG_GFP);
 	ranges_changed(s);
+	s->ranges.nr = count_ranges(s);
 	s->ranges.stores = 0;
 }
 
@@ -446,10 +458,13 @@ void mtag_range_free(struct mtag_space *s)
 	mtag_memory_uncharge(s->ranges.room * ENTRY_BYTES);
 }
 
-/* Makes room for one more entry. Context, return: as mtag_range_give(). */
+/*
+ * Makes room for mtag_range_give(): in the middle of an entry it leaves three. Context, return: as
+ * mtag_range_give().
+ */
 int mtag_range_reserve(struct mtag_space *s)
 {
-	return range_make_room(s, true);
+	return range_make_room(s, 2);
 }
 
 /**
