@@ -66,15 +66,15 @@ static void naming_run(struct mtag_later *later, bool runs)
 	naming_free(n);
 }
 
+/* Does not sleep: exec names a task under rcu_read_lock(), which preemptible() does not see. */
 static struct naming *naming_alloc(struct task_struct *task, const char *name)
 {
-	struct naming *n;
-	bool sleeps;
-	gfp_t gfp = mtag_sleep_gfp(&sleeps);
+	struct naming *n = NULL;
 
-	n = gfp ? kmalloc(sizeof(*n), gfp) : NULL;
-	if (sleeps)
-		mtag_sleep_end();
+	if (mtag_lock_begin()) {
+		n = kmalloc(sizeof(*n), MTAG_GFP_NOWAIT);
+		mtag_lock_end();
+	}
 	if (!n)
 		return NULL;
 	n->task = get_task_struct(task);

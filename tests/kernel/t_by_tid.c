@@ -370,29 +370,38 @@ static int program(void)
 	return getchar() == EOF;
 }
 
-static void run(void)
+/* The program by its descriptor: from 6.14 on exec then names it under rcu_read_lock(), where no hook may sleep. */
+static int by_descriptor(void)
 {
-	char command[512], line[64] = "";
+	char *const argv[] = {"t_by_tid", "program", NULL};
+
+	fexecve(must(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), argv, environ);
+	return 1;
+}
+
+static void run(const char *how)
+{
+	char command[512], line[64] = "", want[64], path[64], *comm;
 	int in[2], status;
 	uint64_t rss = 0;
 	FILE *p;
 
 	snprintf(command, sizeof(command),
-		 "mtagctl run -t app --by-thread=tid -- sh -c 'exec \"%s\" program' <&9", self);
+		 "mtagctl run -t app --by-thread=tid -- sh -c 'exec \"%s\" %s' <&9", self, how);
 	must(pipe(in));
 	must(dup2(in[0], 9));
 	p = popen(command, "r");
 	if (!p || !fgets(line, sizeof(line), p))
 		bail("%s says nothing", command);
+	snprintf(path, sizeof(path), "/proc/%d/comm", atoi(line));
+	comm = slurp(path);
+	snprintf(want, sizeof(want), "app/%.*s-%d", (int)strcspn(comm, "\n"), comm, atoi(line));
 	for (char *text = ctl(&status, "-j show %d", atoi(line)), *object;
-	     (object = json_next(&text));) {
-		char want[64];
-
-		snprintf(want, sizeof(want), "app/t_by_tid-%d", atoi(line));
+	     (object = json_next(&text));)
 		if (!strcmp(json_string(object, "tag"), want))
 			rss += json_u64(object, "rss_bytes");
-	}
-	ok(rss, "mtagctl run --by-thread=tid: the program's thread has its tag, after exec too");
+	ok(rss, "mtagctl run --by-thread=tid: the thread of a %s has its tag, %s, after exec too",
+	   how, want);
 	must(write(in[1], "\n", 1));
 	is((uint64_t)pclose(p), 0, "and the program ends well");
 }
@@ -401,6 +410,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "program"))
 		return program();
+	if (argc > 1 && !strcmp(argv[1], "descriptor"))
+		return by_descriptor();
 	begin_test();
 	must(readlink("/proc/self/exe", self, sizeof(self) - 1));
 	in_child
@@ -417,6 +428,7 @@ int main(int argc, char **argv)
 		while_read();
 	in_child
 		races();
-	run();
+	run("program");
+	run("descriptor");
 	return end_test();
 }
