@@ -16,6 +16,7 @@
 #include "memory.h"
 #include "mtag.h"
 #include "report.h"
+#include "request.h"
 #include "space.h"
 #include "state.h"
 
@@ -243,6 +244,9 @@ static const struct seq_operations stats_ops = {
 
 static int stats_open(struct inode *inode, struct file *file)
 {
+	/* An open file would not keep the text of a load that fails. */
+	if (!mtag_request_allowed())
+		return -ENXIO;
 	return seq_open_private(file, &stats_ops, sizeof(struct stats));
 }
 
@@ -273,21 +277,36 @@ static int health_show(struct seq_file *m, void *v)
 		seq_printf(m, "%s %llu\n", name, value);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(health);
 
 static int hooks_show(struct seq_file *m, void *v)
 {
 	return mtag_hook_show(m);
 }
-DEFINE_SHOW_ATTRIBUTE(hooks);
+
+/* Of a file with a text without state: its data is the function that shows it. */
+static int text_open(struct inode *inode, struct file *file)
+{
+	if (!mtag_request_allowed())
+		return -ENXIO;
+	return single_open(file, inode->i_private, NULL);
+}
+
+static const struct file_operations text_fops = {
+	.owner		= THIS_MODULE,
+	.open		= text_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
 
 static const struct {
 	const char *name;
 	const struct file_operations *fops;
+	int (*show)(struct seq_file *m, void *v);
 } files[] = {
 	{ "stats", &stats_fops },
-	{ "hooks", &hooks_fops },
-	{ "health", &health_fops },
+	{ "hooks", &text_fops, hooks_show },
+	{ "health", &text_fops, health_show },
 };
 
 static struct dentry *debugfs_dir;
@@ -300,7 +319,8 @@ int mtag_debugfs_init(void)
 
 	debugfs_dir = debugfs_create_dir("mtag", NULL);
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		file = debugfs_create_file(files[i].name, 0400, debugfs_dir, NULL, files[i].fops);
+		file = debugfs_create_file(files[i].name, 0400, debugfs_dir, files[i].show,
+					   files[i].fops);
 		if (PTR_ERR(file) == -ENOMEM) {
 			debugfs_remove_recursive(debugfs_dir);
 			return -ENOMEM;
