@@ -74,13 +74,16 @@ static void home_lost(const struct page *page)
 
 static void home_set(const struct page *page, u32 tree_id, gfp_t gfp)
 {
-	unsigned long pfn = page_to_pfn(page);
+	unsigned long pfn = page_to_pfn(page), flags;
 	void *old;
 
+	/* A probe may come with interrupts disabled. If @gfp may sleep they are enabled. */
+	xa_lock_irqsave(&homes, flags);
 	if (tree_id)
-		old = xa_store_irq(&homes, pfn, xa_mk_value(tree_id), gfp);
+		old = __xa_store(&homes, pfn, xa_mk_value(tree_id), gfp);
 	else
-		old = xa_erase_irq(&homes, pfn);
+		old = __xa_erase(&homes, pfn);
+	xa_unlock_irqrestore(&homes, flags);
 	if (unlikely(xa_is_err(old)))
 		home_lost(page);
 }
