@@ -49,10 +49,11 @@ int mtag_access_init(void)
 	return 0;
 }
 
-/* Only compares: @task->mm may change or go away. */
+/* Only compares: @task->mm may change or go away, that of another thread too, as it exits. */
 static bool is_own(struct task_struct *task)
 {
-	return current->mm && READ_ONCE(task->mm) == current->mm;
+	return current->mm &&
+	       (READ_ONCE(task->mm) == current->mm || same_thread_group(task, current));
 }
 
 /* May the caller monitor the system? Newer kernels then let it read smaps. */
