@@ -42,7 +42,7 @@ args=('a  b' "it's" '"q" $HOME *' '' $'two\nlines' 'é')
 mkdir "$tmp/out"
 # Two at a time.
 (
-	vm args -- printf '<%s>\n' "${args[@]}"
+	vm args --fast -- printf '<%s>\n' "${args[@]}"
 	vm hang --fast --timeout 12 -- sleep 1000
 	# shellcheck disable=SC2016
 	MTAG_VM_OUT=$tmp/out vm status --fast --cpus 1 --mem 512M -- sh -c 'pwd; nproc; id -u; echo error >&2
