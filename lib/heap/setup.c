@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "exact.h"
@@ -103,9 +102,6 @@ bool mtag__set_up(void)
 	let_early_pass();
 	mtag__next_find();
 	begin();
-	/* Nothing is written to it any more: then it does not count towards RLIMIT_DATA. */
-	if (!mtag__view.mode)
-		mprotect(&mtag__filter, sizeof(mtag__filter), PROT_READ);
 	find_operators();
 	/* What was not found is no error that the program should see. */
 	dlerror();

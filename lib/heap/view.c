@@ -113,28 +113,30 @@ static bool shrink(uint32_t *slots, uint32_t *samples)
 	return true;
 }
 
-/* What is private and writable counts as data, touched or not. */
-static uint64_t limit_of_process(void)
+/* The part of a limit of the process that the area and the filter may have. */
+static uint64_t share_of(int resource)
 {
-	struct rlimit space = {RLIM_INFINITY, RLIM_INFINITY}, data = space;
+	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
 
-	getrlimit(RLIMIT_AS, &space);
-	getrlimit(RLIMIT_DATA, &data);
-	return space.rlim_cur < data.rlim_cur ? space.rlim_cur : data.rlim_cur;
+	getrlimit(resource, &limit);
+	return limit.rlim_cur / SHARE;
 }
 
 /*
  * Less if the process is limited, since that memory is the program's to use: then threads share a slot, or samples may
- * be lost. Nothing if even the smallest area would take too much.
+ * be lost. Private memory that may be written counts as data, touched or not: nothing if even the smallest area takes
+ * too much of that.
  */
 static void *map_area(uint32_t *slots, uint32_t *samples)
 {
-	const uint64_t most = limit_of_process() / SHARE;
+	const uint64_t space = share_of(RLIMIT_AS), data = share_of(RLIMIT_DATA);
+	const uint64_t most = space < data ? space : data;
 	void *p = NULL;
 
-	while (area_bytes(*slots, *samples) + sizeof(mtag__filter) > most)
-		if (!shrink(slots, samples))
-			return NULL;
+	while (area_bytes(*slots, *samples) + sizeof(mtag__filter) > most && shrink(slots, samples))
+		;
+	if (area_bytes(*slots, *samples) + sizeof(mtag__filter) > data)
+		return NULL;
 	do
 		p = map_parts(*slots, *samples);
 	while (!p && shrink(slots, samples));
