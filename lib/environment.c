@@ -342,6 +342,9 @@ static void after_fork_in_child(void)
 			*names[i] = '\0';
 	if (helper_wanted() && !atomic_load(&ignored))
 		start_helper();
+	/* Nobody would answer the signal. */
+	if (!helper_runs)
+		change_handler(on_signal, SIG_DFL);
 }
 
 __attribute__((constructor)) static void set_up(void)
@@ -378,6 +381,12 @@ static bool code_stays(void)
 	return !entry || entry->d_tag != DT_NULL;
 }
 
+/* Is there a file to write at the end? */
+static bool stats_wanted(void)
+{
+	return (*names[JSON] || *names[DOT]) && atomic_load(&attached) && !atomic_load(&ignored);
+}
+
 /*
  * Runs at exit, and before a library that contains this code is unloaded; libmtag.so itself never
  * is. Does nothing in a child without the helper thread, which would wait for it in vain, nor in a
@@ -390,6 +399,9 @@ __attribute__((destructor)) static void tear_down(void)
 {
 	int saved = errno;
 
+	/* A sandbox may forbid any system call, even this one. */
+	if (!helper_runs && !stats_wanted() && (code_stays() || !signal_number))
+		return;
 	if (syscall(SYS_getpid) != process)
 		return;
 	if (helper_runs) {
@@ -398,7 +410,7 @@ __attribute__((destructor)) static void tear_down(void)
 		pthread_join(helper, NULL);
 		helper_runs = false;
 	}
-	if ((*names[JSON] || *names[DOT]) && atomic_load(&attached) && !atomic_load(&ignored))
+	if (stats_wanted())
 		store(false, true);
 	if (!code_stays())
 		change_handler(on_signal, SIG_DFL);

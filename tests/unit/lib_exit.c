@@ -41,9 +41,24 @@ __attribute__((destructor(101))) static void at_last(void)
 		_exit(handled == 2 ? STATUS : 1);
 }
 
+static bool child_dies(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		raise(SIGUSR2);
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGUSR2;
+}
+
 static int program(const char *what)
 {
 	CHECK(mtag_init() == 0 && count(MTAG_IOC_ATTACH) == 1 && nothing_open());
+	if (!strcmp(what, "child"))
+		CHECK(child_dies());
 	if (!strcmp(what, "handler"))
 		signal(SIGUSR2, own_handler);
 	raise_at_join = !!strcmp(what, "last");
@@ -104,6 +119,12 @@ static void test_handler(void)
 	exits_well("handler");
 }
 
+/* What the parent was asked for its child does not write: there the signal does what it did. */
+static void test_child(void)
+{
+	exits_well("child");
+}
+
 #ifdef __GLIBC__ /* musl unloads nothing */
 static void *open_plugin(int flags)
 {
@@ -148,6 +169,7 @@ static const struct tap_test tests[] = {
 	{"a signal does no harm while a program exits, and its file is written", test_join},
 	{"nor does one after that", test_last},
 	{"a handler of the program's own stays to the end", test_handler},
+	{"a child that writes nothing does not keep the signal", test_child},
 #ifdef __GLIBC__
 	{"a library that is unloaded writes the file, and gives the signal back", test_unloaded},
 #endif
