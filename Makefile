@@ -425,7 +425,7 @@ install: tools
 uninstall:
 	if [ -z "$(DESTDIR)" ] && command -v systemctl >/dev/null; then \
 		systemctl -q disable --now $(notdir $(filter %.timer,$(system_units))) || :; fi
-	# Or node_exporter would show the past for ever.
+# Or node_exporter would show the past for ever.
 	if [ -z "$(DESTDIR)" ]; then rm -f /var/lib/prometheus/node-exporter/mtag.prom; fi
 	rm -f $(addprefix $(DESTDIR),$(BINDIR)/mtagctl $(LIBDIR)/libmtag.so $(LIBDIR)/libmtag.so.$(SOVERSION) \
 		$(LIBDIR)/libmtag.a $(LIBDIR)/libmtag-heap.so $(LIBDIR)/pkgconfig/libmtag.pc $(INCDIR)/mtag.h $(INCDIR)/mtag.hpp \

@@ -66,13 +66,17 @@ static void naming_run(struct mtag_later *later, bool runs)
 	naming_free(n);
 }
 
-/* Does not sleep: exec names a task under rcu_read_lock(), which preemptible() does not see. */
+/*
+ * Does not sleep: exec names a task under rcu_read_lock(), which preemptible() does not see. Nobody
+ * is charged, as a memory cgroup at its limit would refuse what may not reclaim: the caller frees
+ * it when its call returns.
+ */
 static struct naming *naming_alloc(struct task_struct *task, const char *name)
 {
 	struct naming *n = NULL;
 
 	if (mtag_lock_begin()) {
-		n = kmalloc(sizeof(*n), MTAG_GFP_NOWAIT);
+		n = kmalloc(sizeof(*n), GFP_NOWAIT | __GFP_NOWARN);
 		mtag_lock_end();
 	}
 	if (!n)
