@@ -121,28 +121,29 @@ static bool fill_name(char *buf, size_t size, const char *name, const char *end)
 static void store_stats(struct mtag__sample *sample)
 {
 	static mtag__print_t *const prints[] = {mtag__json_print, mtag__dot_print};
-	char name[MTAG__NAME_BYTES];
+	struct mtag__file *file = mtag__file_of(sample);
 	int i;
 
 	for (i = JSON; i <= DOT; i++)
-		if (*names[i] && fill_name(name, sizeof(name), names[i], ""))
-			mtag__file_store(name, prints[i], sample, true);
+		if (*names[i] && fill_name(file->name, sizeof(file->name), names[i], ""))
+			mtag__file_store(file, prints[i], sample, true);
 }
 
 /* Under the first number that is free: an earlier process's files stay. */
 static void store_snapshot(struct mtag__sample *sample)
 {
-	char name[MTAG__NAME_BYTES], end[32];
+	struct mtag__file *file = mtag__file_of(sample);
+	char end[32];
 	int err = -EEXIST;
 
 	if (!*names[PREFIX])
 		return;
 	for (; err == -EEXIST && next < NUMBERS; next++) {
 		snprintf(end, sizeof(end), ".%04u.json", next);
-		if (!fill_name(name, sizeof(name), names[PREFIX], end))
+		if (!fill_name(file->name, sizeof(file->name), names[PREFIX], end))
 			return;
-		if (access(name, F_OK))
-			err = mtag__file_store(name, mtag__json_snapshot, sample, false);
+		if (access(file->name, F_OK))
+			err = mtag__file_store(file, mtag__json_snapshot, sample, false);
 	}
 	/* The next try may do better. */
 	if (err && err != -EEXIST)

@@ -13,11 +13,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "netlink.h"
+
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 #endif
 
 static _Atomic unsigned stored;
+
+_Static_assert(sizeof(struct mtag__file) <= MTAG__MESSAGE_BYTES, "it fits in place of messages");
+
+struct mtag__file *mtag__file_of(struct mtag__sample *sample)
+{
+	return sample->area;
+}
 
 /*
  * Creates a file beside @name; a dead process of this id may have left one. Returns a descriptor or
@@ -61,22 +70,25 @@ static int name_file(const char *from, const char *name)
 	return 0;
 }
 
-int mtag__file_store(const char *name, mtag__print_t *print, struct mtag__sample *sample,
+int mtag__file_store(struct mtag__file *file, mtag__print_t *print, struct mtag__sample *sample,
 		     bool replace)
 {
-	char beside[MTAG__NAME_BYTES];
-	struct mtag__out out = {.fd = create_beside(name, beside)};
+	struct mtag__out *out = &file->out;
 	int err;
 
-	if (out.fd < 0)
-		return out.fd;
-	print(&out, sample);
-	err = mtag__out_end(&out);
-	if (close(out.fd) && !err)
+	out->file = NULL;
+	out->err = 0;
+	out->used = 0;
+	out->fd = create_beside(file->name, file->beside);
+	if (out->fd < 0)
+		return out->fd;
+	print(out, sample);
+	err = mtag__out_end(out);
+	if (close(out->fd) && !err)
 		err = -errno;
 	if (!err)
-		err = replace ? replace_file(beside, name) : name_file(beside, name);
+		err = (replace ? replace_file : name_file)(file->beside, file->name);
 	if (err)
-		unlink(beside);
+		unlink(file->beside);
 	return err;
 }

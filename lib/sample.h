@@ -36,7 +36,8 @@ struct mtag__tag {
  * @tags:	ascending by id; an empty [ksm] is left out
  * @first:	the first top-level tag, or -1
  * @rss:	of all tags
- * @area:	the memory for it, which is charged to untagged
+ * @area:	the memory for it, which is charged to untagged; once the sample is taken, its first
+ *		MTAG__MESSAGE_BYTES are free
  */
 struct mtag__sample {
 	struct mtag__tag *tags;

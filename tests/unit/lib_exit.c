@@ -54,6 +54,31 @@ static bool child_dies(void)
 	       WTERMSIG(status) == SIGUSR2;
 }
 
+static void *exit_here(void *unused)
+{
+	(void)unused;
+	exit(STATUS);
+}
+
+/* A thread with the least stack that glibc allows; the sanitizer's frames need more, musl's library less. */
+static void exit_in_thread(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+#if defined(__SANITIZE_ADDRESS__)
+	size_t bytes = 262144;
+#elif defined(__GLIBC__)
+	size_t bytes = 16384;
+#else
+	size_t bytes = 8192;
+#endif
+
+	CHECK(!pthread_attr_init(&attr) && !pthread_attr_setstacksize(&attr, bytes));
+	CHECK(!pthread_create(&thread, &attr, exit_here, NULL));
+	for (;;)
+		pause();
+}
+
 static int program(const char *what)
 {
 	CHECK(mtag_init() == 0 && count(MTAG_IOC_ATTACH) == 1 && nothing_open());
@@ -61,6 +86,8 @@ static int program(const char *what)
 		CHECK(child_dies());
 	if (!strcmp(what, "handler"))
 		signal(SIGUSR2, own_handler);
+	if (!strcmp(what, "thread"))
+		exit_in_thread();
 	raise_at_join = !!strcmp(what, "last");
 	raise_at_last = !!strcmp(what, "join");
 	return tap_failed ? 1 : STATUS;
@@ -119,6 +146,14 @@ static void test_handler(void)
 	exits_well("handler");
 }
 
+static void test_thread(void)
+{
+	/* Binding a function late takes glibc more stack than all the rest: it saves all registers. */
+	setenv("LD_BIND_NOW", "1", 1);
+	exits_well("thread");
+	unsetenv("LD_BIND_NOW");
+}
+
 /* What the parent was asked for its child does not write: there the signal does what it did. */
 static void test_child(void)
 {
@@ -169,6 +204,7 @@ static const struct tap_test tests[] = {
 	{"a signal does no harm while a program exits, and its file is written", test_join},
 	{"nor does one after that", test_last},
 	{"a handler of the program's own stays to the end", test_handler},
+	{"a thread of the smallest stack can write it", test_thread},
 	{"a child that writes nothing does not keep the signal", test_child},
 #ifdef __GLIBC__
 	{"a library that is unloaded writes the file, and gives the signal back", test_unloaded},
