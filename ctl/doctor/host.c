@@ -77,6 +77,7 @@ void host_look(struct host *host, const char *file)
 	snprintf(host->machine, sizeof(host->machine), "%s", uts.machine);
 	if (!probe_line("/proc/sys/kernel/osrelease", host->release, sizeof(host->release)))
 		snprintf(host->release, sizeof(host->release), "%s", uts.release);
+	probe_line("/proc/sys/kernel/version", host->version, sizeof(host->version));
 	host->config = probe_config(host->release);
 	look_file(host, file);
 	host->log = probe_log();

@@ -14,6 +14,7 @@ enum trust { TRUST_UNSIGNED, TRUST_UNKNOWN_KEY, TRUST_UNSEEN, TRUST_KNOWN_KEY };
  * struct host - what the checks look at
  * @file:	the module's file that the user named, or NULL
  * @release:	the kernel's
+ * @version:	what it says of its build, as uname -v does, or ""
  * @machine:	"x86_64"
  * @config:	the kernel's configuration, or NULL
  * @module:	modinfo's output for the module's file, "" without such a file, NULL without modinfo
@@ -28,6 +29,7 @@ enum trust { TRUST_UNSIGNED, TRUST_UNKNOWN_KEY, TRUST_UNSEEN, TRUST_KNOWN_KEY };
 struct host {
 	const char *file;
 	char release[128];
+	char version[128];
 	char machine[65];
 	char *config;
 	char *module;

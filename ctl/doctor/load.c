@@ -25,6 +25,12 @@ static void check_unknown(const struct host *host, struct check *check)
 		  nearest ? ", and the nearest is " : "", nearest ? nearest->name : "");
 }
 
+/* Debian's say "#1 SMP PREEMPT_DYNAMIC Debian 6.1.192-3 (2026-11-26)". */
+static bool is_debians(const struct host *host)
+{
+	return !*host->version || strstr(host->version, " Debian ");
+}
+
 void check_kernel(const struct host *host, struct check *check)
 {
 	if (strcmp(host->machine, "x86_64") != 0)
@@ -32,6 +38,12 @@ void check_kernel(const struct host *host, struct check *check)
 			  host->machine);
 	else if (!host->loaded && !host_built(host) && !known_is(host->release))
 		check_unknown(host, check);
+	else if (!host->loaded && !is_debians(host))
+		check_set(check, CHECK_WARN,
+			  "The module refuses to load where its functions are not as it knows "
+			  "them. What the tests have shown, they have shown on Debian's.",
+			  "mtag knows this version, but %s is not Debian's build of it",
+			  host->release);
 	else
 		check_set(check, CHECK_OK, NULL, "%s", host->release);
 }

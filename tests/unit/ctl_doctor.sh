@@ -42,6 +42,7 @@ sys=sys/kernel lib=lib/modules/$release
 machine() {
 	rm -rf "$root"
 	put proc/sys/kernel/osrelease $release
+	put proc/sys/kernel/version '#1 SMP PREEMPT_DYNAMIC Debian 6.1.99-1 (2026-01-01)'
 	put proc/sys/kernel/ftrace_enabled 1
 	put proc/kallsyms "${functions[@]/#/0000000000000000 T }"
 	put proc/filesystems $'nodev\tdebugfs'
@@ -115,6 +116,12 @@ put proc/sys/kernel/osrelease 5.10.0-1-amd64
 sees 4 fail kernel 'does not know 5.10.0-1-amd64; it knows 6.1' 'Boot one' 'the kernel is none that mtag knows'
 put proc/sys/kernel/osrelease 6.1.0-1-amd64
 sees 4 ok kernel 6.1.0-1-amd64 '' 'another is'
+put proc/sys/kernel/version '#45-Ubuntu SMP PREEMPT_DYNAMIC Mon Jan 5 10:00:00 UTC 2026'
+sees 4 warn kernel "6.1.0-1-amd64 is not Debian's build of it|" 'refuses to load' "one of a known version that is not Debian's is not tested"
+machine
+put proc/sys/kernel/version '#45-Ubuntu SMP'
+sees 0 ok kernel $release '' 'there the module has tested itself, once it is loaded'
+unloaded
 put proc/sys/kernel/osrelease a.kernel
 sees 4 fail kernel 'does not know a.kernel; it knows 6.1' '' 'no version is near what is no version'
 
