@@ -12,6 +12,7 @@
 #include "environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -53,7 +54,7 @@ static long interval;
 static int signal_number;
 static unsigned next;
 
-static atomic_bool attached, ignored, ending;
+static atomic_bool attached, ignored, ending, main_ended;
 static _Atomic uint32_t requests;
 
 /* How many requests came before the helper, or were answered by it. */
@@ -65,6 +66,9 @@ static _Atomic uint32_t bell;
 /* The helper; only the thread that loads the library, forks or exits looks at these. */
 static pthread_t helper;
 static bool helper_runs;
+/* The main thread has a value for it as long as it runs. */
+static pthread_key_t main_key;
+static bool main_has_key;
 /* A child of a bare clone(2) finds its parent's number here: nothing of this is its own. */
 static long process;
 static void *stack;
@@ -192,18 +196,53 @@ static long act(long *due)
 	return left > 0 ? left : 0;
 }
 
+static void on_main_end(void *unused)
+{
+	(void)unused;
+	atomic_store(&main_ended, true);
+	ring();
+}
+
+/* Does nothing run but the helper? The kernel counts a main thread that has ended, as well. */
+static bool left_alone(void)
+{
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	char text[1024], state = 0, *fields;
+	long threads = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	/* The name before it may contain anything. */
+	fields = strrchr(text, ')');
+	return fields &&
+	       sscanf(fields + 1,
+		      " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
+		      &state, &threads) == 2 &&
+	       state == 'Z' && threads == 2;
+}
+
+/*
+ * A program whose main thread has called pthread_exit(3) ends with its last thread. That must not be
+ * the helper, for which nobody waits. The other threads tell nothing at their end: hence each second.
+ */
 static void *run_helper(void *arg)
 {
 	uint32_t seen;
 	long due = 0, wait;
+	bool alone;
 
 	prctl(PR_SET_NAME, "mtag");
 	for (;;) {
 		seen = atomic_load(&bell);
-		if (atomic_load(&ending) || atomic_load(&ignored))
+		alone = atomic_load(&main_ended);
+		if (atomic_load(&ending) || atomic_load(&ignored) || (alone && left_alone()))
 			return arg;
 		wait = act(&due);
-		wait_for_bell(seen, wait);
+		wait_for_bell(seen, alone && (wait < 0 || wait > 1) ? 1 : wait);
 	}
 }
 
@@ -224,6 +263,9 @@ static void start_helper(void)
 	}
 	if (pthread_attr_init(&attr))
 		return;
+	main_has_key = main_has_key || !pthread_key_create(&main_key, on_main_end);
+	if (main_has_key && syscall(SYS_gettid) == process)
+		pthread_setspecific(main_key, &main_key);
 	/* Not for the helper to read: it may begin to run after the first request. */
 	answered = atomic_load(&requests);
 	sigfillset(&all);
@@ -337,6 +379,7 @@ static void after_fork_in_child(void)
 	if (!helper_runs && !*names[JSON] && !*names[DOT])
 		return;
 	helper_runs = false;
+	atomic_store(&main_ended, false);
 	next = 0;
 	for (i = 0; atomic_load(&attached) && i < NAMES; i++)
 		if (!strstr(names[i], "%p"))
@@ -408,12 +451,17 @@ __attribute__((destructor)) static void tear_down(void)
 	if (helper_runs) {
 		atomic_store(&ending, true);
 		ring();
-		pthread_join(helper, NULL);
+		/* In a program that ends with its last thread it may be this one. */
+		if (!pthread_equal(helper, pthread_self()))
+			pthread_join(helper, NULL);
 		helper_runs = false;
 	}
 	if (stats_wanted())
 		store(false, true);
-	if (!code_stays())
+	if (!code_stays()) {
 		change_handler(on_signal, SIG_DFL);
+		if (main_has_key)
+			pthread_key_delete(main_key);
+	}
 	errno = saved;
 }

@@ -79,6 +79,21 @@ static void exit_in_thread(void)
 		pause();
 }
 
+static void *end_last(void *unused)
+{
+	usleep(100000);
+	return unused;
+}
+
+/* By the main thread's end; then the program ends with its last thread, and with status 0. */
+static void exit_from_main(void)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, end_last, NULL));
+	pthread_exit(NULL);
+}
+
 static int program(const char *what)
 {
 	CHECK(mtag_init() == 0 && count(MTAG_IOC_ATTACH) == 1 && nothing_open());
@@ -88,6 +103,8 @@ static int program(const char *what)
 		signal(SIGUSR2, own_handler);
 	if (!strcmp(what, "thread"))
 		exit_in_thread();
+	if (!strcmp(what, "main"))
+		exit_from_main();
 	raise_at_join = !!strcmp(what, "last");
 	raise_at_last = !!strcmp(what, "join");
 	return tap_failed ? 1 : STATUS;
@@ -115,9 +132,22 @@ static bool written(void)
 	return there;
 }
 
+/* Waits for a minute; then it does not end at all. */
+static bool exits(pid_t pid, int want)
+{
+	int status, i;
+
+	for (i = 0; i < 6000 && !waitpid(pid, &status, WNOHANG); i++)
+		usleep(10000);
+	if (i < 6000)
+		return WIFEXITED(status) && WEXITSTATUS(status) == want;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return false;
+}
+
 static void exits_well(const char *what)
 {
-	int status;
 	pid_t pid;
 
 	ask();
@@ -126,8 +156,7 @@ static void exits_well(const char *what)
 		execl("/proc/self/exe", "program", what, NULL);
 		_exit(127);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-	      WEXITSTATUS(status) == STATUS);
+	CHECK(exits(pid, strcmp(what, "main") ? STATUS : 0));
 	CHECK(written());
 }
 
@@ -152,6 +181,11 @@ static void test_thread(void)
 	setenv("LD_BIND_NOW", "1", 1);
 	exits_well("thread");
 	unsetenv("LD_BIND_NOW");
+}
+
+static void test_main(void)
+{
+	exits_well("main");
 }
 
 /* What the parent was asked for its child does not write: there the signal does what it did. */
@@ -205,6 +239,7 @@ static const struct tap_test tests[] = {
 	{"nor does one after that", test_last},
 	{"a handler of the program's own stays to the end", test_handler},
 	{"a thread of the smallest stack can write it", test_thread},
+	{"the helper does not outlive all other threads", test_main},
 	{"a child that writes nothing does not keep the signal", test_child},
 #ifdef __GLIBC__
 	{"a library that is unloaded writes the file, and gives the signal back", test_unloaded},
