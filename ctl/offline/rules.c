@@ -61,7 +61,7 @@ static unsigned long copies(const char **p)
 			n = strtoul(*p, &end, 10);
 			*p = end;
 		}
-		n = n < REGEX_MOST ? n : REGEX_MOST;
+		n = n < REGEX_MOST ? n : REGEX_MOST + 1;
 		most = n > most ? n : most;
 	}
 	*p += **p == '}';

@@ -119,6 +119,9 @@ sed 's/"heap_seen":/"heap_own_allocator":true,&/' "$snap" >own
 "$ctl" heap --from own | tail -2 | tr '\n' ' ' | grep -qx 'Objects may be missing: the program has an allocator of its own, and only that knows all of them. ' &&
 	"$ctl" heap -j --from own | jq -e 'map(select(.tag == null).own_allocator) == [true]' >/dev/null
 ok 'an allocator of its own that is bypassed is told'
+sed 's/"heap_seen":/"heap_own_allocator":false,&/' "$snap" >own
+"$ctl" heap -j --from own | jq -e 'map(select(.tag == null).own_allocator) == [false]' >/dev/null
+ok 'but not where the file says that there is none'
 
 says() { "$ctl" "$@" 2>&1 >/dev/null; }
 [ "$(says heap --from "$snap" 12)" = "mtagctl: process 12 has no heap in this sample of $snap" ]

@@ -465,9 +465,9 @@ enum {
 enum {
 	MTAG_A_UNSPEC,
 	MTAG_A_PAD,
-	MTAG_A_PROC_PID,	/* u32, in the reader's pid namespace */
+	MTAG_A_PROC_PID,	/* u32, in the reader's pid namespace; in events, the first one */
 	MTAG_A_PROC_COMM,	/* string */
-	MTAG_A_PROC_TAGS,	/* u32, tags of the process's tree */
+	MTAG_A_PROC_TAGS,	/* u32, tags of the process's tree, untagged and [ksm] included */
 	MTAG_A_PROC_ANON,	/* u64 bytes, sums over all tags from here … */
 	MTAG_A_PROC_FILE,
 	MTAG_A_PROC_SHMEM,
