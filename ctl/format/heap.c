@@ -195,6 +195,7 @@ static bool read_text(struct json_object *object, const char *key, char *buf, si
 static const char *read_process(struct json_object *object, struct heap_view *view)
 {
 	const char *mode = json_get_text(object, PREFIX "mode");
+	struct json_object *own;
 	uint64_t rss = 0;
 
 	view->exact = mode && !strcmp(mode, "exact");
@@ -202,8 +203,8 @@ static const char *read_process(struct json_object *object, struct heap_view *vi
 		return "\"heap_mode\" is sampled or exact";
 	view->instead = json_object_object_get_ex(object, PREFIX "reason", NULL);
 	view->knows_retained = json_object_object_get_ex(object, PREFIX "retained_bytes", NULL);
-	view->bypassed = json_object_get_boolean(
-		json_object_object_get(object, PREFIX "own_allocator"));
+	own = json_object_object_get(object, PREFIX "own_allocator");
+	view->bypassed = json_object_get_boolean(own);
 	if (!read_text(object, PREFIX "allocator", view->allocator, sizeof(view->allocator)) ||
 	    !read_text(object, PREFIX "reason", view->reason, sizeof(view->reason)))
 		return "\"heap_allocator\" and \"heap_reason\" are strings of at most 191 and 383 "
