@@ -94,7 +94,7 @@ static void limit_note(struct mtag_space *s, const struct mtag_accounts *acc, un
  * a limit that copies alone may have reached counts as not reached, unless the tag is at rest.
  * Where pages are copied all the time, each copy is an event and makes the comparison itself.
  *
- * Context: any but NMI.
+ * Context: any but interrupts.
  * Return: whether the caller is to look again, until MTAG_LOOKS after a grace period: in it the
  * copies that were seen have ended.
  */

@@ -10,8 +10,10 @@
 #include "accounts.h"
 #include "limit.h"
 
-#define MTAG_LOOKS	6	/* at a limit, in the hope of a moment without a copy */
-#define MTAG_LOOKS_MOST	100	/* far more than a process needs that does not try to keep us */
+/* How often a limit is looked at, in the hope of a moment without a copy under way. */
+#define MTAG_LOOKS	6
+/* How often at most where limits move meanwhile; who needs more means to keep us. */
+#define MTAG_LOOKS_MOST	100
 
 struct mtag_space;
 

@@ -22,7 +22,10 @@ struct mtag_bell {
 	struct eventfd_ctx *ctx;
 };
 
-/* Replacing the bell of a space. Whoever rings it holds mmap_lock for writing. */
+/*
+ * Protects space->stacks.bell, and taking a reference from it. Whoever rings it holds mmap_lock for
+ * writing instead.
+ */
 static DEFINE_RAW_SPINLOCK(bell_lock);
 
 /**

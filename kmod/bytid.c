@@ -178,8 +178,11 @@ static int reuse_tag(struct mtag_space *own, u32 parent, const char *name, size_
 		mtag_account_give(s, node->id, above);
 		mtag_calls_give(s, node->id, above);
 		rcu_read_lock();
-		/* Those of a parked space, too: its stacks may be taken again. */
-		touched = READ_ONCE(s->stacks.touched);
+		/*
+		 * Those of a parked space, too: its stacks may be taken again. Pairs with
+		 * begin_stacks().
+		 */
+		touched = smp_load_acquire(&s->stacks.touched);
 		if (touched)
 			mtag_touched_give(touched, node->id, above);
 		rcu_read_unlock();

@@ -9,9 +9,7 @@
 #include <linux/types.h>
 #include <asm/ibt.h>
 
-/*
- * enum mtag_caller - class of a page event, known from its caller
- */
+/* The class of a page event, known from its caller. */
 enum mtag_caller {
 	MTAG_BY_OTHER,		/* nothing special: first touch, or the end of a mapping */
 	MTAG_BY_FAULT,		/* first touch by the fault handler: the most common */

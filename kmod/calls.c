@@ -72,7 +72,7 @@ static struct mtag_calls *calls_get(struct mtag_space *s, u32 tag)
 	return &s->untagged_calls;
 }
 
-/* Counts a call. Context: any but NMI; caller holds a reference. */
+/* Counts a call. Context: any but interrupts; caller holds a reference. */
 void mtag_calls_count(struct mtag_space *s, u32 tag, enum mtag_call call, u64 bytes)
 {
 	struct mtag_calls *c = calls_get(s, tag);

@@ -103,7 +103,7 @@ void mtag_charge_late(struct mtag_space *s, u32 tag, enum mtag_kind kind, bool c
  * mtag_charge_spoil() - mark a walk under way inexact: pages move without its notice
  * @s:		space
  *
- * Context: any but NMI.
+ * Context: any but interrupts.
  */
 void mtag_charge_spoil(struct mtag_space *s)
 {

@@ -197,14 +197,15 @@ void mtag_count_mm(struct mtag_counter *c, struct mm_struct *mm)
 unsigned int mtag_count_take(struct mtag_counter *c, unsigned int tag)
 {
 	struct mtag_accounts *acc = rcu_dereference_check(c->v.s->accounts, true);
-	unsigned int end = min(acc->nr_tags, tag + MTAG_COUNT_BATCH);
+	unsigned int nr_tags = mtag_accounts_nr(acc);
+	unsigned int end = min(nr_tags, tag + MTAG_COUNT_BATCH);
 	static const s64 none[MTAG_KINDS];
 
 	for (; tag < end; tag++)
 		mtag_account_set(acc, tag, tag < c->w.nr_tags ? c->w.shadow[tag] : none);
 	/* From here on, events change these accounts as well. */
 	c->w.taken = end;
-	return end < acc->nr_tags ? end : 0;
+	return end < nr_tags ? end : 0;
 }
 
 /* Like mtag_count_take(), but compare: an event changes both sides. */
@@ -212,7 +213,7 @@ static unsigned int compare_batch(struct mtag_counter *c, unsigned int tag,
 				  struct mtag_audit *audit)
 {
 	struct mtag_accounts *acc = rcu_dereference_check(c->v.s->accounts, true);
-	unsigned int nr_tags = min(acc->nr_tags, c->w.nr_tags);
+	unsigned int nr_tags = min(mtag_accounts_nr(acc), c->w.nr_tags);
 	unsigned int end = min(nr_tags, tag + MTAG_COUNT_BATCH);
 	struct mtag_sum sum;
 	int kind;

@@ -26,7 +26,7 @@
 
 #define SUM_BATCH	256U	/* tags between two chances to schedule */
 
-static DEFINE_RAW_SPINLOCK(dead_lock);	/* dead_spaces */
+static DEFINE_RAW_SPINLOCK(dead_lock);	/* protects dead_spaces */
 static LIST_HEAD(dead_spaces);
 
 static bool proving;	/* the self-test has all spaces counted down */

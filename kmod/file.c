@@ -42,7 +42,8 @@ static u32 event_tag(struct mtag_space *s, const struct vm_area_struct *vma, uns
 
 	if (!passed_by_retag(s, addr, &tag, &single)) {
 		/*
-		 * Pairs with the end of a retag: an event that misses its flag sees its new ranges.
+		 * Pairs with the full barrier in which retag_set() clears the flag: an event that
+		 * misses the flag sees the new ranges.
 		 */
 		smp_rmb();
 		tag = mtag_range_event(s, vma, addr, end);

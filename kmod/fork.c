@@ -46,18 +46,19 @@ static unsigned int copy_batch(struct mtag_counter *c, struct mtag_space *parent
 {
 	struct mtag_accounts *acc;
 	struct mtag_sum sum;
-	unsigned int end;
+	unsigned int nr_tags, end;
 
 	rcu_read_lock();
 	acc = rcu_dereference(parent->accounts);
-	for (end = min3(acc->nr_tags, c->w.nr_tags, tag + MTAG_COUNT_BATCH); tag < end; tag++) {
+	nr_tags = min(mtag_accounts_nr(acc), c->w.nr_tags);
+	for (end = min(nr_tags, tag + MTAG_COUNT_BATCH); tag < end; tag++) {
 		mtag_account_fold(acc, tag, &sum);
 		c->total[MTAG_ANON] += sum.nr[MTAG_ANON];
 		c->total[MTAG_SWAP] += sum.nr[MTAG_SWAP];
 		c->w.shadow[tag][MTAG_ANON] = sum.nr[MTAG_ANON];
 		c->w.shadow[tag][MTAG_SWAP] = sum.nr[MTAG_SWAP];
 	}
-	tag = end < min(acc->nr_tags, c->w.nr_tags) ? end : 0;
+	tag = end < nr_tags ? end : 0;
 	rcu_read_unlock();
 	return tag;
 }

@@ -66,7 +66,9 @@ struct mtag_past_tag {
  * @oom:	the OOM killer killed it, and found it alive
  * @reaped:	its memory was being taken away before the numbers were read
  * @inexact:	an event was missed before
- * @lost:	counter of the space; so are the next two
+ * @lost:	counter of the space
+ * @overflow:	likewise
+ * @repairs:	likewise
  * @total:	sums over all tags; the peak is that of the process
  * @others:	sums over the tags that are not in @tags; the highest of their peaks
  * @nr_others:	how many these are

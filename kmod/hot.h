@@ -76,7 +76,7 @@ static __always_inline enum mtag_left mtag_hot_gone_small(struct mtag_space *s,
 
 	if (unlikely(!section))
 		return MTAG_LEFT_ALL;
-	/* No CPU has MTAG_MIXED cached, which it is if there is no section. */
+	/* Where there is no section it reads as MTAG_MIXED, which no CPU has cached. */
 	tag = READ_ONCE(*mtag_section_tag(section, page));
 	if (unlikely(!mtag_stock_has(s, tag)))
 		return MTAG_LEFT_ALL;

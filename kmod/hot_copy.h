@@ -74,7 +74,7 @@ mtag_hot_copied(struct mtag_space *s, const struct mtag_args *args)
 		     !mtag_stock_has(s, writer) || !mtag_stock_undo_touched(writer)))
 		return MTAG_LEFT_ALL;
 	this_cpu_write(mtag_cow_cpu.copies[0].page, NULL);
-	/* Since the copy was mapped its owner has a place. */
+	/* The copy was given an owner when it was mapped, so it has a section. */
 	/* The array may be replaced by a longer one, but is not freed. */
 	section = data_race(mtag_sections[mtag_owner_index(copy)]);
 	WRITE_ONCE(*mtag_section_tag(section, copy), tag);

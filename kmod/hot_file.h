@@ -32,7 +32,7 @@ static __always_inline bool mtag_hot_whole(struct mtag_space *s, const struct vm
 	/* A walk that begins meanwhile comes here under the same lock, later. */
 	if (unlikely(data_race(s->slow) & MTAG_SLOW_FILES))
 		return false;
-	/* Pairs with the end of a retag: an event that misses its flag sees its new ranges. */
+	/* Pairs with the barrier of retag_set(): who misses its flag sees its new ranges. */
 	smp_rmb();
 	/* See ask_range() for why it is safe to miss a change of ranges here. */
 	if (unlikely(this_cpu_read(mtag_answer.version) != data_race(s->ranges.version) ||

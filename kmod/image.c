@@ -28,7 +28,7 @@ static struct mtag_image **blocks[MTAG_IMAGES_MAX / BLOCK];
 static u16 chains[CHAINS];	/* hash: the first id of each chain, or 0; images_lock */
 static siphash_key_t secret;	/* of the hash, so that no user can choose a chain; constant */
 static unsigned int nr_images = MTAG_IMAGE_FIRST;	/* images_lock */
-static DEFINE_SPINLOCK(images_lock);
+static DEFINE_SPINLOCK(images_lock);	/* protects changes of the table, and what names it */
 
 unsigned int mtag_image_tables;	/* unwind tables ever given; images_lock */
 static size_t table_bytes;	/* of all unwind tables, and reserved; images_lock */

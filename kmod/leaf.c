@@ -195,7 +195,10 @@ int mtag_leaf_begin(void)
 	return ret;
 }
 
-/* Frees the table. Context: no hook is in; may sleep. */
+/*
+ * Frees the table. Context: may sleep; no hook is in, or mtag_leaf_kept was not set since it was
+ * made, so that none reads it.
+ */
 void mtag_leaf_end(void)
 {
 	struct mtag_section *section;

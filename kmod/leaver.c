@@ -40,7 +40,7 @@ static struct mtag_leaver *place_of(const struct task_struct *task)
  * @addr:	address in it
  * @ip:		in the function that does it, as of a caller of rmap
  *
- * Context: any but NMI.
+ * Context: any but interrupts.
  * Return: false if another task has lost its place to this one.
  */
 bool mtag_leaver_enter(struct vm_area_struct *vma, unsigned long addr, unsigned long ip)
@@ -60,7 +60,7 @@ bool mtag_leaver_enter(struct vm_area_struct *vma, unsigned long addr, unsigned 
  * mtag_leaver_get() - where the current task takes a page away
  * @leaver:	filled with a copy of its place
  *
- * Context: any but NMI.
+ * Context: any but interrupts.
  * Return: false if it has none, or has one of an earlier epoch.
  */
 bool mtag_leaver_get(struct mtag_leaver *leaver)
@@ -75,7 +75,7 @@ bool mtag_leaver_get(struct mtag_leaver *leaver)
 /**
  * mtag_leaver_leave() - the current task has taken the page away, or takes none
  *
- * Context: any but NMI.
+ * Context: any but interrupts.
  */
 void mtag_leaver_leave(void)
 {

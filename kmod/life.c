@@ -206,10 +206,11 @@ MTAG_HOOK_FUNC(mtag_life_thread_begin)
 
 	if (!s)
 		return;
-	if (s->birth.forking)
+	if (s->birth.forking) {
 		WRITE_ONCE(s->process, task->signal);
-	/* Pairs with mtag_access_owner(). */
-	smp_store_release(&s->birth.forking, false);
+		/* Pairs with mtag_access_owner(). */
+		smp_store_release(&s->birth.forking, false);
+	}
 	if (!mtag_space_parked(s)) {
 		gfp = mtag_sleep_gfp(&sleeps);
 		own = mtag_naming_born(s, task, gfp);

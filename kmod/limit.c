@@ -80,7 +80,7 @@ static void go_away(struct mtag_space *s, struct mtag_limit *l)
 	/*
 	 * Of two limits that go away at once, one sees that none is near; and an event that still
 	 * saw @l near is in the counters that the caller adds up again. Pairs with itself, and with
-	 * mtag_account_add()'s barrier before mtag_limit_see().
+	 * the account lock in mtag_stock_resident().
 	 */
 	smp_mb();
 	if (any_near(s))

@@ -2,7 +2,7 @@
 /*
  * mtag: which part of which program owns each resident page.
  *
- * Module parameters, and the order of init and exit.
+ * The parameter that tracks all processes, and the order of init and exit.
  */
 #include <linux/mm.h>
 #include <linux/module.h>

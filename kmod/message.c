@@ -25,7 +25,10 @@ void *mtag_message_begin(struct sk_buff *skb, u32 portid, u32 seq, int flags, u8
 
 /* ---- events: in the initial network namespace only ---- */
 
-/* In another one, joining needs CAP_SYS_ADMIN only in the user namespace that owns it. */
+/*
+ * Does anybody listen? Only the initial network namespace counts: to join in another one,
+ * CAP_SYS_ADMIN in the user namespace that owns it would suffice.
+ */
 bool mtag_message_has_listeners(void)
 {
 	return genl_has_listeners(family, &init_net, MTAG_NETLINK_EVENTS);

@@ -92,7 +92,7 @@ static void expire_notes(struct mtag_space *s, struct mtag_note **freed)
  * mtag_migrate_expire() - release zapped pages whose migration is over
  * @s:		space
  *
- * Context: any but NMI.
+ * Context: any but interrupts.
  */
 void mtag_migrate_expire(struct mtag_space *s)
 {
@@ -269,7 +269,7 @@ void mtag_migrate_shift(struct mtag_space *s, unsigned long from, unsigned long 
  * @shifter:	the task whose move has ended, perhaps while another's began; NULL: no mremap() is
  *		under way, as the caller holds mmap_lock
  *
- * Context: any but NMI.
+ * Context: any but interrupts.
  */
 void mtag_migrate_shifted(struct mtag_space *s, const struct task_struct *shifter)
 {

@@ -72,7 +72,8 @@ static int array_grow(unsigned long end)
 	}
 	for (i = 0; i < nr; i++)
 		new[i] = i < old_nr ? old[i] : mtag_section_none;
-	WRITE_ONCE(mtag_sections, new - sections_start);
+	/* Pairs with the address dependency there: the array's contents before the array. */
+	smp_store_release(&mtag_sections, new - sections_start);
 	/* Pairs with mtag_owner_section_or_none(): the longer array before its end. */
 	smp_store_release(&mtag_sections_end, sections_start + nr);
 	return 0;
@@ -98,7 +99,8 @@ static int section_add(unsigned long index)
 	section = section_alloc();
 	if (!section)
 		return -ENOMEM;
-	WRITE_ONCE(mtag_sections[index], section);
+	/* Pairs with the address dependency of all that read a section: its contents first. */
+	smp_store_release(&mtag_sections[index], section);
 	return 0;
 }
 

@@ -55,8 +55,8 @@ void mtag_owner_exit(void);
 struct mtag_section *mtag_owner_next(unsigned long *index);
 
 /*
- * A number for each frame: its own, and a multiple of MTAG_SECTION_PAGES. The kernel knows frames
- * by their struct page, and only a shift tells that address from a number.
+ * A number for each frame: its own plus a constant multiple of MTAG_SECTION_PAGES. The kernel knows
+ * frames by their struct page, and only a shift tells that address from a number.
  */
 static __always_inline unsigned long mtag_owner_frame(const struct page *page)
 {

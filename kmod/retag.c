@@ -157,6 +157,7 @@ static void retag_set(struct mtag_space *s, struct mtag_walk *w)
 {
 	raw_spin_lock(&s->walk_lock);
 	s->walk = w;
+	/* Its full barrier pairs with event_tag() in file.c, and with mtag_hot_whole(). */
 	mtag_space_change_slow_nolock(s, w ? MTAG_SLOW_WALK : 0, MTAG_SLOW_WALK);
 	raw_spin_unlock(&s->walk_lock);
 }

@@ -24,7 +24,8 @@
 struct hlist_head mtag_space_hash[1 << MTAG_HASH_BITS];
 atomic_t mtag_space_generation;
 
-static DEFINE_RAW_SPINLOCK(hash_lock);	/* mtag_space_hash, space->mm and ->pinned, the next two */
+/* Protects changes of mtag_space_hash, space->mm and ->pinned, and the next two. */
+static DEFINE_RAW_SPINLOCK(hash_lock);
 static u64 last_serial;
 static bool admitting;	/* the hooks are in and stay: spaces may be published */
 static struct kmem_cache *cache;
@@ -207,7 +208,7 @@ struct mtag_space *mtag_space_next(struct mtag_space *prev, unsigned int *bucket
 	return found;
 }
 
-/* Sets and clears bits of @s->slow. Context: any but NMI. */
+/* Sets and clears bits of @s->slow. Context: any but interrupts. */
 void mtag_space_change_slow(struct mtag_space *s, unsigned int set, unsigned int clear)
 {
 	raw_spin_lock(&s->walk_lock);

@@ -17,6 +17,7 @@ struct mtag_user;
  * @next:	id of the next in its chain of the hash, or 0
  * @nr:		number of frames
  * @why:	why there are no more: enum mtag_stack_why
+ * @pad:	unused; frames are at a multiple of 8
  * @frames:	MTAG_FRAME_*, innermost first
  *
  * Constant once it is in its chain.

@@ -28,7 +28,7 @@
 
 /* ---- what is kept ---- */
 
-static DEFINE_MUTEX(keep_lock);		/* the next two */
+static DEFINE_MUTEX(keep_lock);		/* protects the next two */
 static unsigned int holders;		/* of the table of stacks: the hooks, and readers */
 static bool taking;			/* hooks may take stacks: they are a holder */
 
@@ -163,15 +163,18 @@ static void forget_stacks(struct mtag_space *s, struct mm_struct *mm)
 /* Context: build_lock, and mmap_lock for reading. */
 static int begin_stacks(struct mtag_space *s, struct mm_struct *mm, const struct cred *cred)
 {
+	struct mtag_touched *touched;
 	int ret;
 
 	lockdep_assert_held(&s->tree->build_lock);
 	lockdep_assert_held(&mm->mmap_lock);
-	if (!s->stacks.touched)
-		s->stacks.touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), NULL,
-						       MTAG_GFP);
-	if (!s->stacks.touched)
-		return -ENOMEM;
+	if (!s->stacks.touched) {
+		touched = mtag_touched_alloc(mtag_user_of(cred, MTAG_GFP), NULL, MTAG_GFP);
+		if (!touched)
+			return -ENOMEM;
+		/* Pairs with reuse_tag(). */
+		smp_store_release(&s->stacks.touched, touched);
+	}
 	ret = mtag_text_read(s, mm, cred->euid);
 	if (ret)
 		return ret;

@@ -118,7 +118,7 @@ struct mtag_birth {
 	kuid_t uid;			/* effective uid of the forking task; constant */
 	/*
 	 * The fork has not completed: no task runs here. Set before others see the space, and
-	 * cleared once, by smp_store_release().
+	 * cleared, by smp_store_release(), before the first task of the process runs.
 	 */
 	bool forking;
 	/*
@@ -240,7 +240,8 @@ static inline bool mtag_space_parked(const struct mtag_space *s)
 /* Are the stacks of first touches in @s taken? */
 static inline bool mtag_space_stacks(const struct mtag_space *s)
 {
-	return READ_ONCE(s->slow) & MTAG_SLOW_STACKS;
+	/* Pairs with mtag_space_change_slow_nolock(): what they need is there. */
+	return smp_load_acquire(&s->slow) & MTAG_SLOW_STACKS;
 }
 
 /*

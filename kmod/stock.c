@@ -17,7 +17,7 @@
 #include "stock.h"
 
 #define LOCK_BITS	6
-#define LOOKS		100 /* at the counts of another CPU, in the hope of three of one moment */
+#define LOOKS		100 /* as often another CPU is read, in the hope of counts of one moment */
 
 DEFINE_PER_CPU(struct mtag_stock, mtag_stock);
 

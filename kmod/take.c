@@ -335,7 +335,7 @@ int mtag_take_begin(void)
 	return 0;
 }
 
-/* Context: no hook is in. */
+/* Context: no hook is in, or no space has had MTAG_SLOW_STACKS since mtag_take_begin(). */
 void mtag_take_end(void)
 {
 	if (!taken)

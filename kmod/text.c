@@ -40,8 +40,8 @@ static struct mtag_text *text_alloc(unsigned int nr, gfp_t gfp)
 }
 
 /*
- * The length that was charged is @nr of its allocation: callers set a smaller one only through
- * this. Context: nothing reads @text yet.
+ * Returns the part of the charge that is for more than @to of @from entries, as @text will have no
+ * more: what is charged always follows from its @nr. Context: nothing reads @text yet.
  */
 static void text_shrink(struct mtag_text *text, unsigned int from, unsigned int to)
 {

@@ -55,7 +55,7 @@ struct change {
 };
 
 static LIST_HEAD(changes);
-static DEFINE_SPINLOCK(change_lock);
+static DEFINE_SPINLOCK(change_lock);	/* protects changes */
 
 static bool change_try(struct change *c)
 {

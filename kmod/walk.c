@@ -186,9 +186,10 @@ static void count_unlock(struct mm_struct *mm, bool whole)
 int mtag_walk_unlock(struct mm_struct *mm, unsigned long addr, unsigned long end)
 {
 	bool whole = false;
-	int ret = wait_for_cutters(mm, addr, end, &whole);
+	int ret;
 
 	lockdep_assert_held(&mm->mmap_lock);
+	ret = wait_for_cutters(mm, addr, end, &whole);
 	if (!ret)
 		count_unlock(mm, whole);
 	return ret;
@@ -237,7 +238,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, bool whole,
 		mtag_charge_spoil(s);
 	ret = count_lock(s, mm, &whole);
 	if (ret) {
-		c->w.inexact = true;
+		mtag_charge_spoil(s);
 		mtag_count_end(c, audit);
 		return ret;
 	}
@@ -250,7 +251,7 @@ static int count_once(struct mtag_counter *c, struct mm_struct *mm, bool whole,
 		untag_end(&untagging);
 	killed = wait_for_cutters(mm, 0, ULONG_MAX, &whole);
 	if (killed)
-		c->w.inexact = true;
+		mtag_charge_spoil(s);
 	if (audit) {
 		memset(audit, 0, sizeof(*audit));
 		audit->kernel = kernel_rss(mm);

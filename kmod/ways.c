@@ -103,17 +103,18 @@ static unsigned long map_touched(unsigned long len)
 	return ways_touch(addr, len) ? -EFAULT : addr;
 }
 
-/* Returns the pages of @kind counted in @s, over all tags. Context: any but NMI. */
+/* Returns the pages of @kind counted in @s, over all tags. Context: any but interrupts. */
 s64 mtag_ways_count(struct mtag_space *s, enum mtag_kind kind)
 {
 	struct mtag_accounts *acc;
 	struct mtag_sum sum;
-	unsigned int tag;
+	unsigned int tag, nr_tags;
 	s64 pages = 0;
 
 	rcu_read_lock();
 	acc = rcu_dereference(s->accounts);
-	for (tag = 0; tag < acc->nr_tags; tag++) {
+	nr_tags = mtag_accounts_nr(acc);
+	for (tag = 0; tag < nr_tags; tag++) {
 		mtag_account_fold(acc, tag, &sum);
 		pages += sum.nr[kind];
 	}

@@ -351,7 +351,7 @@ static inline long mtag_compat_rss_idle(struct mm_struct *mm, int member)
 
 /*
  * The user namespace in which @task's program was executed, with a reference; or NULL, and then
- * @dumpable is not filled. May its user look into it?
+ * @dumpable is not filled: whether the program's user may look into it.
  */
 static inline struct user_namespace *mtag_task_user_ns(struct task_struct *task, bool *dumpable)
 {
@@ -389,8 +389,8 @@ static inline void mtag_eventfd_signal(struct eventfd_ctx *ctx)
 }
 
 /*
- * The user namespace in which the current task's program was executed, with a reference; and may
- * its user look into it? The task has just left @mm.
+ * The user namespace in which the current task's program was executed, with a reference; @dumpable
+ * is filled as by mtag_task_user_ns(). The task has just left @mm.
  */
 static inline struct user_namespace *mtag_leaving_user_ns(struct mm_struct *mm, bool *dumpable)
 {
@@ -421,7 +421,10 @@ static inline bool mtag_mm_reaped(const struct mm_struct *mm)
 #endif
 }
 
-/* A task that runs in @mm, of its process rather than of one that shares it. Context: RCU. */
+/*
+ * A task that runs in @mm: with CONFIG_MEMCG one of the process that @mm was made for, else perhaps
+ * of one that shares it. Context: RCU.
+ */
 static inline struct task_struct *mtag_mm_owner(const struct mm_struct *mm)
 {
 #ifdef CONFIG_MEMCG
