@@ -81,6 +81,25 @@ void mtag_bell_set(struct mtag_space *s, struct mtag_bell *bell)
 }
 
 /**
+ * mtag_bell_of() - the bell of a space, for another one to share
+ * @s:		may get another bell meanwhile
+ *
+ * Context: any but interrupts.
+ * Return: the bell, as of mtag_bell_get(), or NULL.
+ */
+struct mtag_bell *mtag_bell_of(struct mtag_space *s)
+{
+	struct mtag_bell *bell;
+
+	raw_spin_lock(&bell_lock);
+	bell = s->stacks.bell;
+	if (bell)
+		refcount_inc(&bell->ref);
+	raw_spin_unlock(&bell_lock);
+	return bell;
+}
+
+/**
  * mtag_bell_share() - a new space shares the bell of an older one
  * @s:		not published yet
  * @from:	may get another bell meanwhile
@@ -89,11 +108,7 @@ void mtag_bell_set(struct mtag_space *s, struct mtag_bell *bell)
  */
 void mtag_bell_share(struct mtag_space *s, struct mtag_space *from)
 {
-	raw_spin_lock(&bell_lock);
-	s->stacks.bell = from->stacks.bell;
-	if (s->stacks.bell)
-		refcount_inc(&s->stacks.bell->ref);
-	raw_spin_unlock(&bell_lock);
+	s->stacks.bell = mtag_bell_of(from);
 }
 
 /*

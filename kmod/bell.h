@@ -9,6 +9,7 @@
 #include "state.h"
 
 struct mtag_bell *mtag_bell_get(int fd);
+struct mtag_bell *mtag_bell_of(struct mtag_space *s);
 void mtag_bell_put(struct mtag_bell *bell);
 void mtag_bell_set(struct mtag_space *s, struct mtag_bell *bell);
 void mtag_bell_share(struct mtag_space *s, struct mtag_space *from);

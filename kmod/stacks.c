@@ -79,7 +79,9 @@ static int keep_needed(void)
 	bool had;
 	int ret = 0;
 
-	mutex_lock(&keep_lock);
+	/* Making the table may take its time. */
+	if (mutex_lock_killable(&keep_lock))
+		return -EINTR;
 	had = mtag_leaf_kept;
 	if (!taking)
 		ret = taking_begin();
@@ -201,7 +203,8 @@ static int start_stacks(struct mtag_space *s, struct mm_struct *mm, const struct
 		return ret;
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
-	if (mtag_space_stacks(s) && s->stacks.one_in != one_in)
+	/* What was counted before it was untracked counts on. */
+	if (s->stacks.touched && s->stacks.one_in != one_in)
 		WRITE_ONCE(s->stacks.one_in_varied, true);
 	WRITE_ONCE(s->stacks.one_in, one_in);
 	mtag_bell_set(s, *bell);

@@ -17,8 +17,12 @@
 #include "start_stacks.h"
 #include "state.h"
 
-/* Begins in @s, which has a relative's tree, if the sender may. Return: whether, or an error. */
-static int start_relative(struct mtag_space *s, unsigned int one_in, const struct cred *opener)
+/*
+ * Begins in @s, which has the tree of @of, if the sender may: who is told of files of the one is told
+ * of those of the other. Return: whether, or an error.
+ */
+static int start_relative(struct mtag_space *s, struct mtag_space *of, unsigned int one_in,
+			  const struct cred *opener)
 {
 	struct task_struct *task = mtag_access_owner(s);
 	const struct cred *cred;
@@ -32,25 +36,26 @@ static int start_relative(struct mtag_space *s, unsigned int one_in, const struc
 	if (IS_ERR(mm))
 		return PTR_ERR(mm);
 	if (!mtag_space_stacks(s))
-		err = mtag_stacks_start(s, mm, cred, one_in, NULL) ?: mtag_space_stacks(s);
+		err = mtag_stacks_start(s, mm, cred, one_in, mtag_bell_of(of)) ?:
+		      mtag_space_stacks(s);
 	put_cred(cred);
 	mmput(mm);
 	return err;
 }
 
 /*
- * One pass over the tree: begins in every space that the sender may track. Processes that end
+ * One pass over the tree of @of: begins in every space that the sender may track. Processes that end
  * meanwhile are left out. Return: whether it has begun in any, or an error.
  */
-static int start_pass(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
+static int start_pass(struct mtag_space *of, unsigned int one_in, const struct cred *opener)
 {
 	struct mtag_space *s = NULL;
 	unsigned int bucket = 0;
 	int begun = 0, err = 0;
 
 	while ((s = mtag_space_next(s, &bucket))) {
-		if (s->tree == tree && !mtag_space_parked(s))
-			err = start_relative(s, one_in, opener);
+		if (s->tree == of->tree && !mtag_space_parked(s))
+			err = start_relative(s, of, one_in, opener);
 		begun |= err > 0;
 		if (err == -EINTR || err == -ENOMEM) {
 			mtag_space_put(s);
@@ -65,12 +70,12 @@ static int start_pass(struct mtag_tree *tree, unsigned int one_in, const struct 
  * Repeat: a relative may fork before we reach it, and its child may be in a bucket that we have
  * passed. Relatives that go on doing so, or that begin to be tracked anew, keep us here.
  */
-static int start_tree(struct mtag_tree *tree, unsigned int one_in, const struct cred *opener)
+static int start_tree(struct mtag_space *of, unsigned int one_in, const struct cred *opener)
 {
 	int ret;
 
 	do
-		ret = start_pass(tree, one_in, opener);
+		ret = start_pass(of, one_in, opener);
 	while (ret > 0 && !fatal_signal_pending(current));
 	return ret > 0 ? -EINTR : ret;
 }
@@ -104,7 +109,7 @@ int mtag_start_stacks(struct mtag_request *r)
 	} else {
 		err = mtag_stacks_start(t.space, t.mm, t.cred, nla_get_u32(one_in), bell);
 		if (!err)
-			err = start_tree(t.space->tree, nla_get_u32(one_in), r->opener);
+			err = start_tree(t.space, nla_get_u32(one_in), r->opener);
 		err = mtag_message_explain(&r->extack, err);
 	}
 	mtag_access_put(&t);

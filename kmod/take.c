@@ -243,6 +243,8 @@ struct mtag_leaf __noendbr mtag_take(struct mtag_space *s, const struct mm_struc
 			goto release_cpu;
 		}
 		leaf.stack = without_walk(touched, text);
+		if (leaf.stack == MTAG_LEAF_NONE)
+			mtag_touched_lost(touched);
 	} else {
 		leaf.stack = MTAG_LEAF_UNSAMPLED;
 	}

@@ -64,6 +64,15 @@ begin "$tmp/track" env --
 check "a running program is tracked" mtagctl track --stacks "$pid"
 follows track "$tmp/track"
 
+# A child that there was already is followed like those to come.
+copy_to "$tmp/relative"
+# shellcheck disable=SC2016
+begin "$tmp/relative" mtagctl run -- sh -c 'exec 3<&0; "$@" <&3 & wait' sh
+pids+=("$pid")
+check "a process with a child is tracked" mtagctl track --stacks "$pid"
+pid=$(pgrep -P "$pid" -x late)
+follows "a child from before" "$tmp/relative"
+
 # Where another file system is mounted on a directory, which has other files of the same names.
 mkdir "$tmp/box"
 for file in it it.so it-child.so; do cp /bin/true "$tmp/box/$file"; done
