@@ -15,6 +15,7 @@
 #include "output.h"
 
 #define NAMES_TRIED 100
+#define LINKS_MOST  40 /* as the kernel follows */
 
 static int failed(const struct outfile *output)
 {
@@ -83,6 +84,35 @@ static int begin(struct outfile *output, const struct stat *old, mode_t mode)
 	return output->file ? CTL_OK : failed(output);
 }
 
+/* The name that a link to nothing leads to, perhaps by other links; NULL without memory. */
+static char *behind_links(const char *path)
+{
+	char *place = strdup(path);
+
+	for (int i = 0; place && i < LINKS_MOST; i++) {
+		char target[PATH_MAX], *next;
+		ssize_t n = readlink(place, target, sizeof(target) - 1);
+		int length;
+
+		if (n < 0)
+			break;
+		target[n] = '\0';
+		length = *target == '/' ? asprintf(&next, "%s", target)
+					: asprintf(&next, "%s/%s", dirname(place), target);
+		free(place);
+		place = length < 0 ? NULL : next;
+	}
+	return place;
+}
+
+/* Is it what the shell has redirected to this file, as for /dev/stdout? That is not replaced. */
+static bool is_stdout(const struct stat *st)
+{
+	struct stat out;
+
+	return !fstat(STDOUT_FILENO, &out) && out.st_dev == st->st_dev && out.st_ino == st->st_ino;
+}
+
 int output_open(struct outfile *output, const char *path, mode_t mode)
 {
 	struct stat st;
@@ -93,13 +123,17 @@ int output_open(struct outfile *output, const char *path, mode_t mode)
 	if (!path)
 		return CTL_OK;
 	there = !stat(path, &st);
-	/* A pipe; or a link to nothing yet. */
-	if (there ? !S_ISREG(st.st_mode) : !lstat(path, &st)) {
+	if (there && is_stdout(&st)) {
+		output->path = NULL;
+		return CTL_OK;
+	}
+	/* A pipe; or links in a circle, or to where nobody may look. */
+	if (there ? !S_ISREG(st.st_mode) : errno != ENOENT) {
 		output->file = fopen(path, "we");
 		return output->file ? CTL_OK : failed(output);
 	}
 	/* What a link leads to is replaced, not the link. */
-	output->place = there ? realpath(path, NULL) : strdup(path);
+	output->place = there ? realpath(path, NULL) : behind_links(path);
 	if (!output->place)
 		return failed(output);
 	status = begin(output, there ? &st : NULL, mode);

@@ -27,15 +27,18 @@ static int print_tag(const struct fmt *fmt, const char *comm, const struct proc 
 		     const struct tag *tag)
 {
 	uint64_t rss = tag->c[MTAG_C_ANON] + tag->c[MTAG_C_FILE] + tag->c[MTAG_C_SHMEM];
-	const struct tag *owner = chain_tag(proc, tag);
-	_cleanup_(freep) char *path = frame_of(owner ? label_of(owner) : "");
+	const struct tag *owner = rss ? chain_tag(proc, tag) : NULL;
 	_cleanup_(freep) const struct tag **frames = NULL;
-	ssize_t n = chain_frames(proc, tag, &frames);
+	_cleanup_(freep) char *path = NULL;
+	ssize_t n;
 
-	if (!path || n < 0)
-		return -ENOMEM;
+	/* Most frames of a deep stack are only on the way to others. */
 	if (!rss)
 		return 0;
+	path = frame_of(owner ? label_of(owner) : "");
+	n = chain_frames(proc, tag, &frames);
+	if (!path || n < 0)
+		return -ENOMEM;
 	/* Each component of the path is a frame. */
 	for (char *p = path; *p; p++)
 		if (*p == '/')

@@ -196,11 +196,22 @@ const char *show_read_counters(struct json_object *object, struct tag *tag)
 	return rss == tag_rss(tag) ? NULL : fields[0].key;
 }
 
-void show_read_health(struct json_object *object, struct proc *proc)
+const char *show_read_health(struct json_object *object, struct proc *proc)
 {
-	json_get_u64(object, "lost", &proc->lost);
-	json_get_u64(object, "overflow", &proc->overflow);
-	json_get_u64(object, "repairs", &proc->repairs);
+	const struct {
+		const char *key;
+		uint64_t *value;
+	} counters[] = {
+		{"lost", &proc->lost},
+		{"overflow", &proc->overflow},
+		{"repairs", &proc->repairs},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		if (json_object_object_get_ex(object, counters[i].key, NULL) &&
+		    !json_get_u64(object, counters[i].key, counters[i].value))
+			return counters[i].key;
+	return NULL;
 }
 
 /* These are the process's, so they are the same in all of its tags. */

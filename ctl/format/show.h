@@ -17,8 +17,11 @@ void show_add_counters(struct json_object *object, const struct tag *tag, bool s
  * have to be there; the others are 0 then. The shares are both there, or both unknown.
  */
 const char *show_read_counters(struct json_object *object, struct tag *tag);
-/* Adds the process's lost, overflow and repairs; reads back those that are there. */
+/*
+ * Adds the process's lost, overflow and repairs; reads back those that are there. Reading returns the
+ * key of one that is no number, or NULL.
+ */
 void show_add_health(struct json_object *object, const struct proc *proc);
-void show_read_health(struct json_object *object, struct proc *proc);
+const char *show_read_health(struct json_object *object, struct proc *proc);
 
 #endif

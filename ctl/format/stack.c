@@ -2,6 +2,7 @@
 /* A stack as JSON, and back. What is not known is null, or in a file has no key. */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ctl.h"
 #include "format/stack.h"
@@ -19,10 +20,16 @@ static void add_text(struct json_object *object, const char *key, const char *te
 		     enum stack_json how)
 {
 	char cut[NAME_MOST + 1];
+	size_t length;
 
 	if (!text)
 		return add_null(object, key, how);
-	snprintf(cut, sizeof(cut), "%s", text);
+	length = strnlen(text, NAME_MOST);
+	/* Not within a character of UTF-8. */
+	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length--;
+	memcpy(cut, text, length);
+	cut[length] = '\0';
 	json_add_string(object, key, cut);
 }
 

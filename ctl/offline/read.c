@@ -235,6 +235,8 @@ static enum reading check_path(const struct reader *r, struct entry *e)
 	e->name = e->path;
 	if (e->id == MTAG_ID_UNTAGGED && (e->parent || *e->path))
 		return wrong(r, "id 0 is the untagged: its tag is \"\", its parent_id 0");
+	if (e->parent == MTAG_ID_KSM && above && !strcmp(above, "[ksm]"))
+		return wrong(r, "[ksm] has nothing below it");
 	if (e->parent != MTAG_ID_UNTAGGED) {
 		if (!above || e->parent >= e->id)
 			return wrong(r,
@@ -310,8 +312,8 @@ static enum reading take_tag(struct reader *r, struct json_object *object, struc
 	r->depths[e.id] = e.parent ? (uint8_t)(r->depths[e.parent] + 1) : 1;
 	if (!r->paths[e.id])
 		return wrong(r, "out of memory");
-	show_read_health(object, proc);
-	bad = show_read_counters(object, tag);
+	bad = show_read_health(object, proc);
+	bad = bad ? bad : show_read_counters(object, tag);
 	if (!bad)
 		return take_heap(r, object, proc);
 	return wrong(r, "\"%s\" is missing or wrong; it is a whole number%s", bad,

@@ -177,13 +177,15 @@ static void draw_times(const struct plot *p)
 	double first = ceil((p->begin + zone) / step);
 
 	for (unsigned int i = 0; i <= most; i++) {
-		double time = (first + i) * step - zone;
+		/* The zone's offset may change within the span, by daylight saving time. */
+		double clock = (first + i) * step;
+		double time = clock - zone_ms((uint64_t)fmax(clock - zone, 0));
 
 		if (time > p->begin + p->span)
 			break;
 		/* Half a label would be cut. */
 		if (time >= 0 && x_of(p, time - p->begin) - TICK_WIDE / 3 >= 0)
-			draw_tick(p, time, time + zone, step);
+			draw_tick(p, time, clock, step);
 	}
 }
 
