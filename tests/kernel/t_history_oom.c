@@ -3,7 +3,7 @@
  * Which part of the program was it that the OOM killer killed? A process with three tags, of which one grows, in a
  * memory cgroup that is too small, and where all memory is too small. The truth is the kernel's log, and smaps.
  */
-/* vm: group=stress mem=600M timeout=300 */
+/* vm: group=stress mem=600M timeout=100 */
 #include "lib/klog.h"
 #include "lib/past.h"
 #include <sys/mount.h>
