@@ -18,8 +18,8 @@
 #include "state.h"
 
 /*
- * Begins in @s, which has the tree of @of, if the sender may: who is told of files of the one is told
- * of those of the other. Return: whether, or an error.
+ * Begins in @s, which has the tree of @of, if the sender may: who is told of files of the one is
+ * told of those of the other. Return: whether, or an error.
  */
 static int start_relative(struct mtag_space *s, struct mtag_space *of, unsigned int one_in,
 			  const struct cred *opener)
@@ -44,8 +44,8 @@ static int start_relative(struct mtag_space *s, struct mtag_space *of, unsigned 
 }
 
 /*
- * One pass over the tree of @of: begins in every space that the sender may track. Processes that end
- * meanwhile are left out. Return: whether it has begun in any, or an error.
+ * One pass over the tree of @of: begins in every space that the sender may track. Processes that
+ * end meanwhile are left out. Return: whether it has begun in any, or an error.
  */
 static int start_pass(struct mtag_space *of, unsigned int one_in, const struct cred *opener)
 {
