@@ -64,13 +64,13 @@ begin "$tmp/track" env --
 check "a running program is tracked" mtagctl track --stacks "$pid"
 follows track "$tmp/track"
 
-# A child that there was already is followed like those to come.
+# A forked child that there was already is followed like those to come.
 copy_to "$tmp/relative"
 # shellcheck disable=SC2016
-begin "$tmp/relative" mtagctl run -- sh -c 'exec 3<&0; "$@" <&3 & wait' sh
-pids+=("$pid")
+begin "$tmp/relative" mtagctl run -- sh -c 'exec 3<&0; (echo begun; read -r go; shift; exec "$@") <&3 & wait' sh
 check "a process with a child is tracked" mtagctl track --stacks "$pid"
-pid=$(pgrep -P "$pid" -x late)
+pid=$(pgrep -P "$pid")
+pids+=("$pid")
 follows "a child from before" "$tmp/relative"
 
 # Where another file system is mounted on a directory, which has other files of the same names.
