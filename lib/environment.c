@@ -444,7 +444,7 @@ __attribute__((destructor)) static void tear_down(void)
 	int saved = errno;
 
 	/* A sandbox may forbid any system call, even this one. */
-	if (!helper_runs && !stats_wanted() && (code_stays() || !signal_number))
+	if (!helper_runs && !stats_wanted() && (code_stays() || (!signal_number && !main_has_key)))
 		return;
 	if (syscall(SYS_getpid) != process)
 		return;
